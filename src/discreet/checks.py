@@ -1,0 +1,167 @@
+"""Checks of public arguments, with messages that name the argument and what it got.
+
+Never call these on private feedback: an exception that depends on a private value
+is a leak. Private values are clipped and rounded (see ``discreet.privacy``).
+"""
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidArgument, InvalidType
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def complaint(owner: str, name: str, wanted: str, got: object) -> InvalidArgument:
+    """The error for an argument that is not what was wanted."""
+    shown = repr(got)
+    if len(shown) > 200:
+        shown = shown[:200] + "..."
+    return InvalidArgument(f"The '{name}' of {owner} must be {wanted}. Got {shown} instead.")
+
+
+def finite_number(owner: str, name: str, value: object) -> float:
+    """A finite real number, as a float."""
+    try:
+        number = float(value)  # type: ignore[arg-type] # the except clause is the check
+    except (TypeError, ValueError):
+        raise complaint(owner, name, "a finite number", value) from None
+    if not math.isfinite(number):
+        raise complaint(owner, name, "a finite number", value)
+    return number
+
+
+def positive_number(owner: str, name: str, value: object) -> float:
+    """A finite number greater than zero."""
+    try:
+        number = finite_number(owner, name, value)
+    except InvalidArgument:
+        raise complaint(owner, name, "a positive number", value) from None
+    if number <= 0:
+        raise complaint(owner, name, "a positive number", value)
+    return number
+
+
+def integer(owner: str, name: str, value: object, least: int, most: int | None = None) -> int:
+    """A whole number within [least, most]."""
+    wanted = f"a whole number of at least {least}"
+    if most is not None:
+        wanted = f"a whole number from {least} to {most}"
+    if isinstance(value, bool | np.bool_):
+        raise complaint(owner, name, wanted, value)
+    try:
+        number = operator.index(value)  # type: ignore[arg-type] # the except clause is the check
+    except TypeError:
+        raise complaint(owner, name, wanted, value) from None
+    if number < least or (most is not None and number > most):
+        raise complaint(owner, name, wanted, value)
+    return number
+
+
+def finite_vector(owner: str, name: str, values: object, length: int | None = None) -> FloatArray:
+    """A new one-dimensional float array of finite numbers, of the given length if any."""
+    array = _as_floats(owner, name, values, "a sequence of finite numbers")
+    if array.ndim != 1 or (length is not None and array.size != length):
+        wanted = "one-dimensional" if length is None else f"of length {length}"
+        raise InvalidArgument(f"The '{name}' of {owner} must be {wanted}. Got shape {array.shape} instead.")
+    return _require_finite(owner, name, array)
+
+
+def finite_matrix(
+    owner: str, name: str, values: object, shape: tuple[int | None, int | None] = (None, None)
+) -> FloatArray:
+    """A new two-dimensional float array of finite numbers; None leaves a dimension free."""
+    array = _as_floats(owner, name, values, "a matrix of finite numbers")
+    fits = array.ndim == 2 and all(
+        want is None or have == want for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = " x ".join("any" if size is None else str(size) for size in shape)
+        raise InvalidArgument(
+            f"The '{name}' of {owner} must be a matrix ({wanted}). Got shape {array.shape} instead."
+        )
+    return _require_finite(owner, name, array)
+
+
+def index_array(owner: str, name: str, values: Iterable[Any], below: int) -> IntArray:
+    """A new array of whole numbers in [0, below)."""
+    raw = np.asarray(values if isinstance(values, np.ndarray | list | tuple) else list(values))
+    if raw.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if raw.ndim != 1 or raw.dtype.kind not in "iu":
+        raise InvalidType(
+            f"The '{name}' of {owner} must hold whole numbers from 0 to {below - 1}. "
+            f"Got {raw.dtype} of shape {raw.shape} instead."
+        )
+    if raw.min() < 0 or raw.max() >= below:
+        outside = raw[(raw < 0) | (raw >= below)][0]
+        raise InvalidArgument(
+            f"The '{name}' of {owner} must hold whole numbers from 0 to {below - 1}. Got {outside} instead."
+        )
+    return raw.astype(np.int64)
+
+
+def subset_mask(owner: str, name: str, subset: object, n: int) -> BoolArray:
+    """A boolean mask of length n, from a mask or from any iterable of indices.
+
+    A caller's mask may be returned as it is: treat the result as read-only.
+    """
+    if not isinstance(subset, np.ndarray):
+        if not isinstance(subset, Iterable) or isinstance(subset, str | bytes):
+            raise InvalidType(
+                f"The '{name}' of {owner} must be an iterable of indices or a boolean mask. "
+                f"Got {type(subset).__name__} instead."
+            )
+        listed = list(subset)
+        if listed and all(isinstance(entry, bool | np.bool_) for entry in listed):
+            subset = np.array(listed, dtype=np.bool_)
+        else:
+            subset = index_array(owner, name, listed, n)
+    if subset.dtype == np.bool_:
+        if subset.shape != (n,):
+            raise InvalidArgument(
+                f"The '{name}' of {owner}, as a mask, must have length {n}. "
+                f"Got shape {subset.shape} instead."
+            )
+        return subset
+    mask = np.zeros(n, dtype=np.bool_)
+    mask[index_array(owner, name, subset, n)] = True
+    return mask
+
+
+def permutation(owner: str, name: str, order: Iterable[Any], n: int) -> IntArray:
+    """An array that holds each of 0..n-1 once."""
+    array = index_array(owner, name, order, n)
+    if array.size != n:
+        raise InvalidArgument(
+            f"The '{name}' of {owner} must list all {n} elements once. Got {array.size} of them instead."
+        )
+    counts = np.bincount(array, minlength=n)
+    if counts.max(initial=0) > 1:
+        repeated = int(np.argmax(counts))
+        raise InvalidArgument(
+            f"The '{name}' of {owner} must list all {n} elements once. Got {repeated} more than once."
+        )
+    return array
+
+
+def _as_floats(owner: str, name: str, values: object, wanted: str) -> FloatArray:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise complaint(owner, name, wanted, values) from None
+
+
+def _require_finite(owner: str, name: str, array: FloatArray) -> FloatArray:
+    finite = np.isfinite(array)
+    if not finite.all():
+        bad = array[~finite][0]
+        raise InvalidArgument(f"The '{name}' of {owner} must hold finite numbers only. Got {bad} instead.")
+    return array

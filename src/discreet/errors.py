@@ -1,0 +1,28 @@
+"""The errors a caller may want to catch.
+
+Each is a :class:`DiscreetError` and also the built-in a Python programmer would
+expect, so both ``except discreet.DiscreetError`` and ``except ValueError`` work.
+
+Messages may quote public arguments (shapes, names, declared ranges). They never
+quote private feedback: that is clipped or replaced, not complained about.
+"""
+
+
+class DiscreetError(Exception):
+    """Base of every error raised on purpose by this package."""
+
+
+class InvalidArgument(DiscreetError, ValueError):
+    """A public argument has a value that cannot be used."""
+
+
+class InvalidType(DiscreetError, TypeError):
+    """A public argument is of a kind that cannot be used."""
+
+
+class UnknownName(DiscreetError, KeyError):
+    """Something was looked up by a name nobody registered."""
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument, which turns a sentence into a quoted string.
+        return str(self.args[0]) if self.args else ""
