@@ -127,8 +127,7 @@ def subset_mask(owner: str, name: str, subset: object, n: int) -> BoolArray:
     if subset.dtype == np.bool_:
         if subset.shape != (n,):
             raise InvalidArgument(
-                f"The '{name}' of {owner}, as a mask, must have length {n}. "
-                f"Got shape {subset.shape} instead."
+                f"The '{name}' of {owner}, as a mask, must have length {n}. Got shape {subset.shape} instead."
             )
         return subset
     mask = np.zeros(n, dtype=np.bool_)

@@ -1,0 +1,51 @@
+"""Run every ``bench_*.py`` of this folder (or those named) and print one table.
+
+A benchmark module offers ``rows()``, an iterator of :class:`benchmarks.measure.Row`.
+"""
+
+import argparse
+import importlib
+import pathlib
+import platform
+import sys
+
+from benchmarks.measure import Row, human
+
+
+def main() -> int:
+    """Print the table; exit code 1 if a stated figure was missed."""
+    names = sorted(path.stem[len("bench_") :] for path in pathlib.Path(__file__).parent.glob("bench_*.py"))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {', '.join(names)} (default: all)")
+    chosen = parser.parse_args().names or names
+    unknown = sorted(set(chosen) - set(names))
+    if unknown:
+        parser.error(f"unknown benchmark {unknown[0]!r}; choose from {', '.join(names)}")
+
+    print(f"Python {platform.python_version()}, {platform.machine()}; medians; ratio = peer's time / ours")
+    line = "{:<58} {:>10} {:>10}  {:<28} {:>8} {:>8}  {:<6} {}"
+    print(line.format("what", "ours", "limit", "peer", "ratio", "wanted", "", "note"))
+    missed = 0
+    for name in chosen:
+        for row in importlib.import_module(f"benchmarks.bench_{name}").rows():
+            print(line.format(*_cells(row)).rstrip(), flush=True)
+            missed += not row.reached
+    print(f"{missed} figure(s) missed" if missed else "every stated figure reached")
+    return 1 if missed else 0
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        row.name,
+        human(row.seconds),
+        "" if row.limit is None else human(row.limit),
+        row.peer,
+        "" if row.ratio is None else f"{row.ratio:.3g}x",
+        "" if row.least_ratio is None else f"{row.least_ratio:.3g}x",
+        "ok" if row.reached else "MISSED",
+        row.note,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
