@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
-    from discreet import lovasz, set_functions
+    import discreet.lovasz as lovasz
+    import discreet.set_functions as set_functions
     from discreet.minimizers import Minimum, minimize
 
 __version__ = "0.1.0.dev0"

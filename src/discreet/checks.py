@@ -109,10 +109,7 @@ def index_array(owner: str, name: str, values: Iterable[Any], below: int) -> Int
 
 
 def subset_mask(owner: str, name: str, subset: object, n: int) -> BoolArray:
-    """A boolean mask of length n, from a mask or from any iterable of indices.
-
-    A caller's mask may be returned as it is: treat the result as read-only.
-    """
+    """A new boolean mask of length n, from a mask or from any iterable of indices."""
     if not isinstance(subset, np.ndarray):
         if not isinstance(subset, Iterable) or isinstance(subset, str | bytes):
             raise InvalidType(
@@ -120,18 +117,17 @@ def subset_mask(owner: str, name: str, subset: object, n: int) -> BoolArray:
                 f"Got {type(subset).__name__} instead."
             )
         listed = list(subset)
-        if listed and all(isinstance(entry, bool | np.bool_) for entry in listed):
-            subset = np.array(listed, dtype=np.bool_)
-        else:
-            subset = index_array(owner, name, listed, n)
-    if subset.dtype == np.bool_:
-        if subset.shape != (n,):
-            raise InvalidArgument(
-                f"The '{name}' of {owner}, as a mask, must have length {n}. Got shape {subset.shape} instead."
-            )
-        return subset
-    mask = np.zeros(n, dtype=np.bool_)
-    mask[index_array(owner, name, subset, n)] = True
+        bools = bool(listed) and all(isinstance(entry, bool | np.bool_) for entry in listed)
+        subset = np.array(listed, dtype=np.bool_) if bools else index_array(owner, name, listed, n)
+    mask: BoolArray = np.zeros(n, dtype=np.bool_)
+    if subset.dtype != np.bool_:
+        mask[index_array(owner, name, subset, n)] = True
+        return mask
+    if subset.shape != (n,):
+        raise InvalidArgument(
+            f"The '{name}' of {owner}, as a mask, must have length {n}. Got shape {subset.shape} instead."
+        )
+    mask[:] = subset
     return mask
 
 

@@ -1,0 +1,6 @@
+"""Exact minimisation of submodular set functions: the best fixed set in hindsight."""
+
+from discreet.minimizers.dispatch import minimize
+from discreet.minimizers.result import Minimum, Progress
+
+__all__ = ["Minimum", "Progress", "minimize"]

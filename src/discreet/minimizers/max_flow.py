@@ -1,0 +1,164 @@
+"""Exact minimisation of cut-like functions by maximum flow.
+
+scipy's max-flow takes 32-bit capacities only (and truncates larger ones without a word), so
+capacities are first put on a 61-bit integer grid, rounded DOWN, and the flow on that grid is found
+by refinement: push what fits in 31 bits of the leading digits, take the residual network, and go on
+with the next digits. Each stage leaves a cut whose residual capacity bounds what is still
+missing; at zero the flow is maximum. Because rounding was downwards, the flow is feasible in the
+original network too, so its value is a certified lower bound, and the cut gives the set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.errors import InvalidArgument
+from discreet.minimizers.result import Minimum, Progress, Stop
+from discreet.minimizers.stopping import Stopping
+from discreet.set_functions import SetFunction
+from discreet.set_functions.cut_network import CutNetwork
+
+#: Total capacity of the grid: flows and sums of capacities stay within int64.
+GRID_BITS = 61
+#: What one call of scipy's solver can carry.
+STAGE_BITS = 31
+
+
+def minimize_by_max_flow(
+    f: SetFunction,
+    *,
+    tolerance: float,
+    time_limit: float | None,
+    progress: Callable[[Progress], None] | None,
+) -> Minimum | None:
+    """The minimum, or None if f is not known to be a minimum cut (see `set_functions.cut_network`)."""
+    network = f.cut_network()
+    if network is None:
+        return None
+    stopping = Stopping(
+        integer_valued=f.integer_valued, tolerance=tolerance, time_limit=time_limit, progress=progress
+    )
+    flow = _Flow(network)
+    best: BoolArray = np.zeros(f.n, dtype=np.bool_)
+    value, stopped = f(best), None
+    try:
+        while stopped is None:
+            missing = flow.push_stage()
+            candidate = flow.source_side()[: f.n]
+            if (reached := f(candidate)) < value:
+                best, value = candidate, reached
+            stopped = stopping.after_pass(value, flow.lower_bound())
+            if missing == 0:
+                stopped = _final(value, flow, stopped)
+    except KeyboardInterrupt:
+        stopped = "interrupted"
+    bound = min(max(stopping.lower_bound, flow.lower_bound()), value)
+    return Minimum(
+        frozenset(np.flatnonzero(best).tolist()),
+        value,
+        value if stopped == "optimal" else bound,
+        "max-flow",
+        stopped,
+        iterations=stopping.iterations,
+    )
+
+
+def _final(value: float, flow: _Flow, stopped: Stop | None) -> Stop:
+    """The flow is maximum: optimal if the grid was exact, else as close as rounding allows."""
+    return "optimal" if flow.exact else stopped or "stalled"
+
+
+class _Flow:
+    """A feasible flow on the integer grid and its residual network.
+
+    Arcs come in mirrored pairs, sorted by (tail, head), so that the residual capacities are the
+    data of one sparse matrix whose pattern never changes.
+    """
+
+    def __init__(self, network: CutNetwork) -> None:
+        self._source, self._sink = network.nodes, network.nodes + 1
+        with np.errstate(over="ignore"):  # an overflow is refused below, not warned about
+            tails, heads, capacities, self._offset = _with_terminals(network)
+            merged = self._pattern(tails, heads, capacities)
+            total = float(merged[self._tails == self._source].sum())
+        if not np.isfinite(2.0 * total):
+            raise InvalidArgument("The function to minimise must have finite values. Its sums overflow.")
+        # No arc ever carries more than all that leaves the source.
+        merged = np.minimum(merged, total)
+        self._scale, self.exact = _grid(merged, total)
+        self._residual = np.floor(merged * self._scale).astype(np.int64)
+        self._missing = int(self._residual[self._tails == self._source].sum())
+        self._shift = 0
+        self.value = 0
+
+    def _pattern(self, tails: IntArray, heads: IntArray, capacities: FloatArray) -> FloatArray:
+        """Lay out the arcs and their mirrors; the capacity of each, parallel arcs added up."""
+        nodes = self._sink + 1
+        codes, place = np.unique(
+            np.concatenate((tails * nodes + heads, heads * nodes + tails)), return_inverse=True
+        )
+        self._tails, self._heads = codes // nodes, codes % nodes
+        self._starts = np.searchsorted(self._tails, np.arange(nodes + 1))
+        return np.bincount(place[: tails.size], capacities, minlength=codes.size).astype(np.float64)
+
+    def push_stage(self) -> int:
+        """Augment by the leading digits of the residual network; a bound on what is still missing."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import maximum_flow
+
+        self._shift = max(self._missing.bit_length() - STAGE_BITS, 0)
+        digits = np.minimum(self._residual, self._missing) >> self._shift
+        graph = csr_array(
+            (digits.astype(np.int32), self._heads.astype(np.int32), self._starts.astype(np.int32)),
+            shape=(self._sink + 1, self._sink + 1),
+        )
+        pushed = maximum_flow(graph, self._source, self._sink).flow
+        if not np.array_equal(pushed.indices, self._heads):
+            raise AssertionError("scipy changed the pattern of a symmetric matrix")
+        steps = pushed.data.astype(np.int64) << self._shift
+        self._residual -= steps
+        self.value += int(steps[self._tails == self._source].sum())
+        side = self.source_side()
+        self._missing = int(self._residual[side[self._tails] & ~side[self._heads]].sum())
+        return self._missing
+
+    def source_side(self) -> BoolArray:
+        """The nodes that the source reaches along arcs with leading digits left."""
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import breadth_first_order
+
+        open_arcs = (self._residual >> self._shift) > 0
+        starts = np.concatenate(([0], np.cumsum(open_arcs)))[self._starts]
+        graph = csr_array(
+            (np.ones(int(open_arcs.sum()), dtype=np.int8), self._heads[open_arcs], starts),
+            shape=(self._sink + 1, self._sink + 1),
+        )
+        side: BoolArray = np.zeros(self._sink + 1, dtype=np.bool_)
+        side[breadth_first_order(graph, self._source, return_predecessors=False)] = True
+        return side
+
+    def lower_bound(self) -> float:
+        """The value of the flow in the original units: no cut is cheaper."""
+        return self._offset + self.value / self._scale
+
+
+def _with_terminals(network: CutNetwork) -> tuple[IntArray, IntArray, FloatArray, float]:
+    """All arcs, with rewards as arcs from the source and prices as arcs to the sink."""
+    source, sink = network.nodes, network.nodes + 1
+    rewarded, priced = np.flatnonzero(network.unary < 0), np.flatnonzero(network.unary > 0)
+    tails = np.concatenate((network.tails, np.full(rewarded.size, source), priced))
+    heads = np.concatenate((network.heads, rewarded, np.full(priced.size, sink)))
+    capacities = np.concatenate((network.capacities, -network.unary[rewarded], network.unary[priced]))
+    return tails, heads, capacities, network.constant + float(network.unary[rewarded].sum())
+
+
+def _grid(capacities: FloatArray, total: float) -> tuple[float, bool]:
+    """A power of two that scales capacities to integers, and whether no digit is lost."""
+    room = GRID_BITS - int(np.frexp(total)[1])
+    if room >= 0 and np.all(capacities == np.rint(capacities)):
+        return 1.0, True
+    scale = float(np.ldexp(1.0, min(room, 1000)))
+    return scale, bool(np.all(capacities * scale % 1.0 == 0.0))

@@ -1,0 +1,59 @@
+"""Set functions: what is being minimised.
+
+Every function gives its value on a set, its values along a chain in one pass, a certified
+range, and a JSON description. They add up (`f + g`), scale (`2 * f`), `shift`, `restrict`,
+`contract` and `complement`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from discreet.set_functions.algebra import Complement, Contraction, Restriction, Scaled, Sum
+from discreet.set_functions.base import SetFunction
+from discreet.set_functions.concave import ConcaveOfCardinality, ConcaveOfModular
+from discreet.set_functions.cut import Cut
+from discreet.set_functions.facility_location import FacilityLocation
+from discreet.set_functions.from_callable import FromCallable
+from discreet.set_functions.gaussian import GaussianMutualInformation, LogDeterminant
+from discreet.set_functions.groups import Bundles, Coverage, HypergraphCut
+from discreet.set_functions.iwata import Iwata
+from discreet.set_functions.matroid_rank import MatroidRank
+from discreet.set_functions.modular import Modular
+from discreet.set_functions.submodularity import SubmodularityCheck, is_submodular
+from discreet.set_functions.table import Table
+
+__all__ = [
+    "Bundles",
+    "Complement",
+    "ConcaveOfCardinality",
+    "ConcaveOfModular",
+    "Contraction",
+    "Coverage",
+    "Cut",
+    "FacilityLocation",
+    "FromCallable",
+    "GaussianMutualInformation",
+    "HypergraphCut",
+    "Iwata",
+    "LogDeterminant",
+    "MatroidRank",
+    "Modular",
+    "Restriction",
+    "Scaled",
+    "SetFunction",
+    "SubmodularityCheck",
+    "Sum",
+    "Table",
+    "from_dict",
+    "is_submodular",
+]
+
+
+def from_dict(description: Mapping[str, Any]) -> SetFunction:
+    """The set function that `to_dict` described.
+
+    Examples:
+        >>> from_dict(Iwata(5).to_dict())
+        Iwata(n=5)
+    """
+    return SetFunction.from_dict(description)

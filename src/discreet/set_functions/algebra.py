@@ -1,0 +1,272 @@
+"""Set functions made from others: sums, multiples, restrictions, contractions, complements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from discreet import checks
+from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.set_functions.base import SetFunction
+from discreet.set_functions.concave_form import ConcaveForm, sum_of_forms
+from discreet.set_functions.cut_network import CutNetwork, sum_of_networks
+
+
+class Sum(SetFunction):
+    """S -> sum of the functions' values.
+
+    Functions of one family are merged into one where the family is closed under sums
+    (modular, concave of cardinality, cut, coverage, bundles, hypergraph cut, facility
+    location, table), so the sum of a long stream stays small.
+
+    Args:
+        functions: One or more set functions on the same items.
+
+    Attributes:
+        terms: What is left after merging.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> Sum([Modular([1, 2]), Modular([3, 4])]).terms[0].weights
+        array([4., 6.])
+    """
+
+    def __init__(self, functions: Iterable[SetFunction]) -> None:
+        families: dict[type[SetFunction], list[SetFunction]] = {}
+        for function in functions:
+            if not isinstance(function, SetFunction):
+                raise InvalidType(
+                    "The 'functions' of Sum must be set functions. "
+                    f"Got {type(function).__name__} instead (wrap Python code in FromCallable)."
+                )
+            for term in function.terms if isinstance(function, Sum) else (function,):
+                families.setdefault(type(term), []).append(term)
+        terms: list[SetFunction] = []
+        for family, members in families.items():
+            _require_same_items(members)
+            merged = members[0] if len(members) == 1 else family._merged(members)
+            terms.extend(members if merged is None else [merged])
+        if not terms:
+            raise InvalidArgument("The 'functions' of Sum must be at least one set function. Got none.")
+        _require_same_items(terms)
+        self.terms: tuple[SetFunction, ...] = tuple(terms)
+        self.n = terms[0].n
+
+    def range(self) -> tuple[float, float]:
+        """The sums of the terms' ends."""
+        ends = [term.range() for term in self.terms]
+        return sum(lo for lo, _ in ends), sum(hi for _, hi in ends)
+
+    @property
+    def integer_valued(self) -> bool:
+        return all(term.integer_valued for term in self.terms)
+
+    @property
+    def known_submodular(self) -> bool:
+        return all(term.known_submodular for term in self.terms)
+
+    def _value(self, mask: BoolArray) -> float:
+        return sum(term._value(mask) for term in self.terms)
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        values = self.terms[0]._chain(order)
+        for term in self.terms[1:]:
+            values += term._chain(order)
+        return values
+
+    def _scaled(self, factor: float) -> Sum:
+        return Sum(term._scaled(factor) for term in self.terms)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"functions": [term.to_dict() for term in self.terms]}
+
+    @classmethod
+    def _from_fields(cls, fields: dict[str, Any]) -> Self:
+        return cls([SetFunction.from_dict(term) for term in fields["functions"]])
+
+    def concave_form(self) -> ConcaveForm | None:
+        return sum_of_forms(term.concave_form() for term in self.terms)
+
+    def cut_network(self) -> CutNetwork | None:
+        return sum_of_networks([term.cut_network() for term in self.terms])
+
+    def __repr__(self) -> str:
+        return f"Sum({', '.join(map(repr, self.terms))})"
+
+
+class _Derived(SetFunction):
+    """Shared by functions that look at one other function through a change of items."""
+
+    function: SetFunction
+
+    @classmethod
+    def _from_fields(cls, fields: dict[str, Any]) -> Self:
+        described = SetFunction.from_dict(fields.pop("function"))
+        build: Callable[..., Self] = cls
+        return build(described, **fields)
+
+    @property
+    def integer_valued(self) -> bool:
+        return self.function.integer_valued
+
+    @property
+    def known_submodular(self) -> bool:
+        return self.function.known_submodular
+
+    def __repr__(self) -> str:
+        return f"{self._name}({self.function!r}, n={self.n})"
+
+
+class Scaled(_Derived):
+    """S -> factor * f(S), factor > 0. Written `2.5 * f`."""
+
+    def __init__(self, function: SetFunction, factor: float) -> None:
+        self.function = function
+        self.factor = checks.positive_number("Scaled", "factor", factor)
+        self.n = function.n
+
+    def range(self) -> tuple[float, float]:
+        """The scaled ends."""
+        lo, hi = self.function.range()
+        return lo * self.factor, hi * self.factor
+
+    @property
+    def integer_valued(self) -> bool:
+        return self.factor.is_integer() and self.function.integer_valued
+
+    def _value(self, mask: BoolArray) -> float:
+        return self.factor * self.function._value(mask)
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return self.factor * self.function._chain(order)
+
+    def _scaled(self, factor: float) -> SetFunction:
+        return Scaled(self.function, self.factor * factor)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"function": self.function.to_dict(), "factor": self.factor}
+
+    def concave_form(self) -> ConcaveForm | None:
+        form = self.function.concave_form()
+        return None if form is None else form.scaled(self.factor)
+
+    def cut_network(self) -> CutNetwork | None:
+        network = self.function.cut_network()
+        return None if network is None else network.scaled(self.factor)
+
+
+class Restriction(_Derived):
+    """S -> f(S), for subsets of the kept items only. Written `f.restrict(kept)`."""
+
+    def __init__(self, function: SetFunction, kept: Iterable[int] | BoolArray) -> None:
+        self.function = function
+        self._kept = checks.subset_mask("Restriction", "kept", kept, function.n).copy()
+        self._items, self._rest = np.flatnonzero(self._kept), np.flatnonzero(~self._kept)
+        self.n = self._items.size
+
+    def range(self) -> tuple[float, float]:
+        """The range of the whole function."""
+        return self.function.range()
+
+    def _value(self, mask: BoolArray) -> float:
+        whole = np.zeros(self.function.n, dtype=np.bool_)
+        whole[self._items] = mask
+        return self.function._value(whole)
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return self.function._chain(np.concatenate((self._items[order], self._rest)))[: self.n + 1]
+
+    def _fields(self) -> dict[str, Any]:
+        return {"function": self.function.to_dict(), "kept": self._items.tolist()}
+
+    def concave_form(self) -> ConcaveForm | None:
+        form = self.function.concave_form()
+        return None if form is None else form.taking(self._kept)
+
+    def cut_network(self) -> CutNetwork | None:
+        network = self.function.cut_network()
+        return None if network is None else network.fixing(np.zeros_like(self._kept), ~self._kept)
+
+
+class Contraction(_Derived):
+    """S -> f(S + chosen) - f(chosen), for subsets of the other items. Written `f.contract(chosen)`."""
+
+    def __init__(self, function: SetFunction, chosen: Iterable[int] | BoolArray) -> None:
+        self.function = function
+        self._chosen = checks.subset_mask("Contraction", "chosen", chosen, function.n).copy()
+        self._base, self._items = np.flatnonzero(self._chosen), np.flatnonzero(~self._chosen)
+        self._offset = function._value(self._chosen)
+        self.n = self._items.size
+
+    def range(self) -> tuple[float, float]:
+        """The range of the whole function, shifted."""
+        lo, hi = self.function.range()
+        return lo - self._offset, hi - self._offset
+
+    def _value(self, mask: BoolArray) -> float:
+        whole = self._chosen.copy()
+        whole[self._items] = mask
+        return self.function._value(whole) - self._offset
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        values = self.function._chain(np.concatenate((self._base, self._items[order])))
+        return values[self._base.size :] - self._offset
+
+    def _fields(self) -> dict[str, Any]:
+        return {"function": self.function.to_dict(), "chosen": self._base.tolist()}
+
+    def concave_form(self) -> ConcaveForm | None:
+        form = self.function.concave_form()
+        return None if form is None else form.taking(~self._chosen)
+
+    def cut_network(self) -> CutNetwork | None:
+        network = self.function.cut_network()
+        if network is None:
+            return None
+        fixed = network.fixing(self._chosen, np.zeros_like(self._chosen))
+        return sum_of_networks([fixed, CutNetwork(self.n, np.zeros(self.n), -self._offset)])
+
+
+class Complement(_Derived):
+    """S -> f(V minus S). Written `f.complement()`."""
+
+    def __init__(self, function: SetFunction) -> None:
+        self.function = function
+        self.n = function.n
+
+    def range(self) -> tuple[float, float]:
+        """The same range."""
+        return self.function.range()
+
+    def complement(self) -> SetFunction:
+        """The function it was made from."""
+        return self.function
+
+    def _value(self, mask: BoolArray) -> float:
+        return self.function._value(~mask)
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        # What is left outside a prefix of the order is a prefix of the reversed order.
+        return self.function._chain(order[::-1].copy())[::-1].copy()
+
+    def _fields(self) -> dict[str, Any]:
+        return {"function": self.function.to_dict()}
+
+    def concave_form(self) -> ConcaveForm | None:
+        form = self.function.concave_form()
+        return None if form is None else form.complemented()
+
+    def cut_network(self) -> CutNetwork | None:
+        network = self.function.cut_network()
+        return None if network is None else network.complemented()
+
+
+def _require_same_items(functions: list[SetFunction]) -> None:
+    sizes = {function.n for function in functions}
+    if len(sizes) > 1:
+        raise InvalidArgument(
+            f"The 'functions' of Sum must have the same number of items. Got {sorted(sizes)} instead."
+        )

@@ -1,0 +1,205 @@
+"""What every set function offers: values, chains, a certified range, algebra, JSON.
+
+A family implements `_value` (one set), `_chain` (all prefixes of an order in one
+pass), `range` and `_fields` (its arguments as JSON). Families that can say more about
+their structure override the hooks of the last section, which the minimiser reads.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from discreet import checks
+from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.errors import InvalidArgument, InvalidType, UnknownName
+
+if TYPE_CHECKING:
+    from discreet.set_functions.concave_form import ConcaveForm
+    from discreet.set_functions.cut_network import CutNetwork
+    from discreet.set_functions.table import Table
+
+#: Enumerating all subsets beyond this many items is refused: 2^24 values take 128 MB.
+MOST_ITEMS_OF_A_TABLE = 24
+
+
+class SetFunction(ABC):
+    """A real function of subsets of {0, ..., n-1}.
+
+    Attributes:
+        n: The number of items.
+    """
+
+    n: int
+    _families: ClassVar[dict[str, type[SetFunction]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not cls.__name__.startswith("_"):
+            SetFunction._families[cls.__name__] = cls
+
+    # Values
+
+    def __call__(self, subset: Iterable[int] | BoolArray) -> float:
+        """The value of one set, given as an iterable of indices or as a boolean mask."""
+        return float(self._value(checks.subset_mask(self._name, "subset", subset, self.n)))
+
+    def chain_values(self, order: Iterable[int]) -> FloatArray:
+        """The n+1 values of the prefixes {}, {order[0]}, {order[0], order[1]}, ... in one pass."""
+        return self._chain(checks.permutation(self._name, "order", order, self.n))
+
+    def table(self) -> Table:
+        """The same function with all 2^n values computed once."""
+        from discreet.set_functions.table import Table
+
+        checks.integer(self._name, "n", self.n, 0, MOST_ITEMS_OF_A_TABLE)
+        bits = np.arange(self.n)
+        values = [self._value((code >> bits) & 1 == 1) for code in range(2**self.n)]
+        return Table(values)
+
+    @abstractmethod
+    def range(self) -> tuple[float, float]:
+        """Numbers (lo, hi) with lo <= f(S) <= hi for every S; certified, not always attained."""
+
+    @property
+    def integer_valued(self) -> bool:
+        """Whether every value is known to be a whole number."""
+        return False
+
+    @property
+    def known_submodular(self) -> bool:
+        """Whether the family guarantees submodularity, so that nothing need be checked."""
+        return True
+
+    @abstractmethod
+    def _value(self, mask: BoolArray) -> float:
+        """The value of a checked mask, which must not be changed."""
+
+    @abstractmethod
+    def _chain(self, order: IntArray) -> FloatArray:
+        """The values along a checked order, as a new array."""
+
+    # Algebra
+
+    def __add__(self, other: SetFunction) -> SetFunction:
+        if not isinstance(other, SetFunction):
+            return NotImplemented
+        from discreet.set_functions.algebra import Sum
+
+        total = Sum([self, other])
+        return total.terms[0] if len(total.terms) == 1 else total
+
+    def __mul__(self, factor: float) -> SetFunction:
+        number = checks.positive_number(self._name, "factor", factor)
+        return self._scaled(number)
+
+    __rmul__ = __mul__
+
+    def shift(self, amount: float) -> SetFunction:
+        """S -> f(S) + amount."""
+        from discreet.set_functions.modular import Modular
+
+        return self + Modular(np.zeros(self.n), constant=amount)
+
+    def restrict(self, subset: Iterable[int] | BoolArray) -> SetFunction:
+        """f on subsets of `subset` alone, whose items are renumbered 0, 1, ... in increasing order."""
+        from discreet.set_functions.algebra import Restriction
+
+        return Restriction(self, subset)
+
+    def contract(self, subset: Iterable[int] | BoolArray) -> SetFunction:
+        """S -> f(S + subset) - f(subset) on the other items, renumbered in increasing order."""
+        from discreet.set_functions.algebra import Contraction
+
+        return Contraction(self, subset)
+
+    def complement(self) -> SetFunction:
+        """S -> f(V minus S), submodular when f is."""
+        from discreet.set_functions.algebra import Complement
+
+        return Complement(self)
+
+    def _scaled(self, factor: float) -> SetFunction:
+        """factor * f; a family that is closed under scaling returns one of its own."""
+        from discreet.set_functions.algebra import Scaled
+
+        return Scaled(self, factor)
+
+    @classmethod
+    def _merged(cls, functions: Sequence[Self]) -> Self | None:
+        """One member of the family that equals the sum, or None where the family is not closed."""
+        return None
+
+    # JSON
+
+    def to_dict(self) -> dict[str, Any]:
+        """A description made of JSON types; `SetFunction.from_dict` restores it exactly."""
+        return {"kind": type(self).__name__, **self._fields()}
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        """The function that `to_dict` described."""
+        if not isinstance(description, Mapping) or not isinstance(description.get("kind"), str):
+            raise InvalidArgument("A set function is described by a mapping with a 'kind'.")
+        fields = dict(description)
+        kind = fields.pop("kind")
+        family = SetFunction._families.get(kind)
+        if family is None:
+            known = ", ".join(sorted(SetFunction._families))
+            raise UnknownName(f"No set function is called {kind!r}. Known are: {known}.")
+        if not issubclass(family, cls):
+            raise InvalidArgument(f"{kind!r} describes no {cls.__name__}.")
+        try:
+            return family._from_fields(fields)
+        except (TypeError, KeyError, AttributeError) as error:
+            if isinstance(error, InvalidType | UnknownName):
+                raise
+            raise InvalidArgument(
+                f"The description of {kind} does not fit. It has the fields {sorted(fields)}."
+            ) from error
+
+    @abstractmethod
+    def _fields(self) -> dict[str, Any]:
+        """The arguments that rebuild this function, as JSON types."""
+
+    @classmethod
+    def _from_fields(cls, fields: dict[str, Any]) -> Self:
+        return cls(**fields)
+
+    # Structure that the minimiser can use
+
+    def concave_form(self) -> ConcaveForm | None:
+        """How f is g(a(S)) + b(S) with g concave and a >= 0, where it is."""
+        return None
+
+    def cut_network(self) -> CutNetwork | None:
+        """A cut problem on more nodes whose minimum over the extra nodes is f, where there is one."""
+        return None
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        return f"{self._name}(n={self.n})"
+
+
+def frozen(array: FloatArray) -> FloatArray:
+    """The array, made read-only: set functions never change once built."""
+    array.setflags(write=False)
+    return array
+
+
+def all_whole(*arrays: FloatArray) -> bool:
+    """Whether every number is whole and small enough that float sums of them stay exact."""
+    return all(
+        bool(np.all(array == np.rint(array))) and float(np.abs(array).sum()) < 2.0**53 for array in arrays
+    )
+
+
+def modular_range(weights: FloatArray, constant: float = 0.0) -> tuple[float, float]:
+    """The least and the greatest value of S -> constant + sum of weights over S."""
+    return constant + float(weights[weights < 0].sum()), constant + float(weights[weights > 0].sum())

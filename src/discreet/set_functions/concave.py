@@ -1,0 +1,165 @@
+"""Concave functions of a cardinality or of a nonnegative modular function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet import checks
+from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.errors import InvalidArgument
+from discreet.set_functions.base import SetFunction, all_whole, frozen
+from discreet.set_functions.concave_form import ConcaveForm
+
+#: Slopes may rise by this much (relative to the values) before a sequence counts as not concave.
+CONCAVITY_SLACK = 1e-12
+
+
+class ConcaveOfCardinality(SetFunction):
+    """S -> values[|S|], for a concave sequence of n+1 values.
+
+    Examples:
+        >>> ConcaveOfCardinality([0, 3, 4])([1])
+        3.0
+    """
+
+    def __init__(self, values: npt.ArrayLike) -> None:
+        self.values: FloatArray = frozen(checks.finite_vector("ConcaveOfCardinality", "values", values))
+        if self.values.size < 1:
+            raise InvalidArgument("The 'values' of ConcaveOfCardinality must hold n+1 numbers. Got none.")
+        _require_concave("ConcaveOfCardinality", np.arange(self.values.size, dtype=float), self.values)
+        self.n = self.values.size - 1
+
+    def range(self) -> tuple[float, float]:
+        """The attained minimum and maximum."""
+        return float(self.values.min()), float(self.values.max())
+
+    @property
+    def integer_valued(self) -> bool:
+        return all_whole(self.values)
+
+    def _value(self, mask: BoolArray) -> float:
+        return float(self.values[np.count_nonzero(mask)])
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return self.values.copy()
+
+    def _scaled(self, factor: float) -> ConcaveOfCardinality:
+        return ConcaveOfCardinality(self.values * factor)
+
+    @classmethod
+    def _merged(cls, functions: Sequence[Self]) -> Self:
+        return cls(np.sum([f.values for f in functions], axis=0))
+
+    def _fields(self) -> dict[str, Any]:
+        return {"values": self.values.tolist()}
+
+    def concave_form(self) -> ConcaveForm:
+        return ConcaveForm(direction=np.ones(self.n), linear=np.zeros(self.n))
+
+
+class ConcaveOfModular(SetFunction):
+    """S -> factor * g(sum of weights over S), with g concave and weights >= 0.
+
+    Args:
+        weights: One nonnegative number per item.
+        shape: The function g: "sqrt", "log1p", ("power", p) with 0 < p <= 1, ("truncate", c) for
+            min(., c), or ("piecewise", knots, values) for linear interpolation between knots that
+            cover [0, sum of weights].
+        factor: A positive number.
+
+    Examples:
+        >>> ConcaveOfModular([4, 5], "sqrt")([0, 1])
+        3.0
+    """
+
+    def __init__(
+        self, weights: npt.ArrayLike, shape: str | Sequence[Any] = "sqrt", factor: float = 1.0
+    ) -> None:
+        self.weights: FloatArray = frozen(checks.finite_vector("ConcaveOfModular", "weights", weights))
+        if self.weights.min(initial=0.0) < 0:
+            raise InvalidArgument(
+                f"The 'weights' of ConcaveOfModular must be nonnegative. Got {self.weights.min()} instead."
+            )
+        self.factor = checks.positive_number("ConcaveOfModular", "factor", factor)
+        self.n = self.weights.size
+        self._most = float(self.weights.sum())
+        self.shape, self._g = _concave_shape(shape, self._most)
+
+    def range(self) -> tuple[float, float]:
+        """The extremes of g over [0, sum of weights]."""
+        kind, *parameters = self.shape
+        spots = np.array([0.0, self._most])
+        if kind == "piecewise":
+            spots = np.concatenate((spots, np.clip(parameters[0], 0.0, self._most)))
+        values = self.factor * self._g(spots)
+        return float(values.min()), float(values.max())
+
+    def _value(self, mask: BoolArray) -> float:
+        return float(self.factor * self._g(self.weights[mask].sum()))
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return self.factor * self._g(np.cumsum(np.concatenate(([0.0], self.weights[order]))))
+
+    def _scaled(self, factor: float) -> ConcaveOfModular:
+        return ConcaveOfModular(self.weights, self.shape, self.factor * factor)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"weights": self.weights.tolist(), "shape": list(self.shape), "factor": self.factor}
+
+    def concave_form(self) -> ConcaveForm:
+        return ConcaveForm(direction=self.weights, linear=np.zeros(self.n))
+
+
+def _concave_shape(
+    shape: str | Sequence[Any], most: float
+) -> tuple[tuple[Any, ...], Callable[[Any], FloatArray]]:
+    """A canonical description of g and g itself."""
+    kind, *parameters = (shape,) if isinstance(shape, str) else tuple(shape)
+    if kind == "sqrt" and not parameters:
+        return ("sqrt",), np.sqrt
+    if kind == "log1p" and not parameters:
+        return ("log1p",), np.log1p
+    if kind == "power" and len(parameters) == 1:
+        exponent = checks.positive_number("ConcaveOfModular", "shape", parameters[0])
+        if exponent > 1:
+            raise checks.complaint("ConcaveOfModular", "shape", "a power of at most 1", exponent)
+        return ("power", exponent), lambda y: np.power(y, exponent)
+    if kind == "truncate" and len(parameters) == 1:
+        cap = checks.finite_number("ConcaveOfModular", "shape", parameters[0])
+        return ("truncate", cap), lambda y: np.minimum(y, cap)
+    if kind == "piecewise" and len(parameters) == 2:
+        knots = checks.finite_vector("ConcaveOfModular", "shape (knots)", parameters[0])
+        values = checks.finite_vector("ConcaveOfModular", "shape (values)", parameters[1], knots.size)
+        # A sum in another order may pass the last knot by a rounding error; interp holds the last value.
+        covered = knots.size > 0 and knots[0] <= 0 and knots[-1] >= most * (1 - CONCAVITY_SLACK)
+        if not covered or np.any(np.diff(knots) <= 0):
+            raise InvalidArgument(
+                f"The knots of a piecewise shape must increase and cover [0, {most}]. Got {knots.tolist()}."
+            )
+        _require_concave("ConcaveOfModular", knots, values)
+        return (
+            ("piecewise", knots.tolist(), values.tolist()),
+            lambda y: np.interp(y, knots, values),
+        )
+    raise checks.complaint(
+        "ConcaveOfModular",
+        "shape",
+        "'sqrt', 'log1p', ('power', p), ('truncate', c) or ('piecewise', knots, values)",
+        shape,
+    )
+
+
+def _require_concave(owner: str, knots: FloatArray, values: FloatArray) -> None:
+    slopes = np.diff(values) / np.diff(knots)
+    slack = CONCAVITY_SLACK * (1.0 + float(np.abs(values).max(initial=0.0)))
+    rising = np.flatnonzero(np.diff(slopes) > slack)
+    if rising.size:
+        where = int(rising[0]) + 1
+        raise InvalidArgument(
+            f"The values of {owner} must be concave. The slope rises at position {where}, "
+            f"from {slopes[where - 1]} to {slopes[where]}."
+        )

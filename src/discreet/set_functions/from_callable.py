@@ -1,0 +1,98 @@
+"""A set function written in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from discreet import checks
+from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.set_functions.base import MOST_ITEMS_OF_A_TABLE, SetFunction
+
+
+class FromCallable(SetFunction):
+    """S -> function(S), for any Python function.
+
+    Args:
+        function: Takes a frozenset of indices, or a boolean mask if `takes` says so.
+        n: The number of items.
+        takes: "set" or "mask".
+        batch: Optional: takes a boolean matrix, one set a row, and gives one value per row.
+        chain: Optional: takes an order (an integer array) and gives the n+1 values of its prefixes.
+        value_range: Optional: numbers (lo, hi) that hold all values. Without it, `range` enumerates.
+
+    Examples:
+        >>> f = FromCallable(lambda s: len(s) ** 0.5, n=4)
+        >>> f([0, 1, 2, 3])
+        2.0
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Any], float],
+        n: int,
+        *,
+        takes: Literal["set", "mask"] = "set",
+        batch: Callable[[BoolArray], Any] | None = None,
+        chain: Callable[[IntArray], Any] | None = None,
+        value_range: tuple[float, float] | None = None,
+    ) -> None:
+        if not callable(function):
+            raise checks.complaint("FromCallable", "function", "callable", function)
+        if takes not in ("set", "mask"):
+            raise checks.complaint("FromCallable", "takes", "'set' or 'mask'", takes)
+        self.n = checks.integer("FromCallable", "n", n, 0)
+        self._function, self._takes_set = function, takes == "set"
+        self._batch_function, self._chain_function = batch, chain
+        self._range: tuple[float, float] | None = None
+        if value_range is not None:
+            lo, hi = checks.finite_vector("FromCallable", "value_range", value_range, 2).tolist()
+            if lo > hi:
+                raise checks.complaint("FromCallable", "value_range", "a pair lo <= hi", value_range)
+            self._range = (lo, hi)
+
+    def range(self) -> tuple[float, float]:
+        """The declared range, else the attained one by enumeration of a small ground set."""
+        if self._range is None:
+            if self.n > MOST_ITEMS_OF_A_TABLE:
+                raise InvalidArgument(
+                    f"The range of a FromCallable of {self.n} items is unknown: give it a 'value_range'."
+                )
+            self._range = self.table().range()
+        return self._range
+
+    @property
+    def known_submodular(self) -> bool:
+        return False
+
+    def _value(self, mask: BoolArray) -> float:
+        if self._takes_set:
+            return float(self._function(frozenset(np.flatnonzero(mask).tolist())))
+        return float(self._function(mask.copy()))
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        if self._chain_function is not None:
+            return self._checked("chain", self._chain_function(order.copy()))
+        # Row k holds the first k items of the order.
+        prefixes = np.zeros((self.n + 1, self.n), dtype=np.bool_)
+        prefixes[:, order] = np.tri(self.n + 1, self.n, -1, dtype=np.bool_)
+        if self._batch_function is not None:
+            return self._checked("batch", self._batch_function(prefixes))
+        return np.array([self._value(row) for row in prefixes])
+
+    def _checked(self, name: str, values: Any) -> FloatArray:
+        array = np.array(values, dtype=np.float64)
+        if array.shape != (self.n + 1,):
+            raise InvalidArgument(
+                f"The '{name}' of FromCallable must give {self.n + 1} values. "
+                f"Got shape {array.shape} instead."
+            )
+        return array
+
+    def _fields(self) -> dict[str, Any]:
+        raise InvalidType(
+            "A FromCallable holds Python code and cannot be written as JSON; table() can, for few items."
+        )

@@ -1,0 +1,325 @@
+"""Functions of weighted groups of items: coverage, complete bundles, split hyperedges.
+
+All three look, for each group, only at how many of its members are chosen: none, some or all.
+Along a chain a group changes state when its first and when its last member enters, so one pass
+over the memberships gives every prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet import checks
+from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.compiled import kernel
+from discreet.errors import InvalidArgument
+from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range
+from discreet.set_functions.cut_network import CutNetwork
+
+#: Targets of a coverage without weights are numbered below this.
+MOST_TARGETS = 10**8
+
+
+class _WeightedGroups(SetFunction):
+    """modular(S) + sum over groups of on_first * weight once touched, on_last * weight once complete.
+
+    Equal groups are merged, so a sum of many such functions grows only with distinct groups.
+    """
+
+    #: What a group's weight is multiplied by, and added, when its first and its last member enter.
+    _on_first = 0.0
+    _on_last = 0.0
+    _weights_name = "weights"
+
+    def __init__(
+        self,
+        n: int,
+        groups: Iterable[Iterable[int]],
+        weights: npt.ArrayLike | None,
+        modular: npt.ArrayLike | None,
+    ) -> None:
+        self.n = checks.integer(self._name, "n", n, 0)
+        rows = [np.unique(checks.index_array(self._name, "groups", group, self.n)) for group in groups]
+        given = np.ones(len(rows)) if weights is None else weights
+        values = checks.finite_vector(self._name, self._weights_name, given, len(rows))
+        if values.min(initial=0.0) < 0:
+            raise InvalidArgument(
+                f"The '{self._weights_name}' of {self._name} must be nonnegative. Got {values.min()} instead."
+            )
+        self._take(rows, values.tolist())
+        prices = np.zeros(self.n) if modular is None else modular
+        self._modular: FloatArray = frozen(checks.finite_vector(self._name, "costs", prices, self.n))
+
+    def _take(self, rows: Iterable[IntArray], weights: Iterable[float]) -> None:
+        """Store groups in one array after another, equal ones added up, idle ones left out."""
+        total: dict[bytes, float] = {}
+        for row, weight in zip(rows, weights, strict=True):
+            key = row.tobytes()
+            total[key] = total.get(key, 0.0) + weight
+        used = {key: weight for key, weight in total.items() if key and weight != 0.0}
+        self._constant = self._of_empty_group * total.get(b"", 0.0)
+        members = [np.frombuffer(key, dtype=np.int64) for key in used]
+        self._members = np.concatenate([np.empty(0, dtype=np.int64), *members])
+        self._starts = np.cumsum([0, *(row.size for row in members)])
+        self._weights: FloatArray = frozen(np.array(list(used.values()), dtype=np.float64))
+
+    @property
+    def _of_empty_group(self) -> float:
+        """An empty group is complete from the start but never touched."""
+        return 0.0
+
+    @property
+    def groups(self) -> list[IntArray]:
+        """The distinct groups, each sorted."""
+        return np.split(self._members, self._starts[1:-1]) if self._weights.size else []
+
+    def _touched_value(self) -> tuple[float, float]:
+        """What a group's weight counts for in the three states, at least and at most."""
+        states = (0.0, self._on_first, self._on_first + self._on_last)
+        return min(states), max(states)
+
+    def range(self) -> tuple[float, float]:
+        """Every group at its least and at its most."""
+        lo, hi = modular_range(self._modular, self._constant)
+        least, most = self._touched_value()
+        weight = float(self._weights.sum())
+        return lo + least * weight, hi + most * weight
+
+    @property
+    def integer_valued(self) -> bool:
+        return all_whole(self._weights, self._modular, np.array([self._constant]))
+
+    def _value(self, mask: BoolArray) -> float:
+        return self._constant + groups_value(
+            self._starts, self._members, self._weights, self._modular, self._on_first, self._on_last, mask
+        )
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        values = np.empty(self.n + 1)
+        groups_chain(
+            self._starts,
+            self._members,
+            self._weights,
+            self._modular,
+            self._on_first,
+            self._on_last,
+            order,
+            values,
+        )
+        return values + self._constant
+
+    def _like(self, rows: Iterable[IntArray], weights: Iterable[float], modular: FloatArray) -> Self:
+        copy = type(self).__new__(type(self))
+        copy.n = self.n
+        copy._take(rows, weights)
+        copy._modular = frozen(modular)
+        return copy
+
+    def _scaled(self, factor: float) -> Self:
+        scaled = self._like(self.groups, (self._weights * factor).tolist(), self._modular * factor)
+        scaled._constant = self._constant * factor
+        return scaled
+
+    @classmethod
+    def _merged(cls, functions: Sequence[Self]) -> Self:
+        rows = [row for f in functions for row in f.groups]
+        weights = [weight for f in functions for weight in f._weights.tolist()]
+        merged = functions[0]._like(rows, weights, np.sum([f._modular for f in functions], axis=0))
+        merged._constant = sum(f._constant for f in functions)
+        return merged
+
+    def cut_network(self) -> CutNetwork:
+        """One auxiliary node per group and state.
+
+        "Touched" is implied by any member; "complete" implies every member.
+        """
+        count, members = self._weights.size, self._members
+        owner = np.repeat(np.arange(count), np.diff(self._starts))
+        unary, tails, heads = [self._modular], [], []
+        nodes = self.n
+        if self._on_first:
+            unary.append(self._on_first * self._weights)
+            tails.append(members)
+            heads.append(nodes + owner)
+            nodes += count
+        if self._on_last:
+            unary.append(self._on_last * self._weights)
+            tails.append(nodes + owner)
+            heads.append(members)
+        return CutNetwork(
+            self.n,
+            np.concatenate(unary),
+            self._constant,
+            np.concatenate(tails),
+            np.concatenate(heads),
+            np.full(sum(part.size for part in tails), np.inf),
+        )
+
+
+class Coverage(_WeightedGroups):
+    """S -> total weight of the targets that an item of S covers.
+
+    Args:
+        covers: For each item, the targets it covers, numbered from 0.
+        weights: One nonnegative number per target; 1 each by default.
+
+    Examples:
+        >>> Coverage([[0, 1], [1, 2]], weights=[5, 1, 2])([0])
+        6.0
+    """
+
+    _on_first = 1.0
+
+    def __init__(self, covers: Sequence[Iterable[int]], weights: npt.ArrayLike | None = None) -> None:
+        known = None if weights is None else checks.finite_vector("Coverage", "weights", weights)
+        below = MOST_TARGETS if known is None else known.size
+        listed = [checks.index_array("Coverage", "covers", targets, below) for targets in covers]
+        count = max((int(targets.max(initial=-1)) + 1 for targets in listed), default=0)
+        coverers: list[list[int]] = [[] for _ in range(count if known is None else known.size)]
+        for item, targets in enumerate(listed):
+            for target in targets:
+                coverers[target].append(item)
+        super().__init__(len(listed), coverers, known, None)
+
+    def _fields(self) -> dict[str, Any]:
+        covers: list[list[int]] = [[] for _ in range(self.n)]
+        for target, group in enumerate(self.groups):
+            for item in group.tolist():
+                covers[item].append(target)
+        return {"covers": covers, "weights": self._weights.tolist()}
+
+
+class Bundles(_WeightedGroups):
+    """S -> sum of costs over S minus the value of every group that lies within S.
+
+    The checkout utility, negated: showing an item costs, a complete group of complements
+    is worth something. Its negative, a reward, is supermodular.
+
+    Args:
+        n: The number of items.
+        groups: The groups, each an iterable of items.
+        values: One nonnegative number per group; 1 each by default.
+        costs: One number per item, of any sign; 0 by default.
+
+    Examples:
+        >>> f = Bundles(3, groups=[[0], [0, 1]], values=[2, 5], costs=[1, 1, 1])
+        >>> f([0, 1]), f([1, 2])
+        (-5.0, 2.0)
+    """
+
+    _on_last = -1.0
+    _weights_name = "values"
+
+    def __init__(
+        self,
+        n: int,
+        groups: Iterable[Iterable[int]],
+        values: npt.ArrayLike | None = None,
+        costs: npt.ArrayLike | None = None,
+    ) -> None:
+        super().__init__(n, groups, values, costs)
+
+    @property
+    def _of_empty_group(self) -> float:
+        return -1.0
+
+    def _fields(self) -> dict[str, Any]:
+        groups = [group.tolist() for group in self.groups]
+        values = self._weights.tolist()
+        if self._constant:
+            groups, values = [*groups, []], [*values, -self._constant]
+        return {"n": self.n, "groups": groups, "values": values, "costs": self._modular.tolist()}
+
+
+class HypergraphCut(_WeightedGroups):
+    """S -> total weight of the hyperedges with members both in S and outside, plus modular(S).
+
+    Args:
+        n: The number of items.
+        hyperedges: Each an iterable of items.
+        weights: One nonnegative number per hyperedge; 1 each by default.
+        modular: One number per item, of any sign; 0 by default.
+
+    Examples:
+        >>> HypergraphCut(3, [[0, 1, 2], [1, 2]], weights=[4, 1])([0])
+        4.0
+    """
+
+    _on_first = 1.0
+    _on_last = -1.0
+
+    def __init__(
+        self,
+        n: int,
+        hyperedges: Iterable[Iterable[int]],
+        weights: npt.ArrayLike | None = None,
+        modular: npt.ArrayLike | None = None,
+    ) -> None:
+        super().__init__(n, hyperedges, weights, modular)
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "hyperedges": [group.tolist() for group in self.groups],
+            "weights": self._weights.tolist(),
+            "modular": self._modular.tolist(),
+        }
+
+
+@kernel
+def groups_value(
+    starts: IntArray,
+    members: IntArray,
+    weights: FloatArray,
+    modular: FloatArray,
+    on_first: float,
+    on_last: float,
+    mask: BoolArray,
+) -> float:
+    """The value of one set."""
+    total = 0.0
+    for i in range(modular.size):
+        if mask[i]:
+            total += modular[i]
+    for g in range(weights.size):
+        chosen = 0
+        for m in range(starts[g], starts[g + 1]):
+            chosen += mask[members[m]]
+        if chosen > 0:
+            total += on_first * weights[g]
+        if chosen == starts[g + 1] - starts[g]:
+            total += on_last * weights[g]
+    return total
+
+
+@kernel
+def groups_chain(
+    starts: IntArray,
+    members: IntArray,
+    weights: FloatArray,
+    modular: FloatArray,
+    on_first: float,
+    on_last: float,
+    order: IntArray,
+    values: FloatArray,
+) -> None:
+    """Write the n+1 values along `order` into `values`, in one pass over the memberships."""
+    n = order.size
+    position = np.empty(n, dtype=np.int64)
+    values[0] = 0.0
+    for k in range(n):
+        position[order[k]] = k
+        values[k + 1] = modular[order[k]]
+    for g in range(weights.size):
+        first, last = n, -1
+        for m in range(starts[g], starts[g + 1]):
+            enters = position[members[m]]
+            first, last = min(first, enters), max(last, enters)
+        values[first + 1] += on_first * weights[g]
+        values[last + 1] += on_last * weights[g]
+    for k in range(n):
+        values[k + 1] += values[k]

@@ -1,0 +1,102 @@
+"""Is a function submodular? Exactly for few items, by random search for a witness otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet import checks
+from discreet.set_functions.base import SetFunction
+
+#: Up to this many items all pairs over all sets are compared.
+MOST_ITEMS_EXACT = 14
+
+
+@dataclass(frozen=True)
+class SubmodularityCheck:
+    """The answer of :func:`is_submodular`; true or false as it is used in a condition.
+
+    Attributes:
+        submodular: False if a violation was found.
+        exact: Whether every pair was compared; if not, True means "no violation found".
+        witness: For a violation, (A, B, i) with A within B, i outside B, and i adding more to B
+            than to A.
+        violation: By how much it adds more.
+    """
+
+    submodular: bool
+    exact: bool
+    witness: tuple[frozenset[int], frozenset[int], int] | None = None
+    violation: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self.submodular
+
+
+def is_submodular(
+    f: SetFunction, *, tolerance: float = 1e-9, trials: int = 1000, seed: int = 0
+) -> SubmodularityCheck:
+    """Check f(A + i) - f(A) >= f(B + i) - f(B) for A within B.
+
+    Args:
+        f: The function.
+        tolerance: A violation counts when it exceeds this part of 1 + the largest value seen.
+        trials: Beyond 14 items, how many random pairs of chains are compared.
+        seed: Of the random search.
+
+    Examples:
+        >>> from discreet.set_functions import Table
+        >>> check = is_submodular(Table([0, 1, 1, 3]))
+        >>> bool(check), check.witness
+        (False, (frozenset(), frozenset({0}), 1))
+    """
+    checks.positive_number("is_submodular", "tolerance", tolerance)
+    checks.integer("is_submodular", "trials", trials, 1)
+    if f.n <= MOST_ITEMS_EXACT:
+        return _every_pair(f, tolerance)
+    return _random_pairs(f, tolerance, trials, np.random.default_rng(seed))
+
+
+def _every_pair(f: SetFunction, tolerance: float) -> SubmodularityCheck:
+    """It is enough to compare A with A + j: longer steps add up from these."""
+    values = f.table().values
+    slack = tolerance * (1.0 + float(np.abs(values).max()))
+    sets = np.arange(values.size)
+    for j in range(f.n):
+        for i in range(j + 1, f.n):
+            base = sets[sets & (1 << i | 1 << j) == 0]
+            early = values[base | 1 << i] - values[base]
+            late = values[base | 1 << i | 1 << j] - values[base | 1 << j]
+            excess = late - early
+            worst = int(np.argmax(excess))
+            if excess[worst] > slack:
+                smaller = _members(int(base[worst]))
+                return SubmodularityCheck(False, True, (smaller, smaller | {j}, i), float(excess[worst]))
+    return SubmodularityCheck(True, True)
+
+
+def _random_pairs(
+    f: SetFunction, tolerance: float, trials: int, generator: np.random.Generator
+) -> SubmodularityCheck:
+    """Compare the gain of a random item on top of every prefix of a random order."""
+    for _ in range(trials):
+        order = generator.permutation(f.n)
+        item, others = order[0], order[1:]
+        without = f.chain_values(np.append(others, item))
+        included = f.chain_values(order)
+        gains = included[1:] - without[:-1]
+        slack = tolerance * (1.0 + float(np.abs(without).max()))
+        lowest_so_far = np.minimum.accumulate(gains)
+        late = int(np.argmax(gains - lowest_so_far))
+        if gains[late] - lowest_so_far[late] > slack:
+            early = int(np.argmin(gains[: late + 1]))
+            smaller, larger = frozenset(others[:early].tolist()), frozenset(others[:late].tolist())
+            return SubmodularityCheck(
+                False, False, (smaller, larger, int(item)), float(gains[late] - gains[early])
+            )
+    return SubmodularityCheck(True, False)
+
+
+def _members(code: int) -> frozenset[int]:
+    return frozenset(i for i in range(code.bit_length()) if code >> i & 1)

@@ -1,0 +1,50 @@
+"""What a bare `import discreet` loads, and that every public name is there."""
+
+import subprocess
+import sys
+
+import pytest
+
+import discreet
+
+HEAVY = {
+    "numba",
+    "llvmlite",
+    "scipy",
+    "numpy",
+    "randomgen",
+    "matplotlib",
+    "polars",
+    "pyarrow",
+    "opendp",
+    "fastapi",
+}
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"import sys; {statement}; print(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_bare_import_loads_nothing_heavy() -> None:
+    """Compilers, solvers and plots wait until they are used."""
+    assert not modules_after("import discreet") & HEAVY
+
+
+def test_the_check_above_can_fail() -> None:
+    """Using a kernel does load numba, so the list of modules is looked at rightly."""
+    assert "numba" in modules_after("import discreet; discreet.lovasz")
+
+
+@pytest.mark.parametrize("name", discreet.__all__)
+def test_every_public_name_exists(name: str) -> None:
+    """Everything in __all__ can be had, and dir() lists it."""
+    assert getattr(discreet, name) is not None
+    assert name in dir(discreet)
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    """A typo is an AttributeError, as for any module."""
+    with pytest.raises(AttributeError, match="no attribute 'minimise'"):
+        _ = discreet.minimise
