@@ -23,11 +23,12 @@ def erdos_renyi(n: int = 1000, probability: float = 0.01, seed: int = 0) -> Cut:
 
 
 def log_determinant(n: int = 500, seed: int = 0) -> SetFunction:
-    """Points in a square under a Gaussian kernel, each with a price."""
+    """Points in a square under a Gaussian kernel, with prices that leave about a tenth of them chosen."""
     rng = np.random.default_rng(seed)
     points = rng.random((n, 2))
     squared = ((points[:, None] - points[None]) ** 2).sum(axis=-1)
-    return LogDeterminant(np.exp(-squared / 0.02) + 0.1 * np.eye(n)) + Modular(rng.normal(size=n))
+    kernel = 4.0 * np.exp(-squared / 0.02) + 0.4 * np.eye(n)
+    return LogDeterminant(kernel) + Modular(rng.normal(size=n) + 1.0)
 
 
 def image_cut(path: pathlib.Path) -> Cut:

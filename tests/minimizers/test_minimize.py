@@ -302,6 +302,27 @@ def test_other_things_are_refused() -> None:
         minimize(Cut([[0, 1e308], [0, 0]], modular=[-1.5e308, -1.5e308]))
 
 
+def test_minimum_norm_point_with_a_large_corral() -> None:
+    """More vertices at once than the first allocation holds; the flow method agrees."""
+    rng = np.random.default_rng(8)
+    n = 300
+    f = Cut(rng.random((n, n)) * (rng.random((n, n)) < 0.05), rng.normal(size=n) * 2)
+    point = minimize(f, method="minimum-norm point")
+    assert point.iterations > 64
+    assert point.certified
+    assert point.value == pytest.approx(minimize(f).value, rel=1e-9)
+
+
+def test_a_tolerance_beyond_floats_stalls_and_says_so() -> None:
+    """Where rounding forbids the asked gap the answer is returned as stalled, with its true gap."""
+    rng = np.random.default_rng(9)
+    f = Cut(rng.random((40, 40)), rng.normal(size=40) * 10)
+    m = minimize(f, method="minimum-norm point", tolerance=1e-300)
+    assert m.stopped in ("stalled", "tolerance")
+    assert m.gap < 1e-9
+    assert m.certified == (m.stopped == "tolerance")
+
+
 def test_concave_of_cardinality_with_prices() -> None:
     """The closed form picks the cheapest k items for the best k."""
     f = ConcaveOfCardinality([0, 3, 4, 4.5]) + Modular([-2.0, -5.0, 2.0])
