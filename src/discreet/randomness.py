@@ -48,7 +48,7 @@ def chacha20() -> DrawWords:
 
 
 def operating_system() -> DrawWords:
-    """Words straight from the operating system: slower, and nothing is kept between draws."""
+    """Words straight from the operating system: slower, and nothing else needs to be imported."""
     return lambda count: np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
@@ -74,6 +74,8 @@ class WordSource:
         >>> source
         WordSource(private=False)
     """
+
+    _cursor: int
 
     def __init__(self, seed: Seed | None = None, *, fresh: Callable[[], DrawWords] | None = None) -> None:
         if seed is not None and fresh is not None:

@@ -1,84 +1,104 @@
-"""Epsilon and rho as exact numbers, and what follows from them without rounding the wrong way.
+"""From a budget to a noise law and the guarantee that it gives, in one place."""
 
-A float is taken at its exact binary value. Wherever a number must be rounded it is
-rounded so that the guarantee that is stated is never stronger than the one that holds.
-"""
-
-import math
+import dataclasses
 from fractions import Fraction
+from typing import Any
 
-from discreet.checks import complaint
-from discreet.errors import InvalidArgument
+from discreet.checks import integer
+from discreet.errors import InvalidType
+from discreet.privacy import noise
+from discreet.privacy.guarantee import Guarantee, Neighbours
+from discreet.privacy.rational import float_above, gaussian_sigma, laplace_scale, one_of, privacy_loss
+from discreet.randomness import WordSource
 
-#: Beyond this a privacy loss protects nobody, and exp(loss) no longer fits anywhere.
-LARGEST_LOSS = 1000
 
+@dataclasses.dataclass(frozen=True)
+class Budget:
+    """What one person may lose, all their rounds together.
 
-def privacy_loss(owner: str, name: str, value: float | Fraction) -> Fraction:
-    """A positive epsilon or rho, exactly as given.
+    Args:
+        epsilon: Pure privacy loss: Laplace noise.
+        rho: Zero-concentrated loss: Gaussian noise. Exactly one of the two is given.
+        neighbours: The relation between histories.
+        rounds_per_person: In how many rounds one person may appear. Each round gets
+            epsilon / k, or rho / k^2.
 
-    >>> privacy_loss("this example", "epsilon", 0.5)
-    Fraction(1, 2)
+    >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
+    Fraction(1, 4)
     """
-    wanted = f"a positive number of at most {LARGEST_LOSS}"
-    try:
-        loss = Fraction(value)
-    except (TypeError, ValueError, OverflowError):
-        raise complaint(owner, name, wanted, value) from None
-    if isinstance(value, bool | str) or not 0 < loss <= LARGEST_LOSS:
-        raise complaint(owner, name, wanted, value)
-    return loss
 
+    epsilon: float | Fraction | None = None
+    rho: float | Fraction | None = None
+    neighbours: Neighbours = Neighbours.REPLACE_ONE_ROUND
+    rounds_per_person: int = 1
 
-def one_of(owner: str, epsilon: float | Fraction | None, rho: float | Fraction | None) -> None:
-    """Insist that exactly one kind of budget is given."""
-    if (epsilon is None) == (rho is None):
-        raise InvalidArgument(
-            f"The budget of {owner} must be either 'epsilon' (Laplace noise, pure privacy) "
-            f"or 'rho' (Gaussian noise, zero-concentrated privacy). Got {'neither' if epsilon is None else 'both'}."
+    def __post_init__(self) -> None:
+        one_of("Budget", self.epsilon, self.rho)
+        integer("Budget", "rounds_per_person", self.rounds_per_person, least=1)
+        if not isinstance(self.neighbours, Neighbours):
+            raise InvalidType(
+                f"The 'neighbours' of Budget must be a Neighbours. Got {self.neighbours!r} instead."
+            )
+        _ = self.per_round
+
+    @property
+    def per_round(self) -> Fraction:
+        """The loss of one round, epsilon or rho, exactly."""
+        k = self.rounds_per_person
+        if self.epsilon is not None:
+            return privacy_loss("Budget", "epsilon", self.epsilon) / k
+        assert self.rho is not None
+        return privacy_loss("Budget", "rho", self.rho) / k**2
+
+    def law(self, *, l1: int, squared_l2: int, nodes: int = 1) -> noise.Law:
+        """The noise for each of `nodes` sums that hold one round's vector.
+
+        Args:
+            l1: L1 distance between two inputs of a round, in units.
+            squared_l2: The square of their L2 distance.
+            nodes: The number of released sums that one round enters.
+        """
+        if self.epsilon is not None:
+            return noise.laplace(laplace_scale(self.per_round, l1, nodes))
+        return noise.gaussian(gaussian_sigma(self.per_round, squared_l2, nodes))
+
+    def guarantee(
+        self,
+        source: WordSource,
+        *,
+        proof: str,
+        horizon: int | None = None,
+        local: bool = False,
+        exact: bool = True,
+    ) -> Guarantee:
+        """The promise that noise of :meth:`law` keeps."""
+        loss = float_above(self.per_round * self.rounds_per_person ** (1 if self.epsilon is not None else 2))
+        return Guarantee(
+            epsilon=loss if self.epsilon is not None else None,
+            rho=loss if self.rho is not None else None,
+            neighbours=self.neighbours,
+            rounds_per_person=self.rounds_per_person,
+            local=local,
+            horizon=horizon,
+            exact=exact,
+            proof=f"docs/guarantees.md#{proof}",
+        ).void(source.not_private_because)
+
+    def saved(self) -> dict[str, Any]:
+        """The budget as plain JSON values; :meth:`restored` undoes it."""
+        return {
+            "epsilon": None if self.epsilon is None else str(Fraction(self.epsilon)),
+            "rho": None if self.rho is None else str(Fraction(self.rho)),
+            "neighbours": self.neighbours.value,
+            "rounds_per_person": self.rounds_per_person,
+        }
+
+    @classmethod
+    def restored(cls, saved: dict[str, Any]) -> "Budget":
+        """The budget that :meth:`saved` wrote down."""
+        return cls(
+            epsilon=None if saved["epsilon"] is None else Fraction(saved["epsilon"]),
+            rho=None if saved["rho"] is None else Fraction(saved["rho"]),
+            neighbours=Neighbours(saved["neighbours"]),
+            rounds_per_person=saved["rounds_per_person"],
         )
-
-
-def float_above(number: Fraction) -> float:
-    """The smallest float that is not below `number`."""
-    nearest = float(number)
-    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
-
-
-def square_root_above(number: Fraction, bits: int = 40) -> Fraction:
-    """A fraction at or above the square root, within 2**-bits of it, or exact if the root is rational."""
-    top, bottom = math.isqrt(number.numerator), math.isqrt(number.denominator)
-    if top * top == number.numerator and bottom * bottom == number.denominator:
-        return Fraction(top, bottom)
-    scaled = math.ceil(number * (1 << (2 * bits)))
-    return Fraction(math.isqrt(scaled - 1) + 1, 1 << bits)
-
-
-def exponential_below(exponent: Fraction, bits: int = 128) -> Fraction:
-    """A fraction at or below exp(exponent), within a factor 1 - 2**-bits of it, for an exponent >= 0.
-
-    exp(x) = exp(x / 2^j)^(2^j) with x / 2^j <= 1. The series has positive terms, so
-    cutting it off and rounding each term down both err downwards, and so do the squarings.
-    """
-    halvings = max(0, math.ceil(exponent)).bit_length()
-    one = 1 << (bits + 2 * halvings + 16)
-    small = exponent / (1 << halvings)
-    term, total, order = one, one, 0
-    while term:
-        order += 1
-        term = term * small.numerator // (small.denominator * order)
-        total += term
-    for _ in range(halvings):
-        total = total * total // one
-    return Fraction(total, one)
-
-
-def laplace_scale(epsilon: Fraction, distance: int, nodes: int = 1) -> Fraction:
-    """The noise scale for data in `nodes` sums at once, each moved by at most `distance` in L1."""
-    return nodes * distance / epsilon
-
-
-def gaussian_sigma(rho: Fraction, squared_distance: int, nodes: int = 1) -> Fraction:
-    """The noise parameter for data in `nodes` sums at once, each moved by at most sqrt(squared_distance)."""
-    return square_root_above(nodes * squared_distance / (2 * rho))
-

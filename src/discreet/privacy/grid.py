@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.checks import complaint, finite_number, integer
 
-#: Steps of the grid in half the declared range, unless told otherwise: a resolution of about one in a million.
+#: Steps of the grid in half the declared range, unless told otherwise: a millionth each.
 DEFAULT_UNITS = 1 << 20
 
 #: The finest grid: products of two bounded numbers must stay far below 2^63.
@@ -58,8 +58,10 @@ class Grid:
         finite_number("Grid", "high", self.high)
         integer("Grid", "units", self.units, least=1, most=MOST_UNITS)
         width = 0.5 * self.high - 0.5 * self.low
-        if not (self.low < self.high and 0 < width / self.units and self.low < self.low + width < self.high):
-            raise complaint("Grid", "low, high", "a range whose ends a float can tell apart", (self.low, self.high))
+        if not (self.low < self.high and width / self.units > 0 and self.low < self.low + width < self.high):
+            raise complaint(
+                "Grid", "low, high", "a range whose ends a float can tell apart", (self.low, self.high)
+            )
 
     @property
     def half_width(self) -> float:

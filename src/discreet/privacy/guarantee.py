@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.checks import integer
 from discreet.errors import InvalidArgument
-from discreet.privacy.budget import float_above
+from discreet.privacy.rational import float_above
 
 
 class Neighbours(enum.Enum):
@@ -129,8 +129,10 @@ class Guarantee:
 
     def _who_is_trusted(self) -> str:
         if self.local:
-            return "Each value is randomised on its own; whoever stores or processes the result needs no trust."
-        return "Exact sums are kept in memory: whoever runs the program is trusted, readers of the output are not."
+            return (
+                "Each value is randomised on its own; whoever stores or processes the result needs no trust."
+            )
+        return "Exact sums are kept in memory: who runs the program is trusted, who reads its output is not."
 
     def _extent(self) -> str:
         rounds = "any number of rounds" if self.horizon is None else f"{self.horizon} rounds"
@@ -141,7 +143,7 @@ class Guarantee:
 
 
 def _composed_delta(epsilon: float, delta: float, k: int) -> float:
-    """delta (1 + e^epsilon + ... + e^((k-1) epsilon)), at most 1."""
+    """The sum of delta e^(j epsilon) over j < k, at most 1."""
     if delta == 0 or k == 1:
         return delta
     if (k - 1) * epsilon > 700:

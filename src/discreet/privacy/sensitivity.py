@@ -94,13 +94,17 @@ class VectorBound:
         Only the type and shape are checked, which are public.
         """
         if not isinstance(vector, np.ndarray) or vector.ndim != 1 or vector.dtype.kind not in "fi":
-            kind = f"{vector.dtype} {vector.shape}" if isinstance(vector, np.ndarray) else type(vector).__name__
+            kind = (
+                f"{vector.dtype} {vector.shape}" if isinstance(vector, np.ndarray) else type(vector).__name__
+            )
             raise InvalidType(
                 f"A private vector must be a one-dimensional array of floats or integers. Got {kind} instead."
             )
         units = np.empty(vector.size, dtype=np.int64)
         if vector.dtype.kind == "f":
-            values_to_units(vector.astype(np.float64, copy=False), self.step, self.coordinate, units)
+            with np.errstate(all="ignore"):  # a warning would depend on private values
+                values = vector.astype(np.float64, copy=False)
+            values_to_units(values, self.step, self.coordinate, units)
         else:
             units[:] = vector
         bound_in_place(units, self.coordinate, self.l1)
@@ -132,7 +136,9 @@ def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
 
 
 @kernel
-def chain_gradient(costs: FloatArray, order: IntArray, low: float, high: float, units: int, out: IntArray) -> None:
+def chain_gradient(
+    costs: FloatArray, order: IntArray, low: float, high: float, units: int, out: IntArray
+) -> None:
     """The gradient along a chain of sets, in grid units, from the n+1 private costs of its sets.
 
     ``out[order[i]]`` becomes the cost of the set with i+1 elements minus that of the

@@ -52,7 +52,9 @@ def below(bound: int, words: WordArray, cursor: int) -> tuple[int, int, int]:
         twice = word & _EVEN  # 2 x, so that the product splits at 64 bits instead of 63
         remainder = twice * size
         if remainder >= size + size or remainder >= (_TWO_TO_63 % size) * np.uint64(2):
-            return np.int64(high_word(twice, size)), np.int64(word & _ONE), cursor
+            value: int = np.int64(high_word(twice, size))  # type: ignore[assignment] # compiled: int64
+            spare: int = np.int64(word & _ONE)  # type: ignore[assignment] # compiled: int64
+            return value, spare, cursor
     return 0, 0, DRY
 
 
