@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
-    import discreet.lovasz as lovasz
-    import discreet.set_functions as set_functions
+    from discreet import lovasz, prefix_sums, privacy, randomizers, randomness, set_functions
     from discreet.minimizers import Minimum, minimize
 
 __version__ = "0.1.0.dev0"
@@ -30,6 +29,10 @@ __all__ = [
     "__version__",
     "lovasz",
     "minimize",
+    "prefix_sums",
+    "privacy",
+    "randomizers",
+    "randomness",
     "set_functions",
 ]
 
@@ -38,6 +41,10 @@ _HOME = {
     "Minimum": "discreet.minimizers",
     "lovasz": "discreet.lovasz",
     "minimize": "discreet.minimizers",
+    "prefix_sums": "discreet.prefix_sums",
+    "privacy": "discreet.privacy",
+    "randomizers": "discreet.randomizers",
+    "randomness": "discreet.randomness",
     "set_functions": "discreet.set_functions",
 }
 

@@ -26,3 +26,15 @@ class UnknownName(DiscreetError, KeyError):
     def __str__(self) -> str:
         # KeyError shows the repr of its argument, which turns a sentence into a quoted string.
         return str(self.args[0]) if self.args else ""
+
+
+class NotCopyable(DiscreetError, TypeError):
+    """Something that must exist once was about to be copied or pickled."""
+
+
+class StaleState(DiscreetError, RuntimeError):
+    """A private state is not the latest of its line: going on with it would reuse noise."""
+
+
+class MissingExtra(DiscreetError, ImportError):
+    """An optional dependency is needed; the message names the extra that installs it."""

@@ -29,6 +29,7 @@ def one_point(order: IntArray, size: int, probability: float, cost: float, out: 
         out: Receives the gradient, one entry per item.
 
     Examples:
+        >>> import numpy as np
         >>> g = np.empty(3)
         >>> one_point(np.array([2, 0, 1]), 1, 0.5, 4.0, g)
         >>> g
@@ -49,6 +50,7 @@ def one_point_with_coin(
     """Write the paper's estimate into `out`; `heads` is its coin xi = +1.
 
     Examples:
+        >>> import numpy as np
         >>> g = np.empty(3)
         >>> one_point_with_coin(np.array([2, 0, 1]), 1, 0.5, 4.0, True, g)
         >>> g

@@ -1,0 +1,124 @@
+"""The one interface of private prefix sums: add a secret vector, get the released sum."""
+
+import dataclasses
+from abc import abstractmethod
+from typing import Any
+
+import numpy.typing as npt
+
+from discreet.checks import FloatArray, IntArray, integer
+from discreet.errors import InvalidArgument
+from discreet.privacy.budget import Budget
+from discreet.privacy.exclusive import Exclusive
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import VectorBound, fitting_dimension
+from discreet.randomness import WordArray, WordSource
+
+#: One round moves a sum by at most 2^29 units, so this many rounds stay below 2^61.
+MOST_ROUNDS = 1 << 32
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Released:
+    """A noisy sum that anybody may see. Exact sums are never of this type.
+
+    Attributes:
+        values: The noisy sum of all vectors so far; read-only.
+        round: How many vectors it covers.
+    """
+
+    values: FloatArray
+    round: int
+
+
+class PrefixSum(Exclusive):
+    """Sums of all private vectors so far, released after every round.
+
+    Args:
+        dimension: Length of the vectors.
+        bound: What each vector is forced to satisfy.
+        budget: What one person may lose.
+        source: Random words.
+    """
+
+    def __init__(self, dimension: int, bound: VectorBound, budget: Budget, source: WordSource | None) -> None:
+        super().__init__(source or WordSource())
+        self.dimension = integer(type(self).__name__, "dimension", dimension, least=1)
+        if not isinstance(bound, VectorBound) or not isinstance(budget, Budget):
+            raise InvalidArgument(f"A {type(self).__name__} needs a VectorBound and a Budget, in this order.")
+        self.bound = bound
+        self.budget = budget
+        self.round = 0
+
+    @property
+    @abstractmethod
+    def horizon(self) -> int | None:
+        """The number of rounds it can take, or None for any number."""
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised to one person."""
+
+    @property
+    @abstractmethod
+    def mean_variance(self) -> float:
+        """Mean over the rounds (of the horizon, or so far) of the noise variance per coordinate of a sum."""
+
+    def add(self, vector: FloatArray | IntArray) -> Released:
+        """Add a private vector; return the noisy sum of all vectors so far.
+
+        Args:
+            vector: An array of floats (values) or of integers (grid units, see
+                :class:`~discreet.privacy.sensitivity.VectorBound`). Values outside the
+                bound are forced inside, what is not a finite number counts as zero.
+        """
+        fitting_dimension(type(self).__name__, vector, self.dimension)
+        with self._alone():
+            self._refuse_after_the_end()
+            secret = self.bound.enforce(vector)
+            self._source.feed(self._draw, self._samples_to_draw())
+            with self._changing():
+                values = self._advance(secret) * self.bound.step
+                self.round += 1
+            values.flags.writeable = False
+            return Released(values, self.round)
+
+    def _refuse_after_the_end(self) -> None:
+        last = MOST_ROUNDS if self.horizon is None else self.horizon
+        if self.round >= last:
+            raise InvalidArgument(f"This {type(self).__name__} has taken all its {last} rounds.")
+
+    @abstractmethod
+    def _samples_to_draw(self) -> int:
+        """How much noise the next round needs; a function of the round alone."""
+
+    @abstractmethod
+    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+        """Draw that noise as far as the words reach."""
+
+    @abstractmethod
+    def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
+        """Enter one vector in the state; return the noisy sum in units."""
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "dimension": self.dimension,
+            "bound": dataclasses.asdict(self.bound),
+            "budget": self.budget.saved(),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(dimension={self.dimension}, horizon={self.horizon}, "
+            f"round={self.round}, private={self.guarantee.private})"
+        )
+
+
+def common_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that every prefix sum takes, from their saved form."""
+    return {
+        "dimension": settings["dimension"],
+        "bound": VectorBound(**settings["bound"]),
+        "budget": Budget.restored(settings["budget"]),
+    }

@@ -1,0 +1,91 @@
+"""The paper's tree: the layout of :class:`BinaryTree` with noise of density exp(-|z|_2 / scale).
+
+It is here for :mod:`discreet.paper`, which reproduces the published algorithms and is
+its only intended user; :class:`~discreet.prefix_sums.kary.KAryTree` has exact noise
+and far less of it.
+"""
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from discreet.checks import positive_number
+from discreet.errors import InvalidArgument
+from discreet.prefix_sums import binary
+from discreet.prefix_sums.base import common_settings
+from discreet.prefix_sums.tree import new_state
+from discreet.privacy.budget import Budget
+from discreet.privacy.float_noise import fill_spherical
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import VectorBound
+from discreet.randomness import WordArray, WordSource
+
+
+class SphericalTree(binary.BinaryTree):
+    """A binary tree whose nodes get spherical noise of scale levels * D2 / epsilon.
+
+    Args:
+        dimension: Length of the vectors.
+        horizon: The number of rounds T.
+        bound: What each vector is forced to satisfy.
+        budget: What one person may lose, in epsilon.
+        sensitivity: The distance D2 the noise is made for, as a value. By default the
+            true one, which `bound` enforces; a smaller one voids the guarantee.
+        source: Random words; cryptographic by default.
+
+    Formal guarantees:
+        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
+        round enters at most ``levels`` nodes, each moved by at most D2 in L2. The proof,
+        `docs/guarantees.md#binary-tree`, is about real numbers: this noise is made of floats.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        horizon: int,
+        bound: VectorBound,
+        budget: Budget,
+        *,
+        sensitivity: float | None = None,
+        source: WordSource | None = None,
+    ) -> None:
+        super().__init__(dimension, horizon, bound, budget, source=source)
+        if budget.epsilon is None:
+            raise InvalidArgument("The budget of SphericalTree must be in 'epsilon'. Got 'rho' instead.")
+        enforced = math.sqrt(bound.squared_l2_distance(budget.neighbours)) * (1 + 1e-15) * bound.step
+        self.sensitivity = enforced
+        if sensitivity is not None:
+            self.sensitivity = positive_number("SphericalTree", "sensitivity", sensitivity)
+        if self.sensitivity < enforced and not self._not_private_because:
+            self._not_private_because = (
+                f"its noise is made for a sensitivity of {self.sensitivity:g}, the true one is {enforced:g}"
+            )
+        self._scale = self.levels * self.sensitivity / bound.step / float(budget.per_round)
+        self._state = new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to one person."""
+        promise = self.budget.guarantee(self._source, proof="binary-tree", horizon=self._horizon, exact=False)
+        return promise.void(self._not_private_because)
+
+    @property
+    def mean_variance(self) -> float:
+        """Mean over all rounds of the noise variance per coordinate: (n + 1) scale^2 a node."""
+        node = (self.dimension + 1) * (self._scale * self.bound.step) ** 2
+        return binary.mean_nodes(self._horizon) * node
+
+    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+        start = binary.entering_level(self._state) * self.dimension
+        return fill_spherical(
+            self._scale, self._state.live[start : start + self.dimension], done, words, cursor
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        return super()._settings() | {"sensitivity": self.sensitivity}
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+        own = {name: settings[name] for name in ("horizon", "sensitivity")}
+        return cls(**common_settings(settings), **own, source=source)

@@ -1,0 +1,224 @@
+"""Prefix sums with correlated Gaussian noise: the square-root factorisation, in constant memory.
+
+The matrix A of ones on and below the diagonal is the square of the Toeplitz matrix
+with generating function (1 - x)^(-1/2). Here that function is replaced by a rational
+one of low degree,
+
+    C(x) = product over j of (1 - zero_j x) / (1 - pole_j x),
+
+so that the noise A C^(-1) z can be computed with one buffer per pole (a "buffered
+linear Toeplitz" matrix). Any poles and zeros give a valid mechanism; they decide the variance.
+
+References:
+    S. Denisov, B. McMahan, K. Rush, A. Smith, A. G. Thakurta, "Improved differential
+    privacy for SGD via optimal private linear operators on adaptive streams", 2022.
+    K. Dvijotham, B. McMahan, K. Pillutla, T. Steinke, A. Thakurta, "Efficient and
+    near-optimal noise generation for streaming differential privacy", 2024.
+"""
+
+import functools
+import math
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.checks import FloatArray, IntArray, integer
+from discreet.compiled import kernel
+from discreet.errors import InvalidArgument
+from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
+from discreet.privacy.budget import Budget
+from discreet.privacy.float_noise import fill_gaussian
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import VectorBound
+from discreet.randomness import WordArray, WordSource
+
+_SLACK = 1e-9  # far more than the rounding error of the sums of squares below
+
+
+class Factor(NamedTuple):
+    """The rational function C: its poles and zeros, 1 > pole_1 > zero_1 > pole_2 > ... > 0."""
+
+    poles: FloatArray
+    zeros: FloatArray
+
+    @property
+    def weights(self) -> FloatArray:
+        """The w_j in C(x) = 1 + sum_j w_j x / (1 - pole_j x)."""
+        return np.array(
+            [
+                pole * np.prod(1 - self.zeros / pole) / np.prod(1 - np.delete(self.poles, j) / pole)
+                for j, pole in enumerate(self.poles)
+            ]
+        )
+
+    def squared_sensitivity(self, rounds: int) -> float:
+        """The squared L2 norm of the first column of C, the largest of all columns, rounded up."""
+        gaps = _gaps(self.poles)
+        sums = -np.expm1((rounds - 1) * np.log1p(-gaps)) / gaps
+        return float(1 + self.weights @ sums @ self.weights) * (1 + _SLACK)
+
+    def mean_variance(self, rounds: int) -> float:
+        """Mean over rounds of the variance of A C^(-1) z for standard normal z."""
+        rates = np.concatenate([[1.0], self.zeros])
+        shares = np.array(
+            [
+                np.prod(1 - self.poles / rate) / np.prod(1 - np.delete(rates, j) / rate)
+                for j, rate in enumerate(rates)
+            ]
+        )
+        gaps = _gaps(rates)
+        gaps[0, 0] = 0.5  # any number: the ratio is 1 there, and its sum is given below
+        powers = -np.expm1(rounds * np.log1p(-gaps))
+        sums = (rounds * gaps - (1 - gaps) * powers) / (rounds * gaps**2)
+        sums[0, 0] = (rounds + 1) / 2
+        return float(shares @ sums @ shares)
+
+
+def _gaps(rates: FloatArray) -> FloatArray:
+    """1 - r_i r_j for all pairs, without cancellation where both are close to 1."""
+    gaps: FloatArray = (1 - rates)[:, None] + rates[:, None] * (1 - rates)[None, :]
+    return gaps
+
+
+@functools.lru_cache(maxsize=32)
+def best_factor(rounds: int, buffers: int) -> Factor:
+    """Poles and zeros of least squared sensitivity times mean variance, found numerically.
+
+    >>> factor = best_factor(1024, 3)
+    >>> round(factor.squared_sensitivity(1024) * factor.mean_variance(1024), 3)
+    9.355
+    """
+    from scipy.optimize import minimize
+
+    def unpack(logs: FloatArray) -> Factor:
+        # Distances from 1, increasing: each is the next one times a fraction.
+        gaps = np.exp(-np.cumsum(np.exp(logs[::-1]))[::-1])
+        return Factor(1 - gaps[0::2], 1 - gaps[1::2])
+
+    def objective(logs: FloatArray) -> float:
+        factor = unpack(logs)
+        if 1 - factor.poles[0] < 1e-3 / rounds:
+            return 1e3  # a pole this close to 1 differs from 1 by rounding errors only
+        value = factor.squared_sensitivity(rounds) * factor.mean_variance(rounds)
+        return math.log(value) if value > 0 and math.isfinite(value) else 1e3
+
+    spacing = max(0.3, math.log(rounds + 1) / (2 * buffers))
+    start = np.log(np.full(2 * buffers, spacing))
+    with np.errstate(all="ignore"):
+        found = minimize(
+            objective, start, method="Nelder-Mead", options={"maxfev": 6000, "fatol": 1e-9, "adaptive": True}
+        )
+    return unpack(found.x)
+
+
+def enough_buffers(rounds: int) -> int:
+    """Three buffers up to 2^16 rounds, four beyond: within 1% of the square root of A, or better than it."""
+    return 3 if rounds <= 1 << 16 else 4
+
+
+class SquareRootToeplitz(PrefixSum):
+    """Gaussian noise, correlated over time by a rational approximation of the square root of A.
+
+    Args:
+        dimension: Length of the vectors.
+        horizon: The number of rounds T, fixed in advance.
+        bound: What each vector is forced to satisfy.
+        budget: What one person may lose, in rho.
+        factor: Poles and zeros; by default the best for T.
+        source: Random words; cryptographic by default.
+
+    Formal guarantees:
+        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: a
+        column of C, times ``bound.squared_l2_distance()``. Noise: normal, sigma^2 =
+        |C e_1|^2 D2^2 / (2 rho): rho-zCDP **over the real numbers**. The sums are exact
+        integers, the noise is made of floats, and the proof does not cover their
+        rounding: `docs/guarantees.md#gaussian-noise`.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        horizon: int,
+        bound: VectorBound,
+        budget: Budget,
+        *,
+        factor: Factor | None = None,
+        source: WordSource | None = None,
+    ) -> None:
+        super().__init__(dimension, bound, budget, source)
+        if budget.rho is None:
+            raise InvalidArgument("The budget of SquareRootToeplitz must be in 'rho'. Got 'epsilon' instead.")
+        self._horizon = integer("SquareRootToeplitz", "horizon", horizon, least=1, most=MOST_ROUNDS)
+        self.factor = (
+            factor if factor is not None else best_factor(self._horizon, enough_buffers(self._horizon))
+        )
+        squared_distance = bound.squared_l2_distance(budget.neighbours)
+        squared = self.factor.squared_sensitivity(self._horizon) * squared_distance
+        self.sigma = math.sqrt(squared / (2 * float(budget.per_round))) * (1 + _SLACK)
+        self._weights = self.factor.weights
+        self._total = np.zeros(self.dimension, dtype=np.int64)
+        self._noise = np.zeros(self.dimension)
+        self._fresh = np.zeros(self.dimension)
+        self._buffers = np.zeros((self.factor.poles.size, self.dimension))
+
+    @property
+    def horizon(self) -> int:
+        """The number of rounds it can take."""
+        return self._horizon
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to one person."""
+        promise = self.budget.guarantee(
+            self._source, proof="gaussian-noise", horizon=self._horizon, exact=False
+        )
+        return promise.void(self._not_private_because)
+
+    @property
+    def mean_variance(self) -> float:
+        """Mean over all rounds of the noise variance per coordinate of a released sum."""
+        return self.factor.mean_variance(self._horizon) * (self.sigma * self.bound.step) ** 2
+
+    def _samples_to_draw(self) -> int:
+        return self.dimension
+
+    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+        return fill_gaussian(self.sigma, self._fresh, done, words, cursor)
+
+    def _advance(self, secret: IntArray) -> FloatArray:
+        self._total += secret
+        correlate(self._fresh, self._buffers, self.factor.poles, self._weights, self._noise)
+        return self._total + self._noise
+
+    def _settings(self) -> dict[str, Any]:
+        return super()._settings() | {
+            "horizon": self._horizon,
+            "poles": self.factor.poles.tolist(),
+            "zeros": self.factor.zeros.tolist(),
+            "round": self.round,
+        }
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"total": self._total, "noise": self._noise, "buffers": self._buffers}
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+        factor = Factor(np.array(settings["poles"]), np.array(settings["zeros"]))
+        restored = cls(**common_settings(settings), horizon=settings["horizon"], factor=factor, source=source)
+        restored.round = settings["round"]
+        return restored
+
+
+@kernel
+def correlate(
+    fresh: FloatArray, buffers: FloatArray, poles: FloatArray, weights: FloatArray, noise: FloatArray
+) -> None:
+    """One step of noise += C^(-1) fresh, by a few buffers per coordinate."""
+    for i in range(fresh.size):
+        value = fresh[i]
+        for j in range(poles.size):
+            value -= weights[j] * buffers[j, i]
+        for j in range(poles.size):
+            buffers[j, i] = poles[j] * buffers[j, i] + value
+        noise[i] += value

@@ -1,0 +1,71 @@
+"""What all trees share: an exact sum, the signed noise of the nodes in use, and each node's noise.
+
+A tree never stores noisy node sums. It keeps the exact sum of all vectors and, apart
+from it, the noise that belongs to the nodes whose combination makes up the present
+prefix. Going on by one round then means to drop the noise of some nodes and to enter
+that of others. Only nodes that will be needed again are kept.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.checks import IntArray
+from discreet.compiled import kernel
+from discreet.errors import InvalidArgument
+from discreet.privacy.noise import Law, fill
+from discreet.randomness import WordArray
+
+
+class TreeState(NamedTuple):
+    """The secrets of a tree over vectors of length n. Its noise may be integers or floats.
+
+    Attributes:
+        digits: The digits of the round number, lowest first.
+        total: The exact sum of all vectors so far.
+        noise: The noise now on that sum.
+        live: The noise of single nodes, one row of length n after the other.
+        right: Per level, the noise of the added nodes together (k-ary trees only).
+    """
+
+    digits: IntArray
+    total: IntArray
+    noise: npt.NDArray[Any]
+    live: npt.NDArray[Any]
+    right: npt.NDArray[Any]
+
+
+def new_state(
+    n: int,
+    *,
+    levels: int,
+    rows: int,
+    right_rows: int = 0,
+    dtype: type[np.int64] | type[np.float64] = np.int64,
+) -> TreeState:
+    """A state before the first round."""
+    return TreeState(
+        digits=np.zeros(levels, dtype=np.int64),
+        total=np.zeros(n, dtype=np.int64),
+        noise=np.zeros(n, dtype=dtype),
+        live=np.zeros(rows * n, dtype=dtype),
+        right=np.zeros(right_rows * n, dtype=dtype),
+    )
+
+
+def round_of(digits: IntArray, base: int, *, least: int, most: int, horizon: int) -> int:
+    """The round number that restored digits stand for; kernels rely on their being possible."""
+    number = sum(int(digit) * int(base**level) for level, digit in enumerate(digits))
+    if digits.min() < least or digits.max() > most or not 0 <= number <= horizon:
+        raise InvalidArgument("The saved state is damaged: its digits are not those of a round.")
+    return number
+
+
+@kernel
+def draw_rows(
+    law: Law, state: TreeState, first: int, last: int, done: int, words: WordArray, cursor: int
+) -> tuple[int, int]:
+    """Draw the noise of the nodes in rows first..last-1, as far as the words reach."""
+    n = state.total.size
+    return fill(law, state.live[first * n : last * n], done, words, cursor)

@@ -1,0 +1,25 @@
+"""What makes a release private: guarantees, sensitivities that are enforced, and exact noise.
+
+Importing this package compiles nothing; the parts with kernels load on use.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+from discreet.privacy.grid import Grid
+from discreet.privacy.guarantee import Guarantee, Neighbours
+
+if TYPE_CHECKING:
+    from discreet.privacy.budget import Budget
+    from discreet.privacy.sensitivity import VectorBound
+
+__all__ = ["Budget", "Grid", "Guarantee", "Neighbours", "VectorBound"]
+
+_HOME = {"Budget": "budget", "VectorBound": "sensitivity"}
+
+
+def __getattr__(name: str) -> object:
+    """Import what needs the compiler on first use (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'discreet.privacy' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"discreet.privacy.{_HOME[name]}"), name)

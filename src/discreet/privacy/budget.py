@@ -1,0 +1,104 @@
+"""From a budget to a noise law and the guarantee that it gives, in one place."""
+
+import dataclasses
+from fractions import Fraction
+from typing import Any
+
+from discreet.checks import integer
+from discreet.errors import InvalidType
+from discreet.privacy import noise
+from discreet.privacy.guarantee import Guarantee, Neighbours
+from discreet.privacy.rational import float_above, gaussian_sigma, laplace_scale, one_of, privacy_loss
+from discreet.randomness import WordSource
+
+
+@dataclasses.dataclass(frozen=True)
+class Budget:
+    """What one person may lose, all their rounds together.
+
+    Args:
+        epsilon: Pure privacy loss: Laplace noise.
+        rho: Zero-concentrated loss: Gaussian noise. Exactly one of the two is given.
+        neighbours: The relation between histories.
+        rounds_per_person: In how many rounds one person may appear. Each round gets
+            epsilon / k, or rho / k^2.
+
+    >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
+    Fraction(1, 4)
+    """
+
+    epsilon: float | Fraction | None = None
+    rho: float | Fraction | None = None
+    neighbours: Neighbours = Neighbours.REPLACE_ONE_ROUND
+    rounds_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        one_of("Budget", self.epsilon, self.rho)
+        integer("Budget", "rounds_per_person", self.rounds_per_person, least=1)
+        if not isinstance(self.neighbours, Neighbours):
+            raise InvalidType(
+                f"The 'neighbours' of Budget must be a Neighbours. Got {self.neighbours!r} instead."
+            )
+        _ = self.per_round
+
+    @property
+    def per_round(self) -> Fraction:
+        """The loss of one round, epsilon or rho, exactly."""
+        k = self.rounds_per_person
+        if self.epsilon is not None:
+            return privacy_loss("Budget", "epsilon", self.epsilon) / k
+        assert self.rho is not None
+        return privacy_loss("Budget", "rho", self.rho) / k**2
+
+    def law(self, *, l1: int, squared_l2: int, nodes: int = 1) -> noise.Law:
+        """The noise for each of `nodes` sums that hold one round's vector.
+
+        Args:
+            l1: L1 distance between two inputs of a round, in units.
+            squared_l2: The square of their L2 distance.
+            nodes: The number of released sums that one round enters.
+        """
+        if self.epsilon is not None:
+            return noise.laplace(laplace_scale(self.per_round, l1, nodes))
+        return noise.gaussian(gaussian_sigma(self.per_round, squared_l2, nodes))
+
+    def guarantee(
+        self,
+        source: WordSource,
+        *,
+        proof: str,
+        horizon: int | None = None,
+        local: bool = False,
+        exact: bool = True,
+    ) -> Guarantee:
+        """The promise that noise of :meth:`law` keeps."""
+        loss = float_above(self.per_round * self.rounds_per_person ** (1 if self.epsilon is not None else 2))
+        return Guarantee(
+            epsilon=loss if self.epsilon is not None else None,
+            rho=loss if self.rho is not None else None,
+            neighbours=self.neighbours,
+            rounds_per_person=self.rounds_per_person,
+            local=local,
+            horizon=horizon,
+            exact=exact,
+            proof=f"docs/guarantees.md#{proof}",
+        ).void(source.not_private_because)
+
+    def saved(self) -> dict[str, Any]:
+        """The budget as plain JSON values; :meth:`restored` undoes it."""
+        return {
+            "epsilon": None if self.epsilon is None else str(Fraction(self.epsilon)),
+            "rho": None if self.rho is None else str(Fraction(self.rho)),
+            "neighbours": self.neighbours.value,
+            "rounds_per_person": self.rounds_per_person,
+        }
+
+    @classmethod
+    def restored(cls, saved: dict[str, Any]) -> "Budget":
+        """The budget that :meth:`saved` wrote down."""
+        return cls(
+            epsilon=None if saved["epsilon"] is None else Fraction(saved["epsilon"]),
+            rho=None if saved["rho"] is None else Fraction(saved["rho"]),
+            neighbours=Neighbours(saved["neighbours"]),
+            rounds_per_person=saved["rounds_per_person"],
+        )

@@ -1,0 +1,179 @@
+"""A secret state of which only one copy may go on.
+
+Two copies that go on from the same noise with different data expose the exact
+difference of those data, and two that draw fresh noise for the same data spend the
+budget twice. So such a state is neither copied nor pickled, is refused in a forked
+child, and is saved with a lineage and a generation by which a store tells the latest
+copy from a stale one.
+"""
+
+import base64
+import contextlib
+import json
+import secrets
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.checks import integer
+from discreet.errors import InvalidArgument, NotCopyable, StaleState
+from discreet.randomness import WordSource, process_mark
+
+_FORMAT = "discreet secret state"
+_VERSION = 1
+
+
+class Exclusive(ABC):
+    """Base of everything that holds exact private sums together with the noise that hides them.
+
+    Attributes:
+        lineage: A random name, the same for all saved generations of one state.
+        generation: Grows by one with every release and every restoration. A store
+            records it, durably, *before* a release is shown, and hands the recorded
+            number to :meth:`restore`.
+    """
+
+    def __init__(self, source: WordSource) -> None:
+        self._source = source
+        self._not_private_because = source.not_private_because
+        self.lineage = secrets.token_hex(16)
+        self.generation = 0
+        self._lock = threading.Lock()
+        self._mark = process_mark()
+        self._interrupted = False
+
+    def save(self) -> bytes:
+        """The whole state, exactly, as versioned JSON.
+
+        It holds exact sums and unreleased noise: as secret as the data. Seal it, and
+        never export it with results.
+        """
+        with self._alone():
+            document = {
+                "format": _FORMAT,
+                "version": _VERSION,
+                "kind": type(self).__name__,
+                "lineage": self.lineage,
+                "generation": self.generation,
+                "not_private_because": self._not_private_because,
+                "settings": self._settings(),
+                "arrays": {name: _packed(array) for name, array in self._arrays().items()},
+            }
+        return json.dumps(document, sort_keys=True).encode()
+
+    @classmethod
+    def restore(cls, data: bytes, *, generation: int, source: WordSource | None = None) -> Self:
+        """Go on from a saved state, if it is the latest one.
+
+        Args:
+            data: What :meth:`save` returned.
+            generation: The generation that the caller's store knows to be the latest of
+                this lineage. Any other is refused.
+            source: Words for the noise to come; new cryptographic ones by default.
+
+        Returns:
+            The state, one generation on: record that number before using it, and the
+            same data cannot be restored twice.
+
+        Raises:
+            StaleState: The saved state is not of the stated generation.
+        """
+        document = _document(data)
+        if document["kind"] != cls.__name__:
+            raise InvalidArgument(f"This is the state of a {document['kind']}, not of a {cls.__name__}.")
+        latest = integer(cls.__name__, "generation", generation, least=0)
+        if document["generation"] != latest:
+            raise StaleState(
+                f"This saved state is of generation {document['generation']}, the latest is {latest}. Going "
+                "on from it would use noise again that was released with other data. Restore the latest "
+                "state, or start a new one and add to it what was last released."
+            )
+        state = cls._from_settings(document["settings"], source or WordSource())
+        state.lineage = document["lineage"]
+        state.generation = document["generation"] + 1
+        if document["not_private_because"]:
+            state._not_private_because = document["not_private_because"]
+        state._load({name: _unpacked(packed) for name, packed in document["arrays"].items()})
+        return state
+
+    @abstractmethod
+    def _settings(self) -> dict[str, Any]:
+        """The public arguments it was made with, as plain JSON values."""
+
+    @abstractmethod
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Everything that changes, including the secrets."""
+
+    @classmethod
+    @abstractmethod
+    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+        """A new object made with those arguments."""
+
+    def _load(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Put saved arrays in place of the present ones, which have the same shapes."""
+        for name, array in self._arrays().items():
+            if name not in saved or saved[name].shape != array.shape or saved[name].dtype != array.dtype:
+                raise InvalidArgument(
+                    f"The saved state does not fit a {type(self).__name__}: '{name}' differs."
+                )
+            array[...] = saved[name]
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the state; refuse it where it is a copy or was left half-way."""
+        if self._mark != process_mark():
+            raise StaleState(
+                f"This {type(self).__name__} belongs to the process that forked this one. Both going on "
+                "would reuse its noise. Save it there and restore it here."
+            )
+        with self._lock:
+            if self._interrupted:
+                raise StaleState(
+                    f"This {type(self).__name__} was interrupted in the middle of a round and cannot go on."
+                )
+            yield
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """A change that must be whole: the next generation if it ends, no further use if it does not."""
+        self._interrupted = True
+        yield
+        self.generation += 1
+        self._interrupted = False
+
+    def __reduce__(self) -> NoReturn:
+        raise NotCopyable(
+            f"A {type(self).__name__} cannot be copied or pickled: two copies would share noise. "
+            "Use save() and restore()."
+        )
+
+
+def _packed(array: npt.NDArray[Any]) -> dict[str, Any]:
+    data = base64.b64encode(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes())
+    return {"dtype": array.dtype.str.lstrip("<>=|"), "shape": list(array.shape), "data": data.decode()}
+
+
+def _unpacked(packed: dict[str, Any]) -> npt.NDArray[Any]:
+    if packed["dtype"] not in ("i8", "f8"):
+        raise InvalidArgument(f"The saved state holds an array of the unknown type {packed['dtype']!r}.")
+    raw = np.frombuffer(base64.b64decode(packed["data"], validate=True), dtype="<" + packed["dtype"])
+    return raw.reshape(packed["shape"]).astype(packed["dtype"])
+
+
+def _document(data: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(data)
+        known = document["format"] == _FORMAT
+    except (ValueError, KeyError, TypeError):
+        known = False
+    if not known:
+        raise InvalidArgument("These bytes are not a saved state of discreet.") from None
+    if document["version"] != _VERSION:
+        raise InvalidArgument(
+            f"This state was saved in version {document['version']} of the format. Known: {_VERSION}."
+        )
+    return document  # type: ignore[no-any-return] # JSON objects are dictionaries

@@ -1,0 +1,59 @@
+"""Noise in floating point: fast and good for comparisons, but its proofs are about real numbers.
+
+The rounding of floats leaves traces in the low bits of a sum of data and noise, which
+can give data away (Mironov 2012). Where privacy against such an attack matters use
+:mod:`discreet.privacy.noise`. The spherical noise is that of the paper this package
+reproduces and is meant for :mod:`discreet.paper` alone.
+"""
+
+import math
+
+import numpy as np
+
+from discreet.checks import FloatArray
+from discreet.compiled import kernel
+from discreet.randomness import WordArray
+
+_TO_UNIT = 2.0**-53
+_DROPPED_BITS = np.uint64(11)
+
+
+@kernel
+def unit_float(word: np.uint64) -> float:
+    """A float in (0, 1], from the upper 53 bits of a word."""
+    return (np.float64(word >> _DROPPED_BITS) + 1.0) * _TO_UNIT
+
+
+@kernel
+def fill_gaussian(sigma: float, out: FloatArray, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+    """Fill ``out[done:]`` with normal deviates as far as the words reach, two at a time (Box and Muller)."""
+    while done < out.size and cursor + 2 <= words.size:
+        radius = sigma * math.sqrt(-2.0 * math.log(unit_float(words[cursor])))
+        angle = 2.0 * math.pi * unit_float(words[cursor + 1])
+        cursor += 2
+        out[done] = radius * math.cos(angle)
+        if done + 1 < out.size:
+            out[done + 1] = radius * math.sin(angle)
+        done += 2
+    return min(done, out.size), cursor
+
+
+@kernel
+def fill_spherical(
+    scale: float, out: FloatArray, done: int, words: WordArray, cursor: int
+) -> tuple[int, int]:
+    """Fill `out` with one vector of density proportional to exp(-|z|_2 / scale), all or nothing.
+
+    The direction is uniform, the length Gamma(n, scale): the sum of n exponentials.
+    """
+    n = out.size
+    if done >= n or cursor + 2 * ((n + 1) // 2) + n > words.size:
+        return done, cursor
+    _, cursor = fill_gaussian(1.0, out, 0, words, cursor)
+    square, length = 0.0, 0.0
+    for i in range(n):
+        square += out[i] * out[i]
+        length -= scale * math.log(unit_float(words[cursor + i]))
+    for i in range(n):
+        out[i] *= length / math.sqrt(square)
+    return n, cursor + n

@@ -1,0 +1,91 @@
+"""Private numbers become whole numbers in a declared range before anything else happens to them.
+
+Importing this module loads no compiler, so that a client can randomise one value
+in a few lines; kernels compile the very same :func:`to_units`.
+"""
+
+import dataclasses
+import math
+from typing import Any
+
+from discreet.checks import complaint, finite_number, integer
+
+#: Steps of the grid in half the declared range, unless told otherwise: a millionth each.
+DEFAULT_UNITS = 1 << 20
+
+#: The finest grid: products of two bounded numbers must stay far below 2^63.
+MOST_UNITS = 1 << 28
+
+
+def to_units(value: float, low: float, high: float, units: int) -> int:
+    """The grid point of `value`: a whole number in [-units, units], for whatever float it is.
+
+    What is not finite becomes the midpoint 0; the rest is clipped to [low, high] and
+    rounded to the nearest point. Every step is a function of this one value, so
+    replacing the value moves the result by at most 2 * units, however floats round.
+    """
+    if not math.isfinite(value):
+        return 0
+    half = 0.5 * high - 0.5 * low
+    centred = min(max(value, low), high) - (low + half)
+    return min(max(math.floor(centred / half * units + 0.5), -units), units)
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """A declared range of costs and the whole numbers that stand for its values.
+
+    The range must be fixed before the data are seen: a range chosen from data is
+    itself a release. The midpoint of the range is the whole number 0, its ends are
+    -units and +units.
+
+    Args:
+        low: Lower end of the range.
+        high: Upper end.
+        units: Steps in half the range.
+
+    >>> grid = Grid(0.0, 1.0, units=100)
+    >>> grid.of(0.75), grid.of(7.0), grid.of(float("nan")), grid.value(50)
+    (50, 100, 0, 0.75)
+    """
+
+    low: float
+    high: float
+    units: int = DEFAULT_UNITS
+
+    def __post_init__(self) -> None:
+        finite_number("Grid", "low", self.low)
+        finite_number("Grid", "high", self.high)
+        integer("Grid", "units", self.units, least=1, most=MOST_UNITS)
+        width = 0.5 * self.high - 0.5 * self.low
+        if not (self.low < self.high and width / self.units > 0 and self.low < self.low + width < self.high):
+            raise complaint(
+                "Grid", "low, high", "a range whose ends a float can tell apart", (self.low, self.high)
+            )
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the range: the M of the theorems."""
+        return 0.5 * self.high - 0.5 * self.low
+
+    @property
+    def midpoint(self) -> float:
+        """The value that stands for everything that is not a finite number."""
+        return self.low + self.half_width
+
+    @property
+    def step(self) -> float:
+        """The value of one unit."""
+        return self.half_width / self.units
+
+    def of(self, value: Any) -> int:
+        """The whole number that stands for a private value; it raises nothing, whatever it is given."""
+        try:
+            number = float(value)
+        except Exception:  # a private value, of any type: an error would tell something about it
+            number = math.nan
+        return to_units(number, self.low, self.high, self.units)
+
+    def value(self, units: float) -> float:
+        """The cost that a (possibly noisy) number of units stands for."""
+        return self.midpoint + self.step * units

@@ -1,0 +1,152 @@
+"""What is promised to whom: a frozen record that a privacy officer can read."""
+
+import dataclasses
+import enum
+import math
+from fractions import Fraction
+
+from discreet.checks import integer
+from discreet.errors import InvalidArgument
+from discreet.privacy.rational import float_above
+
+
+class Neighbours(enum.Enum):
+    """Which two histories must be hard to tell apart.
+
+    In both cases the histories agree in all rounds but one, and the inputs of later
+    rounds may depend on everything that was released before.
+    """
+
+    REPLACE_ONE_ROUND = "replace one round"
+    ZERO_OUT_ONE_ROUND = "zero out one round"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """A differential privacy guarantee for one person.
+
+    Attributes:
+        epsilon: Bound on the log-likelihood ratio, or None if only `rho` is stated.
+        delta: The probability that the bound may fail; 0 for pure privacy.
+        rho: The zero-concentrated loss, where the noise is Gaussian.
+        neighbours: The relation between histories.
+        rounds_per_person: In how many rounds one person's data may appear.
+        local: Whether each value is randomised on its own before anything else reads
+            it. Otherwise a trusted party keeps exact sums.
+        horizon: The number of rounds covered, or None for any number.
+        exact: Whether the proof covers the computer's arithmetic as it is. False where
+            the noise is made of floating-point numbers.
+        private: Whether the promise holds in this configuration.
+        reason: If not, why.
+        proof: Where the proof is written.
+    """
+
+    epsilon: float | None = None
+    delta: float = 0.0
+    rho: float | None = None
+    neighbours: Neighbours = Neighbours.REPLACE_ONE_ROUND
+    rounds_per_person: int = 1
+    local: bool = False
+    horizon: int | None = None
+    exact: bool = True
+    private: bool = True
+    reason: str = ""
+    proof: str = ""
+
+    def __post_init__(self) -> None:
+        if self.epsilon is None and self.rho is None:
+            raise InvalidArgument("A Guarantee must state 'epsilon' or 'rho'. Got neither.")
+        if self.private == bool(self.reason):
+            raise InvalidArgument("A Guarantee gives a 'reason' exactly where 'private' is False.")
+
+    def composed(self, rounds_per_person: int) -> "Guarantee":
+        """The guarantee of somebody who appears in up to so many rounds (group privacy).
+
+        >>> Guarantee(epsilon=0.5).composed(4).epsilon
+        2.0
+        """
+        k = integer("composed", "rounds_per_person", rounds_per_person, least=1)
+        if self.rounds_per_person != 1:
+            raise InvalidArgument("Only a guarantee for one round per person can be composed.")
+        epsilon, delta = self.epsilon, self.delta
+        if epsilon is not None:
+            delta = _composed_delta(epsilon, delta, k)
+            epsilon = float_above(Fraction(epsilon) * k)
+        rho = None if self.rho is None else float_above(Fraction(self.rho) * k * k)
+        return dataclasses.replace(self, epsilon=epsilon, delta=delta, rho=rho, rounds_per_person=k)
+
+    def at_delta(self, delta: float) -> "Guarantee":
+        """The (epsilon, delta) guarantee that follows from `rho` (needs the extra ``accounting``)."""
+        from discreet.privacy.accounting import epsilon_of_rho
+
+        if self.rho is None:
+            raise InvalidArgument("Only a guarantee with 'rho' can be stated for another delta.")
+        return dataclasses.replace(self, epsilon=epsilon_of_rho(self.rho, delta), delta=delta)
+
+    def void(self, reason: str) -> "Guarantee":
+        """The same figures, marked as not holding; an empty reason changes nothing."""
+        if not reason:
+            return self
+        return dataclasses.replace(self, private=False, reason=reason)
+
+    def __str__(self) -> str:
+        if not self.private:
+            return (
+                f"NOT PRIVATE: {self.reason}. The figures it would have otherwise: {self._figures()}, "
+                f"neighbours: {self.neighbours.value}."
+            )
+        sentences = [self._promise(), self._who_is_trusted(), self._extent()]
+        if not self.exact:
+            sentences.append(
+                "The noise is made of floating-point numbers, so the proof is about real numbers and "
+                "does not cover their rounding."
+            )
+        if self.proof:
+            sentences.append(f"Proof: {self.proof}.")
+        return " ".join(sentences)
+
+    def _figures(self) -> str:
+        parts = []
+        if self.epsilon is not None:
+            parts.append(f"epsilon = {self.epsilon:g}")
+            parts.append(f"delta = {self.delta:g}" if self.delta else "delta = 0")
+        if self.rho is not None:
+            parts.append(f"rho = {self.rho:g} (zero-concentrated)")
+        return ", ".join(parts)
+
+    def _promise(self) -> str:
+        change = {
+            Neighbours.REPLACE_ONE_ROUND: "had been anything else",
+            Neighbours.ZERO_OUT_ONE_ROUND: "had been the neutral value instead",
+        }[self.neighbours]
+        rounds = "one round" if self.rounds_per_person == 1 else f"up to {self.rounds_per_person} rounds"
+        text = f"Differentially private with {self._figures()}, for a person whose data appear in {rounds}: "
+        if self.epsilon is None:
+            return text + f"what is released would be almost as likely if those data {change}."
+        factor = f"{math.exp(self.epsilon):.3g}" if self.epsilon < 700 else "exp(epsilon)"
+        text += f"anything released is at most {factor} times as likely as if those data {change}"
+        return text + (f", up to an added probability of {self.delta:g}." if self.delta else ".")
+
+    def _who_is_trusted(self) -> str:
+        if self.local:
+            return (
+                "Each value is randomised on its own; whoever stores or processes the result needs no trust."
+            )
+        return "Exact sums are kept in memory: who runs the program is trusted, who reads its output is not."
+
+    def _extent(self) -> str:
+        rounds = "any number of rounds" if self.horizon is None else f"{self.horizon} rounds"
+        return (
+            f"It holds for {rounds}, whatever the inputs, even if they are chosen in view of earlier output. "
+            "It does not hide that somebody took part, or when."
+        )
+
+
+def _composed_delta(epsilon: float, delta: float, k: int) -> float:
+    """The sum of delta e^(j epsilon) over j < k, at most 1."""
+    if delta == 0 or k == 1:
+        return delta
+    if (k - 1) * epsilon > 700:
+        return 1.0
+    total = math.fsum(math.exp(j * epsilon) for j in range(k))
+    return min(1.0, delta * total * (1 + 1e-12))  # the slack covers the rounding of these floats

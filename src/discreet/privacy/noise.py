@@ -1,0 +1,257 @@
+"""Exact discrete Laplace and discrete Gaussian noise, compiled, from cryptographic words.
+
+Both laws are sampled in integer arithmetic alone, without any rounding, for a
+rational scale: the probability of every outcome is the stated one.
+
+=========  =====================================  =========================================
+law        probability of the integer z           sampler
+=========  =====================================  =========================================
+Laplace    proportional to exp(-abs(z) / scale)   von Neumann's exponential on a grid
+Gaussian   proportional to exp(-z^2 / (2 s^2))    Karney's discrete normal, on the same grid
+=========  =====================================  =========================================
+
+Results are returned modulo 2^64, as int64, so an outcome too large for 64 bits is
+neither cut off nor an error. Adding modulo 2^64 is post-processing of adding in
+unbounded integers, hence sums of data and noise that wrap around lose accuracy (with
+a probability below exp(-1000) for the scales admitted here), never privacy.
+
+References:
+    J. von Neumann, "Various techniques used in connection with random digits", 1951.
+    C. F. F. Karney, "Sampling exactly from the normal distribution", 2016.
+    C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", 2020.
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet.checks import IntArray, complaint, integer
+from discreet.compiled import kernel
+from discreet.privacy.uniform import DRY, ENDED, below, next_in_run, run_is_even
+from discreet.randomness import WordArray, WordSource
+
+#: No scale may exceed this, so that 2^11 scales still fit in 64 bits.
+LARGEST_SCALE = 1 << 52
+
+_LAPLACE = 0
+_GAUSSIAN = 1
+_ENOUGH_CELLS = 1 << 20  # more make ties rarer still, which nobody would notice; the law stays the same
+_FINE_GRID = 1 << 32
+_HALF_CELL = (1 << 31) - 1  # the cell whose upper end is 1/2 on the fine grid
+
+
+class Law(NamedTuple):
+    """A noise law as the kernels see it: its kind and its scale, numerator / denominator."""
+
+    kind: int
+    numerator: int
+    denominator: int
+
+    @property
+    def scale(self) -> Fraction:
+        """The scale of the Laplace law, or the parameter s of the Gaussian, exactly."""
+        return Fraction(self.numerator, self.denominator)
+
+
+def laplace(scale: Fraction) -> Law:
+    """The discrete Laplace law of the given scale, rounded up if it needs too many bits.
+
+    Formal guarantees:
+        Neighbours: data vectors of integers at L1 distance at most D. Noise: one
+        independent sample per coordinate at a scale of at least D/epsilon. Releasing
+        the sums modulo 2^64 is epsilon-differentially private, with no rounding left
+        out of account: `docs/guarantees.md#finite-precision`.
+    """
+    return Law(_LAPLACE, *_fraction_for_kernel("laplace", "scale", scale))
+
+
+def gaussian(sigma: Fraction) -> Law:
+    """The discrete Gaussian law exp(-z^2 / (2 sigma^2)), sigma rounded up if it needs too many bits.
+
+    Formal guarantees:
+        Neighbours: data vectors of integers at L2 distance at most D. Releasing the
+        sums modulo 2^64 is (D / sigma)^2 / 2 -zCDP: `docs/guarantees.md#gaussian-noise`.
+    """
+    return Law(_GAUSSIAN, *_fraction_for_kernel("gaussian", "sigma", sigma))
+
+
+def variance(law: Law) -> float:
+    """The variance of one sample (of the Gaussian: an upper bound, exact to rounding once s > 1)."""
+    scale = float(law.scale)
+    if law.kind == _GAUSSIAN:
+        return scale**2
+    return 0.5 / math.sinh(0.5 / scale) ** 2
+
+
+def sample(law: Law, count: int, source: WordSource) -> IntArray:
+    """An array of `count` independent samples.
+
+    >>> from fractions import Fraction
+    >>> sample(laplace(Fraction(10)), 5, WordSource(seed=1)).shape
+    (5,)
+    """
+    out = np.empty(integer("sample", "count", count, least=0), dtype=np.int64)
+    source.feed(lambda done, words, cursor: fill(law, out, done, words, cursor), out.size)
+    return out
+
+
+@kernel
+def fill(law: Law, out: IntArray, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+    """Fill ``out[done:]`` with samples as far as the words reach; return the new ``(done, cursor)``."""
+    while done < out.size:
+        if law.kind == _LAPLACE:
+            value, after = _one_laplace(law, words, cursor)
+        else:
+            value, after = _one_gaussian(law, words, cursor)
+        if after == DRY:
+            break
+        out[done] = value
+        done += 1
+        cursor = after
+    return done, cursor
+
+
+@kernel
+def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
+    """One discrete Laplace sample: the floor of a scaled exponential, with a sign.
+
+    If E is a standard exponential, floor(E scale) equals z with probability
+    proportional to exp(-z / scale). Von Neumann: x is uniform in [0, 1) and accepted
+    with probability exp(-x); E is x plus the number of trials that failed before.
+    Here x is a cell among `numerator` many, which is all the floor needs. Zero would
+    come with both signs, so its negative is rejected.
+    """
+    top, bottom = law.numerator, law.denominator
+    while True:
+        magnitude, remainder = 0, 0  # the scaled number of failures is magnitude + remainder / bottom
+        nonzero = False  # seen before the magnitude may wrap around to zero
+        while True:
+            cell, negative, cursor = below(top, words, cursor)
+            if cursor == DRY:
+                return 0, DRY
+            accepted, cursor = run_is_even(cell, 1, top, words, cursor)
+            if cursor == DRY:
+                return 0, DRY
+            if accepted:
+                break
+            magnitude += top // bottom
+            remainder += top % bottom
+            if remainder >= bottom:
+                remainder -= bottom
+                magnitude += 1
+            nonzero = nonzero or magnitude != 0
+        magnitude += (remainder + cell) // bottom
+        if nonzero or magnitude != 0 or not negative:
+            return (-magnitude if negative else magnitude), cursor
+
+
+@kernel
+def _one_gaussian(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
+    """One discrete Gaussian sample (Karney 2016, algorithm D, centred).
+
+    Write abs(z) = (k + x) sigma with a whole k >= 0 and x in [0, 1). Propose k with
+    probability proportional to exp(-k^2 / 2), then one of the ceil(sigma) candidates
+    for z, then accept it with probability exp(-x (2k + x) / 2): together
+    exp(-(k + x)^2 / 2). The last coin is k + 1 coins of bias exp(-x (2k+x)/(2k+2)).
+    """
+    top, bottom = law.numerator, law.denominator
+    candidates = (top + bottom - 1) // bottom
+    while True:
+        k, base, remainder, cursor = _whole_sigmas(top, bottom, words, cursor)
+        if cursor == DRY:
+            return 0, DRY
+        step, negative, cursor = below(candidates, words, cursor)
+        if cursor == DRY:
+            return 0, DRY
+        # The first integer at or above k sigma, and how far above, in units of 1 / bottom.
+        first = base if remainder == 0 else base + 1
+        above = 0 if remainder == 0 else bottom - remainder
+        x = above + step * bottom  # in units of 1 / top
+        if x >= top or (k == 0 and x == 0 and negative):
+            continue
+        accepted = True
+        for _ in range(k + 1):
+            accepted, cursor = _last_coin(x, top, k, words, cursor)
+            if cursor == DRY:
+                return 0, DRY
+            if not accepted:
+                break
+        if accepted:
+            magnitude = first + step
+            return (-magnitude if negative else magnitude), cursor
+
+
+@kernel
+def _whole_sigmas(top: int, bottom: int, words: WordArray, cursor: int) -> tuple[int, int, int, int]:
+    """A whole k >= 0 with probability proportional to exp(-k^2/2), and k top/bottom as (floor, remainder)."""
+    while True:
+        k, base, remainder = 0, 0, 0
+        while True:  # each coin of bias exp(-1/2) that shows heads counts one: exp(-k/2)
+            heads, cursor = run_is_even(_HALF_CELL, 0, _FINE_GRID, words, cursor)
+            if cursor == DRY:
+                return 0, 0, 0, DRY
+            if not heads:
+                break
+            k += 1
+            base += top // bottom
+            remainder += top % bottom
+            if remainder >= bottom:
+                remainder -= bottom
+                base += 1
+        kept = True
+        for _ in range(k):  # k (k-1) more heads: exp(-k(k-1)/2)
+            for _ in range(k - 1):
+                kept, cursor = run_is_even(_HALF_CELL, 0, _FINE_GRID, words, cursor)
+                if cursor == DRY:
+                    return 0, 0, 0, DRY
+                if not kept:
+                    break
+            if not kept:
+                break
+        if kept:
+            return k, base, remainder, cursor
+
+
+@kernel
+def _last_coin(x: int, top: int, k: int, words: WordArray, cursor: int) -> tuple[bool, int]:
+    """A coin of bias exp(-y (2k+y) / (2k+2)) with y = x / top.
+
+    The run of :func:`run_is_even` again, which goes on after each step only if a coin
+    of bias (2k + y) / (2k + 2) shows heads: a die of 2k + 2 sides, of which 2k win,
+    one loses, and one wins with probability y.
+    """
+    even = True
+    cell, ties = x - 1, 0
+    while True:
+        cell, ties, cursor = next_in_run(cell, ties, top, words, cursor)
+        if cell == ENDED:
+            return even, cursor
+        side, _, cursor = below(2 * k + 2, words, cursor)
+        if cursor == DRY or side == 2 * k + 1:
+            return even, cursor
+        if side == 2 * k:
+            part, _, cursor = below(top, words, cursor)
+            if cursor == DRY or part >= x:
+                return even, cursor
+        even = not even
+
+
+def _fraction_for_kernel(owner: str, name: str, scale: Fraction) -> tuple[int, int]:
+    """Numerator and denominator below 2^61 of a fraction that is at least `scale`.
+
+    The numerator is also made large, because it is the number of cells of the grid,
+    and with few cells there are many ties.
+    """
+    if not isinstance(scale, Fraction | int) or isinstance(scale, bool) or scale <= 0:
+        raise complaint(owner, name, "a positive Fraction", scale)
+    if scale > LARGEST_SCALE:
+        raise complaint(owner, name, f"at most 2**52 = {LARGEST_SCALE}", scale)
+    scale = Fraction(scale)
+    if max(scale.numerator, scale.denominator) >> 60 or scale.denominator >> 31:
+        denominator = 1 << max(0, min(31, 52 - (math.ceil(scale)).bit_length()))
+        scale = Fraction(math.ceil(scale * denominator), denominator)
+    refine = max(1, _ENOUGH_CELLS // scale.numerator)
+    refine = min(refine, (1 << 60) // max(scale.numerator, scale.denominator))
+    return scale.numerator * refine, scale.denominator * refine

@@ -1,0 +1,158 @@
+"""How far one round can move a sum: bounds that are enforced in exact integers.
+
+A bound is not an assumption about the data. Each vector is put on an integer grid
+and then forced inside its bound; a vector that was outside loses accuracy, and
+nothing is raised or counted, because that would depend on private data.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from discreet.checks import FloatArray, IntArray, complaint, integer, positive_number
+from discreet.compiled import kernel
+from discreet.errors import InvalidType
+from discreet.privacy import grid
+from discreet.privacy.grid import DEFAULT_UNITS, MOST_UNITS, Grid
+from discreet.privacy.guarantee import Neighbours
+
+#: :func:`discreet.privacy.grid.to_units`, compiled.
+to_units: Callable[[float, float, float, int], int] = kernel(grid.to_units)
+
+
+@dataclasses.dataclass(frozen=True)
+class VectorBound:
+    """What every private vector is forced to satisfy: |g_i| <= coordinate and |g|_1 <= l1.
+
+    Both bounds are whole numbers of grid units, so the sensitivities are exact.
+    Clipping coordinates as well as the L1 norm matters for Gaussian noise: with the
+    L1 bound alone the whole norm could sit in one coordinate.
+
+    Args:
+        coordinate: Largest absolute value of one coordinate, in units.
+        l1: Largest sum of absolute values, in units.
+        step: The value of one unit.
+
+    >>> bound = VectorBound.for_costs(0.0, 1.0, units=10)
+    >>> bound.enforce(np.array([1.0, -1.0, 1.0]))
+    array([ 13, -13,  13])
+    >>> bound.l1_distance(), bound.squared_l2_distance()
+    (80, 3200)
+    """
+
+    coordinate: int
+    l1: int
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        integer("VectorBound", "coordinate", self.coordinate, least=1, most=2 * MOST_UNITS)
+        integer("VectorBound", "l1", self.l1, least=1, most=4 * MOST_UNITS)
+        positive_number("VectorBound", "step", self.step)
+
+    @classmethod
+    def for_costs(
+        cls, low: float, high: float, *, units: int = DEFAULT_UNITS, gradient_bound: float | None = None
+    ) -> "VectorBound":
+        """The bound for gradients along a chain of sets whose costs lie in [low, high].
+
+        With M half the width of the range: differences of two costs are at most 2 M,
+        and for submodular costs the differences along a chain add up to at most 4 M.
+
+        Args:
+            low: Lower end of the declared range of costs.
+            high: Upper end.
+            units: Grid steps in M.
+            gradient_bound: A smaller L1 bound, declared beforehand. The noise falls in
+                proportion; gradients that exceed it are scaled down.
+        """
+        cost_grid = Grid(low, high, units)
+        l1 = 4 * units
+        if gradient_bound is not None:
+            asked = positive_number("VectorBound", "gradient_bound", gradient_bound)
+            l1 = min(l1, max(1, math.floor(asked / cost_grid.step)))
+        return cls(coordinate=min(2 * units, l1), l1=l1, step=cost_grid.step)
+
+    @property
+    def squared_l2(self) -> int:
+        """Largest squared L2 norm: the convex maximum at a corner, as many full coordinates as fit."""
+        full, rest = divmod(self.l1, min(self.coordinate, self.l1))
+        return full * min(self.coordinate, self.l1) ** 2 + rest**2
+
+    def l1_distance(self, neighbours: Neighbours = Neighbours.REPLACE_ONE_ROUND) -> int:
+        """How far, in L1, two inputs of one round can lie apart."""
+        return 2 * self.l1 if neighbours is Neighbours.REPLACE_ONE_ROUND else self.l1
+
+    def squared_l2_distance(self, neighbours: Neighbours = Neighbours.REPLACE_ONE_ROUND) -> int:
+        """The square of how far, in L2, two inputs of one round can lie apart."""
+        return 4 * self.squared_l2 if neighbours is Neighbours.REPLACE_ONE_ROUND else self.squared_l2
+
+    def enforce(self, vector: FloatArray | IntArray) -> IntArray:
+        """The vector in grid units, inside the bound: floats are values, integers are units already.
+
+        Only the type and shape are checked, which are public.
+        """
+        if not isinstance(vector, np.ndarray) or vector.ndim != 1 or vector.dtype.kind not in "fi":
+            kind = (
+                f"{vector.dtype} {vector.shape}" if isinstance(vector, np.ndarray) else type(vector).__name__
+            )
+            raise InvalidType(
+                f"A private vector must be a one-dimensional array of floats or integers. Got {kind} instead."
+            )
+        units = np.empty(vector.size, dtype=np.int64)
+        if vector.dtype.kind == "f":
+            with np.errstate(all="ignore"):  # a warning would depend on private values
+                values = vector.astype(np.float64, copy=False)
+            values_to_units(values, self.step, self.coordinate, units)
+        else:
+            units[:] = vector
+        bound_in_place(units, self.coordinate, self.l1)
+        return units
+
+
+@kernel
+def values_to_units(values: FloatArray, step: float, limit: int, out: IntArray) -> None:
+    """Each value as a whole number of steps, clipped to [-limit, limit]; zero if it is not finite."""
+    for i in range(values.size):
+        out[i] = to_units(values[i], -limit * step, limit * step, limit)
+
+
+@kernel
+def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
+    """Clip each coordinate, then shrink all of them alike if the sum of absolute values exceeds `l1`.
+
+    Shrinking rounds towards zero, |g_i| -> floor(|g_i| l1 / |g|_1), so the new sum is
+    at most l1 exactly. Bounds below 2^31 keep the products below 2^62.
+    """
+    norm = 0
+    for i in range(units.size):
+        units[i] = min(max(units[i], -coordinate), coordinate)
+        norm += abs(units[i])
+    if norm > l1:
+        for i in range(units.size):
+            share = abs(units[i]) * l1 // norm
+            units[i] = share if units[i] >= 0 else -share
+
+
+@kernel
+def chain_gradient(
+    costs: FloatArray, order: IntArray, low: float, high: float, units: int, out: IntArray
+) -> None:
+    """The gradient along a chain of sets, in grid units, from the n+1 private costs of its sets.
+
+    ``out[order[i]]`` becomes the cost of the set with i+1 elements minus that of the
+    set with i elements, each clipped to [low, high] and put on the grid first. Follow
+    it by :func:`bound_in_place`, which costs that are not submodular need.
+    """
+    before = to_units(costs[0], low, high, units)
+    for i in range(order.size):
+        after = to_units(costs[i + 1], low, high, units)
+        out[order[i]] = after - before
+        before = after
+
+
+def fitting_dimension(owner: str, vector: object, dimension: int) -> None:
+    """Refuse a vector of another length; lengths are public."""
+    if isinstance(vector, np.ndarray) and vector.ndim == 1 and vector.size != dimension:
+        raise complaint(owner, "vector", f"of length {dimension}", f"length {vector.size}")

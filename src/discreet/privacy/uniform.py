@@ -1,0 +1,109 @@
+"""Exact uniform integers and exact coins of bias exp(-x), from uniform words, in integers only.
+
+Every kernel here takes ``(words, cursor)`` and returns its result with the new
+cursor, or with ``DRY`` when the words ran out; a caller that sees ``DRY`` forgets
+the whole sample in progress (see :mod:`discreet.randomness`).
+"""
+
+import numpy as np
+
+from discreet.compiled import kernel
+from discreet.randomness import WordArray
+
+#: A cursor that says: the words ran out, replay this sample when there are more.
+DRY = -1
+
+#: Instead of a cell: the decreasing run is over.
+ENDED = -1
+
+_EVEN = np.uint64(0xFFFF_FFFF_FFFF_FFFE)
+_ONE = np.uint64(1)
+_LOW_HALF = np.uint64(0xFFFF_FFFF)
+_HALF = np.uint64(32)
+_TWO_TO_63 = np.uint64(1 << 63)
+
+
+@kernel
+def high_word(a: np.uint64, b: np.uint64) -> np.uint64:
+    """The upper 64 bits of the 128-bit product of two words, by halves."""
+    a_low, a_high = a & _LOW_HALF, a >> _HALF
+    b_low, b_high = b & _LOW_HALF, b >> _HALF
+    middle = a_high * b_low + ((a_low * b_low) >> _HALF)
+    carry = a_low * b_high + (middle & _LOW_HALF)
+    return a_high * b_high + (middle >> _HALF) + (carry >> _HALF)
+
+
+@kernel
+def below(bound: int, words: WordArray, cursor: int) -> tuple[int, int, int]:
+    """An exactly uniform integer in [0, bound), and one spare fair bit, from one word (1 <= bound < 2^62).
+
+    The upper 63 bits x of the word give floor(x * bound / 2^63), and words whose
+    product has a remainder below 2^63 mod bound are rejected, which leaves every
+    result the same number of words (Lemire 2019). The lowest bit of the word takes
+    no part and is the spare one.
+
+    Returns:
+        ``(value, spare bit, cursor)``.
+    """
+    size = np.uint64(bound)
+    while cursor < words.size:
+        word = words[cursor]
+        cursor += 1
+        twice = word & _EVEN  # 2 x, so that the product splits at 64 bits instead of 63
+        remainder = twice * size
+        if remainder >= size + size or remainder >= (_TWO_TO_63 % size) * np.uint64(2):
+            value: int = np.int64(high_word(twice, size))  # type: ignore[assignment] # compiled: int64
+            spare: int = np.int64(word & _ONE)  # type: ignore[assignment] # compiled: int64
+            return value, spare, cursor
+    return 0, 0, DRY
+
+
+@kernel
+def next_in_run(previous: int, ties: int, bound: int, words: WordArray, cursor: int) -> tuple[int, int, int]:
+    """Draw one more uniform real and say whether it is smaller than the one before.
+
+    A real in [0, 1) is its cell, a uniform integer in [0, bound), and its place within
+    the cell, which is never drawn: reals in one cell that follow each other in a
+    decreasing run have independent uniform places that happen to decrease, so a
+    newcomer to a group of m - 1 of them is the smallest with probability exactly 1/m.
+
+    Args:
+        previous: The cell of the real before.
+        ties: How many reals at the end of the run share that cell. Zero for a start
+            that is the upper end of its cell, above every real of the cell.
+        bound: The number of cells.
+        words: Uniform words.
+        cursor: The first unread one.
+
+    Returns:
+        ``(cell, ties, cursor)``, the cell being ``ENDED`` if the newcomer is larger.
+    """
+    cell, _, cursor = below(bound, words, cursor)
+    if cursor == DRY or cell > previous:
+        return ENDED, 0, cursor
+    if cell < previous:
+        return cell, 1, cursor
+    ties += 1
+    if ties > 1:
+        rank, _, cursor = below(ties, words, cursor)
+        if cursor == DRY or rank != 0:
+            return ENDED, 0, cursor
+    return cell, ties, cursor
+
+
+@kernel
+def run_is_even(start: int, ties: int, bound: int, words: WordArray, cursor: int) -> tuple[bool, int]:
+    """A coin of bias exp(-x): whether a decreasing run of uniform reals below x has even length.
+
+    Von Neumann's trick: x > z_1 > z_2 > ... > z_n happens with probability x^n / n!,
+    so the longest such run is even with probability sum (-x)^n / n!. The real x lies
+    uniformly in cell `start` of `bound` many if `ties` is 1, and is the upper end of
+    that cell if `ties` is 0.
+    """
+    even = True
+    cell = start
+    while True:
+        cell, ties, cursor = next_in_run(cell, ties, bound, words, cursor)
+        if cell == ENDED:
+            return even, cursor
+        even = not even

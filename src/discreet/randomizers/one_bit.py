@@ -1,0 +1,119 @@
+"""One random bit about one private number: the least noisy local randomizer of all.
+
+This module needs no compiler, so it can run on the device of the person concerned::
+
+    from discreet.randomizers import OneBit
+    bit = OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(cost)   # send this bit
+
+Reference:
+    J. Duchi, M. Jordan, M. Wainwright, "Local privacy and statistical minimax rates", 2013.
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from discreet.checks import complaint
+from discreet.privacy.grid import DEFAULT_UNITS, Grid
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.rational import exponential_below, float_above, privacy_loss
+from discreet.randomness import WordSource, operating_system
+
+#: The bit is 1 if a uniform integer below 2^63 is smaller than a threshold around 2^62.
+CENTRE = 1 << 62
+
+
+def bit_of(units: int, slope: int, uniform: int) -> bool:
+    """The randomised bit of a grid value, given a uniform integer in [0, 2^63).
+
+    One line, and the only place where it is written: clients interpret it, kernels compile it.
+    """
+    return uniform < CENTRE + units * slope
+
+
+class OneBit:
+    """Release y = +c or -c around the midpoint, with the mean at the private value.
+
+    Args:
+        epsilon: Privacy loss of one release.
+        cost_range: The declared range of the value.
+        units: Grid steps in half the range.
+        source: Random words; straight from the operating system by default.
+
+    Formal guarantees:
+        Neighbours: any two private values, of any kind. Sensitivity: none is used; the
+        probability of a 1 is (2^62 + v * slope) / 2^63 for a grid value v in [-units, units],
+        with the slope rounded down so that all likelihood ratios are at most exp(epsilon)
+        exactly. The mean of the estimate is the grid value exactly. Proof:
+        `docs/guarantees.md#one-bit`.
+
+        >>> randomizer = OneBit(epsilon=1.0, cost_range=(0.0, 1.0))
+        >>> bit = randomizer.release(0.3)
+        >>> bit in (0, 1), round(randomizer.estimate(1), 3)
+        (True, 1.582)
+    """
+
+    local = True
+
+    def __init__(
+        self,
+        epsilon: float | Fraction,
+        cost_range: tuple[float, float] = (-1.0, 1.0),
+        *,
+        units: int = DEFAULT_UNITS,
+        source: WordSource | None = None,
+    ) -> None:
+        self.epsilon = privacy_loss("OneBit", "epsilon", epsilon)
+        self.grid = Grid(*cost_range, units)
+        self.slope = steepest_slope(self.epsilon, self.grid.units)
+        self._source = source or WordSource(fresh=operating_system)
+
+    def release(self, value: Any) -> int:
+        """One bit, 0 or 1: all that is ever stored of a private value.
+
+        Values outside the range are clipped; whatever is not a finite number counts
+        as the midpoint. A client that must send again sends the same bit again.
+        """
+        return int(bit_of(self.grid.of(value), self.slope, self._source.word() >> 1))
+
+    def estimate(self, bit: int) -> float:
+        """The unbiased estimate of the private value that a bit stands for."""
+        return self.grid.value(float(self.magnitude if bit else -self.magnitude))
+
+    @property
+    def magnitude(self) -> Fraction:
+        """How far from the midpoint both estimates lie, in units: c times `units`, exactly."""
+        return Fraction(CENTRE, self.slope)
+
+    def probability_of_one(self, units: int) -> Fraction:
+        """The exact probability that the bit of a grid value is 1."""
+        return Fraction(CENTRE + units * self.slope, 2 * CENTRE)
+
+    @property
+    def second_moment(self) -> float:
+        """E(y - midpoint)^2 in units of half the range squared: c^2, whatever the value."""
+        return float(self.magnitude / self.grid.units) ** 2
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to one person, per release."""
+        return Guarantee(
+            epsilon=float_above(self.epsilon), local=True, proof="docs/guarantees.md#one-bit"
+        ).void(self._source.not_private_because)
+
+    def __repr__(self) -> str:
+        return f"OneBit(epsilon={float(self.epsilon):g}, cost_range={(self.grid.low, self.grid.high)})"
+
+
+def steepest_slope(epsilon: Fraction, units: int) -> int:
+    """The largest whole slope for which no likelihood ratio exceeds exp(epsilon).
+
+    With D = units * slope the extreme probabilities are (2^62 +- D) / 2^63, and
+    (2^62 + D) / (2^62 - D) <= r holds exactly for D <= 2^62 (r - 1) / (r + 1). Here r is
+    a rational number at or below exp(epsilon).
+    """
+    ratio = exponential_below(epsilon)
+    slope = min(math.floor(CENTRE * (ratio - 1) / (ratio + 1) / units), (CENTRE - 1) // units)
+    if slope < 1:
+        raise complaint("OneBit", "epsilon", f"large enough for a grid of {units} units", float(epsilon))
+    return slope

@@ -1,0 +1,190 @@
+"""Uniform 64-bit words: where every random choice of this package comes from.
+
+A :class:`WordSource` holds a buffer of words that compiled samplers read in order.
+By default the words are ChaCha20 keyed with 256 bits from the operating system;
+with a seed they are reproducible, and then nothing built on them is private.
+
+**How a sampler reads words.** It is called as ``consume(done, words, cursor)`` with
+`done` samples finished so far and returns ``(done, cursor)``: what is finished now
+and the first word it has not used. When the words run out in the middle of a sample
+it reports that sample as not begun. The source then puts fresh words *behind* the
+unread ones, so the same sample is replayed with the same words. (Dropping it instead
+would bias the law towards samples that need few words.) What is drawn therefore does
+not depend on how the words are cut into buffers.
+
+There is no global generator. A source is never copied or pickled, and in a forked
+child it discards its buffer and takes a new key.
+"""
+
+import os
+import secrets
+import threading
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.checks import integer
+from discreet.errors import InvalidArgument, NotCopyable
+
+WordArray = npt.NDArray[np.uint64]
+DrawWords = Callable[[int], WordArray]
+Seed = int | Sequence[int] | np.random.SeedSequence
+Consumer = Callable[[int, WordArray, int], tuple[int, int]]
+
+SEEDED = "its random numbers come from a seed, so anyone who knows the seed can remove the noise"
+
+_FEWEST_WORDS = 64
+_MOST_WORDS = 8192
+
+
+def chacha20() -> DrawWords:
+    """A fresh ChaCha20 stream under a 256-bit key from the operating system."""
+    from randomgen import ChaCha  # 80 ms to import, and clients of one bit do not need it
+
+    draw: DrawWords = ChaCha(key=secrets.randbits(256), rounds=20).random_raw
+    return draw
+
+
+def operating_system() -> DrawWords:
+    """Words straight from the operating system: slower, and nothing else needs to be imported."""
+    return lambda count: np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
+
+
+class WordSource:
+    """A buffer of uniform 64-bit words that samplers consume.
+
+    Args:
+        seed: None for cryptographic words. Anything numpy takes as a seed gives words
+            that are reproducible and not private.
+        fresh: Another generator: a function that returns a newly keyed ``draw(count)``.
+            It is called once now and again in a forked child. The caller vouches that
+            its words are cryptographically secure and never repeat.
+
+    Formal guarantees:
+        Every theorem of `docs/guarantees.md` assumes independent uniform words. ChaCha20
+        replaces them by words that no feasible computation tells apart from uniform
+        ones, so the guarantees hold against computationally bounded observers
+        (`docs/guarantees.md#finite-precision`).
+
+        >>> source = WordSource(seed=7)
+        >>> source.word() == WordSource(seed=7).word()
+        True
+        >>> source
+        WordSource(private=False)
+    """
+
+    _cursor: int
+
+    def __init__(self, seed: Seed | None = None, *, fresh: Callable[[], DrawWords] | None = None) -> None:
+        if seed is not None and fresh is not None:
+            raise InvalidArgument("A WordSource takes a 'seed' or a 'fresh' generator, not both.")
+        self._seeded = seed is not None
+        self._fresh = fresh or chacha20
+        self._draw = _seeded_words(seed) if seed is not None else self._fresh()
+        self._start_empty()
+
+    @property
+    def private(self) -> bool:
+        """Whether noise made of these words can protect anybody."""
+        return not self._seeded
+
+    @property
+    def not_private_because(self) -> str:
+        """Why it cannot, or an empty string."""
+        return SEEDED if self._seeded else ""
+
+    def feed(self, consume: Consumer, goal: int) -> None:
+        """Call `consume` with ever more words until it has finished `goal` samples."""
+        with self._owned_by_this_process():
+            done = 0
+            while True:
+                done, self._cursor = consume(done, self._words, self._cursor)
+                if done >= goal:
+                    return
+                self._append_fresh_words()
+
+    def word(self) -> int:
+        """One word, as a Python integer in [0, 2**64)."""
+        with self._owned_by_this_process():
+            if self._cursor == self._words.size:
+                self._append_fresh_words()
+            self._cursor += 1
+            return int(self._words[self._cursor - 1])
+
+    def _start_empty(self) -> None:
+        self._words: WordArray = np.empty(0, dtype=np.uint64)
+        self._cursor = 0
+        self._batch = _FEWEST_WORDS
+        self._lock = threading.Lock()
+        self._mark = process_mark()
+
+    def _owned_by_this_process(self) -> threading.Lock:
+        """The lock to hold while reading, after making sure that a fork shares no words."""
+        if self._mark != process_mark():
+            with _AFTER_FORK.lock:
+                if self._mark != process_mark():
+                    self._leave_parent_behind()
+        return self._lock
+
+    def _leave_parent_behind(self) -> None:
+        if self._seeded:
+            raise NotCopyable(
+                "A seeded WordSource cannot go on in a forked process, where it would repeat "
+                "its parent's words. Give each process a seed of its own."
+            )
+        self._draw = self._fresh()
+        self._start_empty()
+
+    def _append_fresh_words(self) -> None:
+        unread = self._words[self._cursor :]
+        self._words = np.concatenate([unread, self._draw(self._batch)])
+        self._cursor = 0
+        self._batch = min(2 * self._batch, _MOST_WORDS)
+
+    def __reduce__(self) -> NoReturn:
+        raise NotCopyable("A WordSource cannot be copied or pickled: the copy would repeat its words.")
+
+    def __repr__(self) -> str:
+        return f"WordSource(private={self.private})"
+
+
+def process_mark() -> tuple[int, int]:
+    """A value that differs between a process and any process forked from it.
+
+    The count of forks rises along every line of descent, so a process id that the
+    system hands out again cannot be mistaken for the old owner. The id itself
+    notices forks made behind the interpreter's back.
+    """
+    return _AFTER_FORK.count, os.getpid()
+
+
+def as_source(source: "WordSource | None", seed: Seed | None = None) -> WordSource:
+    """The given source, or a new one: cryptographic unless there is a seed."""
+    if source is not None and seed is not None:
+        raise InvalidArgument("Give a 'source' or a 'seed', not both.")
+    return source if source is not None else WordSource(seed)
+
+
+def _seeded_words(seed: Seed) -> DrawWords:
+    if isinstance(seed, int | np.integer):
+        integer("WordSource", "seed", seed, least=0)
+    return np.random.PCG64DXSM(seed).random_raw
+
+
+class _AfterFork:
+    """How many forks lie between the first process and this one."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lock = threading.Lock()
+
+    def in_child(self) -> None:
+        self.count += 1
+        self.lock = threading.Lock()  # the parent's may have been held by a thread that is gone
+
+
+_AFTER_FORK = _AfterFork()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_AFTER_FORK.in_child)
