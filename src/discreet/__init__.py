@@ -18,7 +18,19 @@ from typing import TYPE_CHECKING
 from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
-    from discreet import lovasz, prefix_sums, privacy, randomizers, randomness, set_functions
+    from discreet import (
+        baselines,
+        bounds,
+        environments,
+        estimators,
+        lovasz,
+        paper,
+        prefix_sums,
+        privacy,
+        randomizers,
+        randomness,
+        set_functions,
+    )
     from discreet.minimizers import Minimum, minimize
 
 __version__ = "0.1.0.dev0"
@@ -27,8 +39,13 @@ __all__ = [
     "DiscreetError",
     "Minimum",
     "__version__",
+    "baselines",
+    "bounds",
+    "environments",
+    "estimators",
     "lovasz",
     "minimize",
+    "paper",
     "prefix_sums",
     "privacy",
     "randomizers",
@@ -36,26 +53,21 @@ __all__ = [
     "set_functions",
 ]
 
-#: Public name -> module that defines it; a module's own name maps to itself.
+#: Public names that are not modules -> the module that defines them.
 _HOME = {
     "Minimum": "discreet.minimizers",
-    "lovasz": "discreet.lovasz",
     "minimize": "discreet.minimizers",
-    "prefix_sums": "discreet.prefix_sums",
-    "privacy": "discreet.privacy",
-    "randomizers": "discreet.randomizers",
-    "randomness": "discreet.randomness",
-    "set_functions": "discreet.set_functions",
 }
 
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use (PEP 562)."""
-    home = _HOME.get(name)
-    if home is None:
+    if name not in __all__:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    module = importlib.import_module(home)
-    found = module if home == f"discreet.{name}" else getattr(module, name)
+    home = _HOME.get(name)
+    found = (
+        getattr(importlib.import_module(home), name) if home else importlib.import_module(f"discreet.{name}")
+    )
     globals()[name] = found
     return found
 

@@ -38,3 +38,15 @@ class StaleState(DiscreetError, RuntimeError):
 
 class MissingExtra(DiscreetError, ImportError):
     """An optional dependency is needed; the message names the extra that installs it."""
+
+
+class UnknownDecision(UnknownName):
+    """A cost was told for a decision that was never asked for."""
+
+
+class AlreadyTold(DiscreetError, ValueError):
+    """A cost was told for a decision a second time."""
+
+
+class HorizonReached(DiscreetError, RuntimeError):
+    """A mechanism made for a number of rounds has taken them all; more would need noise not accounted for."""

@@ -1,0 +1,160 @@
+"""Exponential weights over all subsets with noised costs: the private bandit one would take off the shelf."""
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet import checks
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import kernel
+from discreet.learners.base import BanditFeedback, named_items
+from discreet.learners.core import choose, learn_cost
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.noise import Law, fill
+from discreet.privacy.sensitivity import to_units
+from discreet.privacy.uniform import DRY
+from discreet.randomizers.laplace import LaplaceOnGrid
+from discreet.randomness import Seed, WordArray, WordSource, as_source
+
+#: All 2^n sets are arms.
+MOST_ITEMS = 12
+
+_DROPPED_BITS = np.uint64(11)
+
+
+class ArmsCore(NamedTuple):
+    """One estimated loss per subset, coded by its bits."""
+
+    law: Law
+    low: float
+    high: float
+    units: int
+    eta: float
+    gamma: float
+    losses: FloatArray
+    fresh: IntArray
+    x: FloatArray
+    rounds: IntArray
+
+
+class ExponentialWeights(BanditFeedback):
+    """Every subset is an arm of Exp3; each cost gets Laplace noise on arrival.
+
+    Args:
+        n: The number of items (at most 12), or their names.
+        T: The number of rounds, for the default step.
+        epsilon: Privacy loss.
+        M: Costs lie in [-M, M]; others are clipped.
+        eta: The step; sqrt(ln(K) / (T K (M^2 + 8 M^2 / epsilon^2))) by default, K = 2^n.
+        gamma: Uniform exploration; K * eta * M, at most 1/2, by default.
+        seed: Makes a run repeatable and not private.
+        source: Random words, instead of a seed.
+
+    Formal guarantees:
+        Neighbours: streams that differ in one function. A cost is clipped to [-M, M], put on an integer
+        grid, and noised at once with discrete Laplace noise of scale 2M / epsilon; everything
+        else is post-processing. Local. Proof: `docs/guarantees.md#bandit-loop`.
+    """
+
+    def __init__(
+        self,
+        n: int | Iterable[Hashable],
+        T: int,
+        epsilon: float,
+        M: float = 1.0,
+        *,
+        eta: float | None = None,
+        gamma: float | None = None,
+        seed: Seed | None = None,
+        source: WordSource | None = None,
+    ) -> None:
+        owner = "ExponentialWeights"
+        items = named_items(owner, n)
+        size = checks.integer(owner, "number of items", len(items), 1, MOST_ITEMS)
+        T, M = checks.integer(owner, "T", T, 1), checks.positive_number(owner, "M", M)
+        epsilon = checks.positive_number(owner, "epsilon", epsilon)
+        arms = 2**size
+        words = as_source(source, seed)
+        randomizer = LaplaceOnGrid(epsilon, (-M, M), source=words)
+        default = math.sqrt(math.log(arms) / (T * arms * M**2 * (1 + 8 / epsilon**2)))
+        self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
+        self.gamma = min(arms * self.eta * M, 0.5) if gamma is None else gamma
+        checks.positive_number(owner, "gamma", self.gamma)
+        self._promise = randomizer.guarantee
+        core = ArmsCore(
+            law=randomizer.law,
+            low=-M,
+            high=M,
+            units=randomizer.grid.units,
+            eta=self.eta,
+            gamma=self.gamma,
+            losses=np.zeros(arms),
+            fresh=np.zeros(1, dtype=np.int64),
+            x=np.full(size, 0.5),
+            rounds=np.zeros(1, dtype=np.int64),
+        )
+        super().__init__(items, core, words)
+
+    @property
+    def point(self) -> FloatArray:
+        """The probability with which each item is chosen next."""
+        weights = np.exp(-self.eta * (self._core.losses - self._core.losses.min()))
+        chances = (1 - self.gamma) * weights / weights.sum() + self.gamma / weights.size
+        members = np.arange(weights.size)[:, None] >> np.arange(len(self.items)) & 1
+        levels: FloatArray = chances @ members
+        return levels
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each person."""
+        return self._promise
+
+
+@choose.register(ArmsCore)
+@kernel
+def _choose_arm(core: ArmsCore, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
+    n, arms = core.x.size, core.losses.size
+    order = np.empty(n, dtype=np.int64)
+    if cursor >= words.size:
+        return order, 0, 1.0, DRY
+    # Weights relative to the best arm cannot overflow.
+    least = core.losses.min()
+    weights = np.exp(-core.eta * (core.losses - least))
+    total = weights.sum()
+    uniform = np.float64(words[cursor] >> _DROPPED_BITS) * 2.0**-53
+    arm, probability = arms - 1, 0.0
+    for candidate in range(arms):
+        probability = (1.0 - core.gamma) * weights[candidate] / total + core.gamma / arms
+        if uniform < probability:
+            arm = candidate
+            break
+        uniform -= probability
+    front, back = 0, n
+    for i in range(n):
+        if (arm >> i) & 1 == 1:
+            order[front] = i
+            front += 1
+        else:
+            back -= 1
+            order[back] = i
+    return order, front, probability, cursor + 1
+
+
+@learn_cost.register(ArmsCore)
+@kernel
+def _learn_arm(
+    core: ArmsCore, order: IntArray, size: int, probability: float, cost: float, words: WordArray, cursor: int
+) -> int:
+    done, cursor = fill(core.law, core.fresh, 0, words, cursor)
+    if done == 0:
+        return DRY
+    half = 0.5 * core.high - 0.5 * core.low
+    noisy = (to_units(cost, core.low, core.high, core.units) + core.fresh[0]) * (half / core.units)
+    arm = 0
+    for k in range(size):
+        arm |= 1 << order[k]
+    core.losses[arm] += noisy / probability
+    core.rounds[0] += 1
+    return cursor

@@ -1,0 +1,147 @@
+"""Choices that do not learn: a fixed set, the best one in hindsight, a random one."""
+
+from collections.abc import Hashable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discreet import checks
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import kernel
+from discreet.learners.base import BanditFeedback, named_items
+from discreet.learners.core import choose, learn_cost, learn_function
+from discreet.minimizers import Minimum, minimize
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.uniform import DRY
+from discreet.randomness import Seed, WordArray, as_source
+from discreet.set_functions import SetFunction
+
+IGNORES_FEEDBACK = Guarantee(epsilon=0.0)
+
+
+class FixedCore(NamedTuple):
+    """Always the first `size` items of `order`."""
+
+    order: IntArray
+    size: int
+    x: FloatArray
+    rounds: IntArray
+
+
+class RandomCore(NamedTuple):
+    """Every item with probability one half."""
+
+    x: FloatArray
+    rounds: IntArray
+
+
+class _IgnoresFeedback(BanditFeedback):
+    """Takes costs or functions alike and learns nothing from them."""
+
+    def tell(self, decision: Any, cost: Any) -> None:
+        """Count the round."""
+        name, _ = self._look_up(decision)
+        del self._pending[name]
+        self._core.rounds[0] += 1
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Perfect privacy: nothing depends on the feedback."""
+        return IGNORES_FEEDBACK
+
+
+class FixedSet(_IgnoresFeedback):
+    """The same set in every round.
+
+    Args:
+        n: The number of items, or their names.
+        subset: The set, as item numbers.
+
+    Examples:
+        >>> sorted(FixedSet(4, [1, 3]).ask().subset)
+        [1, 3]
+    """
+
+    def __init__(self, n: int | Iterable[Hashable], subset: Iterable[int] = ()) -> None:
+        items = named_items("FixedSet", n)
+        mask = checks.subset_mask("FixedSet", "subset", subset, len(items))
+        order = np.concatenate((np.flatnonzero(mask), np.flatnonzero(~mask)))
+        core = FixedCore(order, int(mask.sum()), mask.astype(np.float64), np.zeros(1, dtype=np.int64))
+        super().__init__(items, core, as_source(None, None))
+
+
+class BestFixedSet(FixedSet):
+    """The best fixed set in hindsight: what regret is measured against. It has seen all the data.
+
+    Args:
+        total: The sum of all rounds' cost functions.
+
+    Attributes:
+        minimum: The exact minimum with its certificate.
+    """
+
+    def __init__(self, total: SetFunction) -> None:
+        self.minimum: Minimum = minimize(total)
+        super().__init__(total.n, self.minimum.set)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """None: it was chosen with all the data in view."""
+        return Guarantee(epsilon=float("inf")).void("it is chosen in hindsight from the exact data")
+
+
+class RandomSet(_IgnoresFeedback):
+    """Each item in or out with probability one half, anew in every round.
+
+    Args:
+        n: The number of items, or their names.
+        seed: Makes a run repeatable.
+    """
+
+    def __init__(self, n: int | Iterable[Hashable], *, seed: Seed | None = None) -> None:
+        items = named_items("RandomSet", n)
+        core = RandomCore(np.full(len(items), 0.5), np.zeros(1, dtype=np.int64))
+        super().__init__(items, core, as_source(None, seed))
+
+
+@choose.register(FixedCore)
+@kernel
+def _choose_fixed(core: FixedCore, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
+    return core.order, core.size, 1.0, cursor
+
+
+@choose.register(RandomCore)
+@kernel
+def _choose_random(core: RandomCore, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
+    n = core.x.size
+    order = np.empty(n, dtype=np.int64)
+    if cursor + (n + 63) // 64 > words.size:
+        return order, 0, 1.0, DRY
+    front, back = 0, n
+    for i in range(n):
+        word = words[cursor + i // 64]
+        if (word >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1):
+            order[front] = i
+            front += 1
+        else:
+            back -= 1
+            order[back] = i
+    return order, front, 0.5**n, cursor + (n + 63) // 64
+
+
+@learn_cost.register(FixedCore)
+@learn_cost.register(RandomCore)
+@kernel
+def _learn_no_cost(
+    core: Any, order: IntArray, size: int, probability: float, cost: float, words: WordArray, cursor: int
+) -> int:
+    core.rounds[0] += 1
+    return cursor
+
+
+@learn_function.register(FixedCore)
+@learn_function.register(RandomCore)
+@kernel
+def _learn_no_function(core: Any, order: IntArray, costs: FloatArray, words: WordArray, cursor: int) -> int:
+    core.rounds[0] += 1
+    return cursor

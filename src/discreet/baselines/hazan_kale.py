@@ -1,0 +1,113 @@
+"""Hazan and Kale, "Online submodular minimization" (2012): projected subgradient descent, not private."""
+
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+
+from discreet import checks
+from discreet.bounds import hazan_kale_bandit_tuning, hazan_kale_step
+from discreet.bounds.arguments import share
+from discreet.learners.base import BanditFeedback, FunctionFeedback, named_items
+from discreet.learners.core import Limits, new_core
+from discreet.learners.update_rules import ProjectedDescent
+from discreet.prefix_sums.steps import no_noise
+from discreet.privacy.grid import DEFAULT_UNITS
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import VectorBound
+from discreet.randomness import Seed, as_source
+
+NOT_PRIVATE = Guarantee(epsilon=float("inf")).void("it adds no noise")
+
+
+class HazanKale(FunctionFeedback):
+    """Full information: x <- clip(x - eta g), then a random level set.
+
+    Args:
+        n: The number of items, or their names.
+        T: The number of rounds, for the default step.
+        M: Costs lie in [-M, M]; others are clipped.
+        eta: The step; sqrt(n) / (4 M sqrt(T)) by default, for regret 4 M sqrt(n T).
+        seed: Makes a run repeatable.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> learner = HazanKale(2, T=100)
+        >>> learner.tell(learner.ask(), Modular([1.0, -1.0]))
+        >>> learner.point.round(3)
+        array([0.465, 0.535])
+    """
+
+    def __init__(
+        self,
+        n: int | Iterable[Hashable],
+        T: int,
+        M: float = 1.0,
+        *,
+        eta: float | None = None,
+        seed: Seed | None = None,
+    ) -> None:
+        items = named_items("HazanKale", n)
+        size = len(items)
+        default = hazan_kale_step(size, T, M)
+        self.eta = checks.positive_number("HazanKale", "eta", default if eta is None else eta)
+        bound = VectorBound.for_costs(-M, M)
+        core = new_core(
+            mechanism=no_noise(size),
+            rule=ProjectedDescent(self.eta, np.zeros(size)),
+            limits=Limits(-M, M, DEFAULT_UNITS, bound.step, bound.coordinate, bound.l1),
+            start=np.full(size, 0.5),
+        )
+        super().__init__(items, core, as_source(None, seed))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """None: it adds no noise."""
+        return NOT_PRIVATE
+
+
+class HazanKaleBandit(BanditFeedback):
+    """Bandit: the same descent on the one-point estimate.
+
+    The estimator is the corrected one; that of the original paper is biased, as Rivera Cardoso and
+    Cummings point out.
+
+    Args:
+        n: The number of items, or their names.
+        T: The number of rounds, for the defaults.
+        M: Costs lie in [-M, M]; others are clipped.
+        eta: The step.
+        gamma: Exploration in (0, 1]; n / T^(1/3) by default, at most 1.
+        seed: Makes a run repeatable.
+    """
+
+    def __init__(
+        self,
+        n: int | Iterable[Hashable],
+        T: int,
+        M: float = 1.0,
+        *,
+        eta: float | None = None,
+        gamma: float | None = None,
+        seed: Seed | None = None,
+    ) -> None:
+        items = named_items("HazanKaleBandit", n)
+        size = len(items)
+        default_eta, default_gamma = hazan_kale_bandit_tuning(size, T, M)
+        self.eta = checks.positive_number("HazanKaleBandit", "eta", default_eta if eta is None else eta)
+        self.gamma = share("HazanKaleBandit", "gamma", default_gamma if gamma is None else gamma)
+        largest = 2 * M * (size + 1) / self.gamma
+        units = 1 << 24
+        core = new_core(
+            mechanism=no_noise(size),
+            rule=ProjectedDescent(self.eta, np.zeros(size)),
+            limits=Limits(-M, M, units, largest / units, units, units),
+            start=np.full(size, 0.5),
+            gamma=self.gamma,
+            coin=True,
+        )
+        super().__init__(items, core, as_source(None, seed))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """None: it adds no noise."""
+        return NOT_PRIVATE

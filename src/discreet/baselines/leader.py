@@ -1,0 +1,59 @@
+"""Follow the approximate leader without noise: what the paper's algorithm would do with no privacy."""
+
+import math
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+
+from discreet import checks
+from discreet.baselines.hazan_kale import NOT_PRIVATE
+from discreet.learners.base import FunctionFeedback, named_items
+from discreet.learners.core import Limits, new_core
+from discreet.learners.update_rules import ApproximateLeader
+from discreet.prefix_sums.steps import no_noise
+from discreet.privacy.grid import DEFAULT_UNITS
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import VectorBound
+from discreet.randomness import Seed, as_source
+
+
+class FollowTheApproximateLeader(FunctionFeedback):
+    """x = clip(-(sum of gradients) / (H t), 0, 1).
+
+    Args:
+        n: The number of items, or their names.
+        T: The number of rounds, for the default H.
+        M: Costs lie in [-M, M]; others are clipped.
+        H: Strong convexity; by default 4 M sqrt((1 + ln T) / (n T)), which balances
+            8 M^2 (1 + ln T) / H and T H n / 2.
+        seed: Makes a run repeatable.
+    """
+
+    def __init__(
+        self,
+        n: int | Iterable[Hashable],
+        T: int,
+        M: float = 1.0,
+        *,
+        H: float | None = None,
+        seed: Seed | None = None,
+    ) -> None:
+        owner = "FollowTheApproximateLeader"
+        items = named_items(owner, n)
+        size, T = len(items), checks.integer(owner, "T", T, 1)
+        M = checks.positive_number(owner, "M", M)
+        default = 4 * M * math.sqrt((1 + math.log(T)) / (size * T))
+        self.H = checks.positive_number(owner, "H", default if H is None else H)
+        bound = VectorBound.for_costs(-M, M)
+        core = new_core(
+            mechanism=no_noise(size),
+            rule=ApproximateLeader(self.H),
+            limits=Limits(-M, M, DEFAULT_UNITS, bound.step, bound.coordinate, bound.l1),
+            start=np.zeros(size),
+        )
+        super().__init__(items, core, as_source(None, seed))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """None: it adds no noise."""
+        return NOT_PRIVATE

@@ -1,0 +1,72 @@
+"""Private by noising every gradient by itself: the first thing one would try."""
+
+import math
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+
+from discreet import checks
+from discreet.learners.base import FunctionFeedback, named_items
+from discreet.learners.core import Limits, new_core
+from discreet.learners.update_rules import DualAveraging
+from discreet.prefix_sums.steps import RoundNoise
+from discreet.privacy.budget import Budget
+from discreet.privacy.grid import DEFAULT_UNITS
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import VectorBound
+from discreet.randomness import Seed, WordSource, as_source
+
+
+class NoisedGradients(FunctionFeedback):
+    """Dual averaging on gradients that each carry Laplace noise of their own.
+
+    Args:
+        n: The number of items, or their names.
+        T: The number of rounds, for the default step.
+        epsilon: Privacy loss.
+        M: Costs lie in [-M, M]; others are clipped.
+        eta: The step; by default the best for gradients of squared norm 8 M^2 + 2 n (8M/epsilon)^2.
+        seed: Makes a run repeatable and not private.
+        source: Random words, instead of a seed.
+
+    Formal guarantees:
+        Neighbours: streams that differ in one function. Sensitivity: a gradient is clipped to
+        |g|_1 <= 4M in exact integers, so replacing it moves 8M in L1. Noise: discrete Laplace of scale
+        8M / epsilon on every coordinate of every gradient, before it is added to anything.
+        It is the case of one node per round of `docs/guarantees.md#factorisations`.
+    """
+
+    def __init__(
+        self,
+        n: int | Iterable[Hashable],
+        T: int,
+        epsilon: float,
+        M: float = 1.0,
+        *,
+        eta: float | None = None,
+        seed: Seed | None = None,
+        source: WordSource | None = None,
+    ) -> None:
+        owner = "NoisedGradients"
+        items = named_items(owner, n)
+        size, T = len(items), checks.integer(owner, "T", T, 1)
+        epsilon, M = checks.positive_number(owner, "epsilon", epsilon), checks.positive_number(owner, "M", M)
+        squared = 8 * M**2 + 2 * size * (8 * M / epsilon) ** 2
+        default = math.sqrt(size / 4) / math.sqrt(T * squared)
+        self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
+        bound, budget = VectorBound.for_costs(-M, M), Budget(epsilon=epsilon)
+        law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
+        words = as_source(source, seed)
+        self._promise = budget.guarantee(words, proof="factorisations", local=True)
+        core = new_core(
+            mechanism=RoundNoise(law, np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)),
+            rule=DualAveraging(self.eta, np.full(size, 0.5)),
+            limits=Limits(-M, M, DEFAULT_UNITS, bound.step, bound.coordinate, bound.l1),
+            start=np.full(size, 0.5),
+        )
+        super().__init__(items, core, words)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each person."""
+        return self._promise

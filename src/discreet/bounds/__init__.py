@@ -1,0 +1,48 @@
+"""Regret bounds with their constants: the paper's, what is true in their place, and the best tuning.
+
+Notation as in the paper: n items, T rounds, costs in [-M, M], privacy loss epsilon, strong
+convexity H, exploration gamma. Every function returns a bound on the expected regret over T
+rounds against the best fixed set, or the parameter that makes a bound least.
+"""
+
+from discreet.bounds.corrected import (
+    bandit_submod_pftal,
+    bandit_submod_pftal_tuning,
+    mean_noise_norm,
+    submod_pftal,
+    submod_pftal_tuning,
+)
+from discreet.bounds.hazan_kale import (
+    hazan_kale,
+    hazan_kale_bandit,
+    hazan_kale_bandit_tuning,
+    hazan_kale_step,
+)
+from discreet.bounds.published import (
+    bandit_submod_pftal_published,
+    bandit_submod_pftal_published_tuning,
+    ftal,
+    pftal,
+    submod_pftal_claimed,
+    submod_pftal_published,
+    submod_pftal_published_H,
+)
+
+__all__ = [
+    "bandit_submod_pftal",
+    "bandit_submod_pftal_published",
+    "bandit_submod_pftal_published_tuning",
+    "bandit_submod_pftal_tuning",
+    "ftal",
+    "hazan_kale",
+    "hazan_kale_bandit",
+    "hazan_kale_bandit_tuning",
+    "hazan_kale_step",
+    "mean_noise_norm",
+    "pftal",
+    "submod_pftal",
+    "submod_pftal_claimed",
+    "submod_pftal_published",
+    "submod_pftal_published_H",
+    "submod_pftal_tuning",
+]

@@ -1,0 +1,125 @@
+"""Regret bounds of the paper's algorithms run with enough noise, proved here with all constants.
+
+**The algorithm.** x_{t+1} = clip(-(G_t + Z_t) / (H t), 0, 1), where G_t is the sum of the gradients (or
+unbiased estimates) g_1, ..., g_t and Z_t the tree's noise, of mean norm at most Zbar.
+
+**Proof.** Let y_{t+1} = clip(-G_t / (H t)) be the leader without noise for the same gradients. Clipping
+does not increase distances, so |x_{t+1} - y_{t+1}| <= |Z_t| / (H t). By convexity the regret of the
+extension is at most the sum of g_t.(x_t - u), which is
+
+    sum of g_t.(y_t - u)  +  sum of g_t.(x_t - y_t).
+
+*First sum.* y_{t+1} minimises the sum of l_j(x) = g_j.x + H/2 |x|^2 over j <= t, an H t-strongly convex
+function, so l_t(y_t) - l_t(y_{t+1}) <= |g_t + H y_t|^2 / (H t), and "be the leader" gives
+sum of l_t(y_t) - l_t(u) <= sum of |g_t + H y_t|^2 / (H t). Taking the quadratic terms out costs at most
+T H |u|^2 / 2 <= T H n / 2.
+
+*Second sum.* Given the past, g_t may be replaced by its mean, whose norm is at most
+2 sqrt(2) M; so it is at most 2 sqrt(2) M * Zbar / H times the sum of 1/t, which is at most 1 + ln T.
+
+**Full information**: |g_t| <= 2 sqrt(2) M. **Bandit**: E |g_t + H y_t|^2 <= 2 E|g_t|^2 + 2 H^2 n with
+E|g_t|^2 <= (4n - 2)(n+1) M^2 / gamma, and exploring adds at most 2 gamma M T. The adversary may adapt in
+full information; in the bandit case it is oblivious, because u must not depend on the estimates.
+"""
+
+import math
+from typing import Literal
+
+from discreet import checks
+from discreet.bounds.arguments import positive, share, sizes
+
+Noise = Literal["laplace", "spherical"]
+
+
+def mean_noise_norm(n: int, T: int, l1: float, l2: float, epsilon: float, noise: Noise = "laplace") -> float:
+    """A bound on the mean Euclidean norm of a binary tree's noise on one prefix sum.
+
+    A prefix adds up at most `levels` = ceil(log2 T) + 1 nodes, and a round lies in as many. Laplace: each
+    coordinate of a node has variance 2 (levels * l1 / epsilon)^2. Spherical: a node's squared norm has
+    mean n (n+1) (levels * l2 / epsilon)^2.
+
+    Args:
+        n: Length of the vectors.
+        T: Rounds.
+        l1: L1 distance between two inputs of one round.
+        l2: L2 distance.
+        epsilon: Privacy loss.
+        noise: Which noise.
+    """
+    n, T = sizes("mean_noise_norm", n, T)
+    positive("mean_noise_norm", l1=l1, l2=l2, epsilon=epsilon)
+    levels = (T - 1).bit_length() + 1
+    if noise == "laplace":
+        return math.sqrt(2 * n * levels) * levels * l1 / epsilon
+    if noise == "spherical":
+        return math.sqrt(n * (n + 1) * levels) * levels * l2 / epsilon
+    raise checks.complaint("mean_noise_norm", "noise", "'laplace' or 'spherical'", noise)
+
+
+def submod_pftal(n: int, T: int, M: float, epsilon: float, H: float, noise: Noise = "laplace") -> float:
+    """Full information: (2 sqrt(2) M + H sqrt(n))^2 (1 + ln T) / H + T H n / 2 + noise.
+
+    At the best H it is of order n^(3/4) M sqrt(T / epsilon), up to logarithms.
+
+    Gradients are clipped to |g|_1 <= 4M, so replacing a round moves a node by 8M in L1 and
+    4 sqrt(2) M in L2.
+    """
+    n, T = sizes("submod_pftal", n, T)
+    positive("submod_pftal", M=M, epsilon=epsilon, H=H)
+    log = 1 + math.log(T)
+    norm = mean_noise_norm(n, T, 8 * M, 4 * math.sqrt(2) * M, epsilon, noise)
+    leader = (2 * math.sqrt(2) * M + H * math.sqrt(n)) ** 2 * log / H
+    return leader + T * H * n / 2 + 2 * math.sqrt(2) * M * norm * log / H
+
+
+def submod_pftal_tuning(n: int, T: int, M: float, epsilon: float, noise: Noise = "laplace") -> float:
+    """The H that makes `submod_pftal` least: it has the form A / H + B H + constant."""
+    n, T = sizes("submod_pftal_tuning", n, T)
+    positive("submod_pftal_tuning", M=M, epsilon=epsilon)
+    log = 1 + math.log(T)
+    norm = mean_noise_norm(n, T, 8 * M, 4 * math.sqrt(2) * M, epsilon, noise)
+    falling = 8 * M**2 * log + 2 * math.sqrt(2) * M * norm * log
+    rising = n * log + T * n / 2
+    return math.sqrt(falling / rising)
+
+
+def bandit_submod_pftal(
+    n: int, T: int, M: float, epsilon: float, H: float, gamma: float, noise: Noise = "laplace"
+) -> float:
+    """Bandit, against an oblivious adversary: exploration, regularisation, estimates and noise.
+
+    Given the coins, replacing a round moves one coordinate of the estimate by at most
+    4 M (n+1) / gamma, in L1 and in L2 alike.
+    """
+    n, T = sizes("bandit_submod_pftal", n, T)
+    positive("bandit_submod_pftal", M=M, epsilon=epsilon, H=H)
+    gamma = share("bandit_submod_pftal", "gamma", gamma)
+    falling, rising = _bandit_terms(n, T, M, epsilon, gamma, noise)
+    return falling / H + rising * H + 2 * gamma * M * T
+
+
+def bandit_submod_pftal_tuning(
+    n: int, T: int, M: float, epsilon: float, noise: Noise = "laplace"
+) -> tuple[float, float]:
+    """The (H, gamma) that make `bandit_submod_pftal` least, gamma on a grid of 1% steps."""
+    n, T = sizes("bandit_submod_pftal_tuning", n, T)
+    positive("bandit_submod_pftal_tuning", M=M, epsilon=epsilon)
+
+    def best_H(gamma: float) -> float:
+        falling, rising = _bandit_terms(n, T, M, epsilon, gamma, noise)
+        return math.sqrt(falling / rising)
+
+    gammas = [1.01**-k for k in range(1500)]
+    gamma = min(gammas, key=lambda g: bandit_submod_pftal(n, T, M, epsilon, best_H(g), g, noise))
+    return best_H(gamma), gamma
+
+
+def _bandit_terms(
+    n: int, T: int, M: float, epsilon: float, gamma: float, noise: Noise
+) -> tuple[float, float]:
+    """The A and B of the bandit bound's A / H + B H."""
+    log = 1 + math.log(T)
+    squared = (4 * n - 2) * (n + 1) * M**2 / gamma
+    distance = 4 * M * (n + 1) / gamma
+    norm = mean_noise_norm(n, T, distance, distance, epsilon, noise)
+    return 2 * squared * log + 2 * math.sqrt(2) * M * norm * log, 2 * n * log + T * n / 2

@@ -1,0 +1,40 @@
+"""Regret bounds of Hazan and Kale's non-private algorithms, by projected descent.
+
+Descent with step eta on the cube, whose diameter is sqrt(n), has regret at most
+n / (2 eta) + eta/2 * sum of E|g_t|^2.
+"""
+
+import math
+
+from discreet.bounds.arguments import positive, sizes
+
+
+def hazan_kale_step(n: int, T: int, M: float) -> float:
+    """The step eta = sqrt(n) / (4 M sqrt(T)) of the full-information algorithm."""
+    n, T = sizes("hazan_kale_step", n, T)
+    positive("hazan_kale_step", M=M)
+    return math.sqrt(n) / (4 * M * math.sqrt(T))
+
+
+def hazan_kale(n: int, T: int, M: float) -> float:
+    """Full information: 4 M sqrt(n T), from |g_t| <= 4 M and the step above."""
+    n, T = sizes("hazan_kale", n, T)
+    positive("hazan_kale", M=M)
+    return 4 * M * math.sqrt(n * T)
+
+
+def hazan_kale_bandit_tuning(n: int, T: int, M: float) -> tuple[float, float]:
+    """(eta, gamma) of the bandit algorithm: gamma = n / T^(1/3), at most 1, and the best eta for it.
+
+    With E|g|^2 <= 16 M^2 n^2 / gamma the step is eta = sqrt(gamma / (16 M^2 n T)).
+    """
+    n, T = sizes("hazan_kale_bandit_tuning", n, T)
+    positive("hazan_kale_bandit_tuning", M=M)
+    gamma = min(n / math.pow(T, 1 / 3), 1.0)
+    return math.sqrt(gamma / (16 * M**2 * n * T)), gamma
+
+
+def hazan_kale_bandit(n: int, T: int, M: float) -> float:
+    """Bandit: 4 M n^1.5 sqrt(T / gamma) + 2 gamma M T at that tuning; 6 M n T^(2/3) for T >= n^3."""
+    _, gamma = hazan_kale_bandit_tuning(n, T, M)
+    return 4 * M * math.pow(n, 1.5) * math.sqrt(T / gamma) + 2 * gamma * M * T

@@ -1,0 +1,85 @@
+"""The bounds as the paper states or derives them, constants included, errors included.
+
+Where a display has no constant, the one of the lemma behind it is used. What is wrong in them is
+written beside each and shown in `docs/errata.md`; the true versions are in `bounds.corrected`.
+"""
+
+import math
+
+from discreet.bounds.arguments import positive, share, sizes
+
+
+def ftal(T: int, L: float, H: float, D: float) -> float:
+    """Follow the approximate leader without noise: 2 (L + H D)^2 ln T / H.
+
+    For H-strongly convex, L-Lipschitz losses on a set of diameter D.
+    """
+    _, T = sizes("ftal", 1, T)
+    positive("ftal", L=L, H=H, D=D)
+    return 2 * (L + H * D) ** 2 * math.log(T) / H
+
+
+def pftal(n: int, T: int, L: float, H: float, D: float, epsilon: float) -> float:
+    """Private FTAL: the noise lemma 8 n (L + H D)^2 ln^2.5 T / (H epsilon), plus `ftal`.
+
+    The lemma's constant rests on three slips (erratum E4): the norm of the noise has mean n * scale,
+    a tree has log2 T levels and not ln T, and the sum of 1/t exceeds ln T. It also takes the
+    sensitivity of adding a round, not of replacing one (E3).
+    """
+    n, T = sizes("pftal", n, T)
+    positive("pftal", L=L, H=H, D=D, epsilon=epsilon)
+    return 8 * n * (L + H * D) ** 2 * math.pow(math.log(T), 2.5) / (H * epsilon) + ftal(T, L, H, D)
+
+
+def submod_pftal_published_H(n: int, T: int, M: float) -> float:
+    """The H of the full-information theorem, M sqrt(T) / sqrt(n), which erratum E2 refutes."""
+    n, T = sizes("submod_pftal_published_H", n, T)
+    positive("submod_pftal_published_H", M=M)
+    return M * math.sqrt(T) / math.sqrt(n)
+
+
+def submod_pftal_claimed(n: int, T: int, M: float, epsilon: float) -> float:
+    """The rate that the full-information theorem claims, n^1.5 M sqrt(T) / epsilon, without logarithms.
+
+    Not a bound: with the theorem's H the regret is linear (E2).
+    """
+    n, T = sizes("submod_pftal_claimed", n, T)
+    positive("submod_pftal_claimed", M=M, epsilon=epsilon)
+    return math.pow(n, 1.5) * M * math.sqrt(T) / epsilon
+
+
+def submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: float) -> float:
+    """What the full-information proof gives for any H once its lost factor T is put back (E2).
+
+    pftal with L = 4M + H sqrt(n) on a cube of diameter sqrt(n), plus T H n / 2.
+    """
+    n, T = sizes("submod_pftal_published", n, T)
+    positive("submod_pftal_published", M=M, epsilon=epsilon, H=H)
+    D = math.sqrt(n)
+    return pftal(n, T, 4 * M + H * D, H, D, epsilon) + T * H * n / 2
+
+
+def bandit_submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: float, gamma: float) -> float:
+    """The last display of the bandit proof, all five terms.
+
+    It assumes noise of the size that TBAP would add for L = 4M + 2 H sqrt(n), which is far too little
+    for privacy (E1).
+    """
+    n, T = sizes("bandit_submod_pftal_published", n, T)
+    positive("bandit_submod_pftal_published", M=M, epsilon=epsilon, H=H)
+    gamma = share("bandit_submod_pftal_published", "gamma", gamma)
+    D, log = math.sqrt(n), math.log(T)
+    leader = 2 * (2 * M * (n + 1) / gamma + 2 * H * D) ** 2 * log / H
+    noise = 8 * n * (4 * M + 2 * H * D) ** 2 * math.pow(log, 2.5) / (H * epsilon)
+    estimate = 8 * n * M * D * math.sqrt(T) / math.sqrt(gamma)
+    return leader + 2 * gamma * M * T + T * H * D**2 / 2 + noise + estimate
+
+
+def bandit_submod_pftal_published_tuning(n: int, T: int, M: float) -> tuple[float, float]:
+    """The (H, gamma) of the bandit theorem: M / (sqrt(n) T^(1/4)) and n / T^(1/4).
+
+    The second is a probability only for T >= n^4 (E6); it is returned as it is.
+    """
+    n, T = sizes("bandit_submod_pftal_published_tuning", n, T)
+    positive("bandit_submod_pftal_published_tuning", M=M)
+    return M / (math.sqrt(n) * math.pow(T, 0.25)), n / math.pow(T, 0.25)

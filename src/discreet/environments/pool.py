@@ -1,0 +1,90 @@
+"""A stream that draws every round's function from a pool, independently."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet import checks
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import kernel
+from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.errors import InvalidArgument
+from discreet.set_functions import SetFunction, Sum
+
+#: Pools hold all values of all their functions; more items than this would not fit.
+MOST_ITEMS = 16
+
+
+class PoolStream(NamedTuple):
+    """The compiled form: one row of 2^n values per function, and which function each round has."""
+
+    values: FloatArray
+    choice: IntArray
+
+
+class Pool:
+    """Functions of few items, each with a probability; round t draws one of them.
+
+    Args:
+        functions: The set functions, on the same items.
+        rounds: How many rounds to draw.
+        probabilities: One per function; equal by default.
+        seed: Of the draws.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> pool = Pool([Modular([1, -1]), Modular([-1, 1])], rounds=10, seed=0)
+        >>> pool.n, pool.rounds, pool.total([0]) == -pool.total([1])
+        (2, 10, True)
+    """
+
+    def __init__(
+        self,
+        functions: Sequence[SetFunction],
+        rounds: int,
+        *,
+        probabilities: npt.ArrayLike | None = None,
+        seed: int = 0,
+    ) -> None:
+        if not functions:
+            raise InvalidArgument("The 'functions' of Pool must be at least one. Got none.")
+        self.rounds = checks.integer("Pool", "rounds", rounds, 1)
+        self.n = functions[0].n
+        checks.integer("Pool", "number of items", self.n, 1, MOST_ITEMS)
+        given = np.full(len(functions), 1 / len(functions)) if probabilities is None else probabilities
+        weights = checks.finite_vector("Pool", "probabilities", given, len(functions))
+        if weights.min() < 0 or not np.isclose(weights.sum(), 1.0):
+            raise checks.complaint("Pool", "probabilities", "nonnegative and of sum 1", weights.tolist())
+        self.functions = tuple(functions)
+        generator = np.random.default_rng(seed)
+        choice = generator.choice(len(functions), size=self.rounds, p=weights / weights.sum())
+        self.compiled = PoolStream(np.array([f.table().values for f in functions]), choice.astype(np.int64))
+
+    @property
+    def total(self) -> SetFunction:
+        """The sum of all rounds' functions."""
+        counts = np.bincount(self.compiled.choice, minlength=len(self.functions))
+        used = zip(counts, self.functions, strict=True)
+        return Sum(float(count) * f for count, f in used if count)
+
+
+@chain_costs.register(PoolStream)
+@kernel
+def _pool_chain(stream: PoolStream, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    row = stream.choice[t]
+    code = 0
+    costs[0] = stream.values[row, 0]
+    for k in range(order.size):
+        code |= 1 << order[k]
+        costs[k + 1] = stream.values[row, code]
+
+
+@prefix_cost.register(PoolStream)
+@kernel
+def _pool_prefix(stream: PoolStream, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    code = 0
+    for k in range(size):
+        code |= 1 << order[k]
+    return float(stream.values[stream.choice[t], code])

@@ -1,0 +1,1 @@
+"""Learners: compositions of a sampler, an estimator, a private release and an update rule."""

@@ -1,0 +1,202 @@
+"""One round of a learner, compiled: choose a set, then learn from what it cost.
+
+A core is a named tuple of parts: a mechanism that sums gradients in private, a rule that moves the
+point, and the constants that bound the feedback. `ask`/`tell` objects call `choose` and the `learn_...`
+functions one round at a time; the simulator calls the very same functions in a compiled loop.
+
+Every function takes ``(words, cursor)`` and returns the new cursor, or DRY before it has changed
+anything that matters, so that a round can be replayed with more words (`discreet.randomness`).
+
+Which values are secret: the feedback, `vector`, and the state inside `mechanism`. Everything else,
+`released` and `x` among it, is a function of released values and of public coins.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import generic, kernel
+from discreet.estimators import chain_probabilities, draw_prefix, one_point, one_point_with_coin
+from discreet.learners.update_rules import enter, next_point
+from discreet.lovasz import chain_weights, decreasing_order
+from discreet.prefix_sums.steps import add_secret, draw_noise
+from discreet.privacy.sensitivity import bound_in_place, chain_gradient, to_units, values_to_units
+from discreet.privacy.uniform import DRY
+from discreet.randomness import WordArray
+
+#: Integer sums of bounded gradients fit 64 bits for at least so many rounds.
+NO_HORIZON = 1 << 32
+
+_DROPPED_BITS = np.uint64(11)
+_TO_UNIT = 2.0**-53
+
+
+@generic
+def choose(core: Any, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
+    """Draw a set, changing nothing.
+
+    Returns:
+        ``(order, size, probability, cursor)``: the set is the first `size` items of `order`, and it
+        had this probability.
+    """
+    raise AssertionError("declares a generic function")
+
+
+@generic
+def learn_function(core: Any, order: IntArray, costs: FloatArray, words: WordArray, cursor: int) -> int:
+    """Full information: learn from the n+1 costs of the prefixes of `order`."""
+    raise AssertionError("declares a generic function")
+
+
+@generic
+def learn_cost(
+    core: Any, order: IntArray, size: int, probability: float, cost: float, words: WordArray, cursor: int
+) -> int:
+    """Bandit: learn from the cost of the first `size` items of `order`, chosen with this probability."""
+    raise AssertionError("declares a generic function")
+
+
+class Limits(NamedTuple):
+    """The declared range of costs and the bound that gradients are forced into, on an integer grid.
+
+    Attributes:
+        low: Lower end of the range.
+        high: Upper end.
+        units: Grid steps in half the range, for costs along a chain.
+        step: The value of one unit of a gradient.
+        coordinate: Largest absolute coordinate of a gradient, in units.
+        l1: Largest L1 norm of a gradient, in units.
+    """
+
+    low: float
+    high: float
+    units: int
+    step: float
+    coordinate: int
+    l1: int
+
+
+class Core(NamedTuple):
+    """The parts and the public state of a learner.
+
+    Attributes:
+        mechanism: Sums gradients and releases the sums.
+        rule: Moves the point.
+        limits: What feedback is forced into.
+        horizon: How many rounds the mechanism can take; what is told after that is not learnt from.
+        gamma: Exploration; 0 draws level sets.
+        coin: Whether one-point estimates use the paper's coin.
+        x: The present point.
+        rounds: How many rounds have been learnt from, in its one entry.
+        vector: Room for a gradient in units.
+        estimate: Room for a gradient in values.
+        released: The last released sum, in values.
+    """
+
+    mechanism: Any
+    rule: Any
+    limits: Limits
+    horizon: int
+    gamma: float
+    coin: bool
+    x: FloatArray
+    rounds: IntArray
+    vector: IntArray
+    estimate: FloatArray
+    released: FloatArray
+
+
+def new_core(
+    *,
+    mechanism: Any,
+    rule: Any,
+    limits: Limits,
+    start: FloatArray,
+    horizon: int = NO_HORIZON,
+    gamma: float = 0.0,
+    coin: bool = False,
+) -> Core:
+    """A core before its first round, at the point `start`."""
+    n = start.size
+    return Core(
+        mechanism=mechanism,
+        rule=rule,
+        limits=limits,
+        horizon=horizon,
+        gamma=gamma,
+        coin=coin,
+        x=start.astype(np.float64),
+        rounds=np.zeros(1, dtype=np.int64),
+        vector=np.zeros(n, dtype=np.int64),
+        estimate=np.zeros(n),
+        released=np.zeros(n),
+    )
+
+
+@choose.register(Core)
+@kernel
+def _choose_prefix(core: Core, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
+    order = decreasing_order(core.x)
+    if cursor >= words.size:
+        return order, 0, 1.0, DRY
+    uniform = np.float64(words[cursor] >> _DROPPED_BITS) * _TO_UNIT
+    probabilities = chain_probabilities(chain_weights(core.x, order), core.gamma)
+    size = draw_prefix(probabilities, uniform)
+    return order, size, probabilities[size], cursor + 1
+
+
+@learn_function.register(Core)
+@kernel
+def _learn_gradient(core: Core, order: IntArray, costs: FloatArray, words: WordArray, cursor: int) -> int:
+    if core.rounds[0] >= core.horizon:
+        return cursor
+    cursor = draw_noise(core.mechanism, words, cursor)
+    if cursor == DRY:
+        return DRY
+    limits = core.limits
+    chain_gradient(costs, order, limits.low, limits.high, limits.units, core.vector)
+    absorb(core)
+    return cursor
+
+
+@learn_cost.register(Core)
+@kernel
+def _learn_estimate(
+    core: Core, order: IntArray, size: int, probability: float, cost: float, words: WordArray, cursor: int
+) -> int:
+    if core.rounds[0] >= core.horizon:
+        return cursor
+    heads = True
+    if core.coin:
+        if cursor >= words.size:
+            return DRY
+        heads = words[cursor] >> np.uint64(63) == np.uint64(1)
+        cursor += 1
+    cursor = draw_noise(core.mechanism, words, cursor)
+    if cursor == DRY:
+        return DRY
+    limits = core.limits
+    # Centred and on the grid: a number in [-M, M] whatever the feedback was.
+    half = 0.5 * limits.high - 0.5 * limits.low
+    centred = to_units(cost, limits.low, limits.high, limits.units) * (half / limits.units)
+    if core.coin:
+        one_point_with_coin(order, size, probability, centred, heads, core.estimate)
+    else:
+        one_point(order, size, probability, centred, core.estimate)
+    values_to_units(core.estimate, limits.step, limits.coordinate, core.vector)
+    absorb(core)
+    return cursor
+
+
+@kernel
+def absorb(core: Core) -> None:
+    """Bound the gradient in `vector`, sum it in private, and move the point by what is released."""
+    limits = core.limits
+    bound_in_place(core.vector, limits.coordinate, limits.l1)
+    enter(core.rule, core.x, limits.step, core.vector)
+    add_secret(core.mechanism, core.vector, core.released)
+    for i in range(core.x.size):
+        core.released[i] *= limits.step
+    core.rounds[0] += 1
+    next_point(core.rule, core.released, core.rounds[0], core.x)

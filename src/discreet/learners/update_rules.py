@@ -1,0 +1,102 @@
+"""From a released sum of gradients to the next point of the cube.
+
+Each rule is a named tuple of its constants and whatever public numbers it keeps. `enter` may add a
+public term to what goes into the sum; `next_point` reads the released sum only.
+"""
+
+from typing import Any, NamedTuple
+
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import generic, kernel
+
+
+@generic
+def enter(rule: Any, x: FloatArray, step: float, vector: IntArray) -> None:
+    """Add to the round's gradient (in units of `step`) what the rule wants in the sum."""
+
+
+@generic
+def next_point(rule: Any, total: FloatArray, rounds: int, x: FloatArray) -> None:
+    """Move x, given the released sum (as values) of the gradients of so many rounds."""
+
+
+class ApproximateLeader(NamedTuple):
+    """Follow the approximate leader on losses g.x + H/2 |x|^2.
+
+    The leader minimises sum of (g_j + H x_j).x + H/2 |x - x_j|^2. The terms H x_j cancel (erratum
+    E5), which leaves x = clip(-(sum of g_j) / (H t), 0, 1): only gradients need be summed in private.
+    """
+
+    H: float
+
+
+class PublishedLeader(NamedTuple):
+    """The same leader as the paper prints it: g_j + H x_j enters the sum, and x_j is added up beside it."""
+
+    H: float
+    points: FloatArray
+
+
+class DualAveraging(NamedTuple):
+    """x = clip(start - eta * sum of gradients, 0, 1), with a fixed step eta."""
+
+    eta: float
+    start: FloatArray
+
+
+class ProjectedDescent(NamedTuple):
+    """x = clip(x - eta * last gradient, 0, 1), as in Hazan and Kale."""
+
+    eta: float
+    before: FloatArray
+
+
+@kernel
+def clip_to_cube(value: float) -> float:
+    """The nearest number in [0, 1]; 0 for what is not a number, which noise never is."""
+    return min(max(value, 0.0), 1.0)
+
+
+@enter.register(ApproximateLeader)
+@enter.register(DualAveraging)
+@enter.register(ProjectedDescent)
+@kernel
+def _enter_nothing(rule: Any, x: FloatArray, step: float, vector: IntArray) -> None:
+    pass
+
+
+@enter.register(PublishedLeader)
+@kernel
+def _enter_regularizer(rule: PublishedLeader, x: FloatArray, step: float, vector: IntArray) -> None:
+    for i in range(x.size):
+        vector[i] += round(rule.H * x[i] / step)
+
+
+@next_point.register(ApproximateLeader)
+@kernel
+def _lead(rule: ApproximateLeader, total: FloatArray, rounds: int, x: FloatArray) -> None:
+    for i in range(x.size):
+        x[i] = clip_to_cube(-total[i] / (rule.H * rounds))
+
+
+@next_point.register(PublishedLeader)
+@kernel
+def _lead_as_published(rule: PublishedLeader, total: FloatArray, rounds: int, x: FloatArray) -> None:
+    for i in range(x.size):
+        rule.points[i] += x[i]
+        x[i] = clip_to_cube((rule.points[i] - total[i] / rule.H) / rounds)
+
+
+@next_point.register(DualAveraging)
+@kernel
+def _average(rule: DualAveraging, total: FloatArray, rounds: int, x: FloatArray) -> None:
+    for i in range(x.size):
+        x[i] = clip_to_cube(rule.start[i] - rule.eta * total[i])
+
+
+@next_point.register(ProjectedDescent)
+@kernel
+def _descend(rule: ProjectedDescent, total: FloatArray, rounds: int, x: FloatArray) -> None:
+    for i in range(x.size):
+        x[i] = clip_to_cube(x[i] - rule.eta * (total[i] - rule.before[i]))
+        rule.before[i] = total[i]

@@ -1,0 +1,1 @@
+"""Learners against streams, in compiled loops."""

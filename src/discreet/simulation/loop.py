@@ -1,0 +1,63 @@
+"""The compiled loop: a learner's core against a stream, round after round."""
+
+from typing import Any
+
+import numpy as np
+
+from discreet.checks import FloatArray
+from discreet.compiled import kernel
+from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.errors import HorizonReached
+from discreet.learners.core import NO_HORIZON, choose, learn_cost, learn_function
+from discreet.privacy.uniform import DRY
+from discreet.randomness import WordArray, WordSource
+
+
+@kernel
+def play_bandit(
+    core: Any, stream: Any, paid: FloatArray, t: int, words: WordArray, cursor: int
+) -> tuple[int, int]:
+    """Play rounds t, t+1, ... until `paid` is full or the words run out; return (rounds done, cursor)."""
+    while t < paid.size:
+        order, size, probability, after = choose(core, words, cursor)
+        if after == DRY:
+            break
+        cost = prefix_cost(stream, t, core.x, order, size)
+        after = learn_cost(core, order, size, probability, cost, words, after)
+        if after == DRY:
+            break
+        paid[t] = cost
+        t += 1
+        cursor = after
+    return t, cursor
+
+
+@kernel
+def play_full_information(
+    core: Any, stream: Any, paid: FloatArray, t: int, words: WordArray, cursor: int
+) -> tuple[int, int]:
+    """The same where the whole function is seen after each round."""
+    costs = np.empty(core.x.size + 1)
+    while t < paid.size:
+        order, size, _, after = choose(core, words, cursor)
+        if after == DRY:
+            break
+        chain_costs(stream, t, core.x, order, costs)
+        after = learn_function(core, order, costs, words, after)
+        if after == DRY:
+            break
+        paid[t] = costs[size]
+        t += 1
+        cursor = after
+    return t, cursor
+
+
+def play(core: Any, stream: Any, rounds: int, source: WordSource, *, bandit: bool) -> FloatArray:
+    """The costs paid in each of `rounds` rounds; `core` is changed."""
+    horizon = getattr(core, "horizon", NO_HORIZON)
+    if core.rounds[0] + rounds > horizon:
+        raise HorizonReached(f"This learner can take {horizon - core.rounds[0]} more rounds, not {rounds}.")
+    paid = np.empty(rounds)
+    run = play_bandit if bandit else play_full_information
+    source.feed(lambda done, words, cursor: run(core, stream, paid, done, words, cursor), rounds)
+    return paid

@@ -1,0 +1,47 @@
+"""Pools: the drawn stream, its total, and its compiled costs."""
+
+import numpy as np
+import pytest
+
+from discreet import DiscreetError
+from discreet.environments import Pool, chain_costs, prefix_cost
+from discreet.set_functions import Cut, Iwata, Modular
+
+
+def test_compiled_costs_are_the_functions_values() -> None:
+    """Along any order and for any prefix, in every round."""
+    rng = np.random.default_rng(0)
+    functions = [Cut(rng.random((4, 4))), Modular(rng.normal(size=4)), Iwata(4)]
+    pool = Pool(functions, rounds=30, seed=1)
+    for t in range(30):
+        f, order, costs = functions[pool.compiled.choice[t]], rng.permutation(4), np.empty(5)
+        chain_costs(pool.compiled, t, np.zeros(4), order, costs)
+        np.testing.assert_allclose(costs, f.chain_values(order), atol=1e-12)
+        for size in range(5):
+            assert prefix_cost(pool.compiled, t, np.zeros(4), order, size) == pytest.approx(
+                costs[size], abs=1e-12
+            )
+
+
+def test_total_is_the_sum_over_rounds() -> None:
+    """With probabilities, some of them zero."""
+    functions = [Modular([1.0, 0.0]), Modular([0.0, 1.0]), Modular([100.0, 100.0])]
+    pool = Pool(functions, rounds=1000, probabilities=[0.25, 0.75, 0.0], seed=2)
+    assert pool.total([0]) + pool.total([1]) == 1000
+    assert 200 < pool.total([0]) < 300
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Pool([], 10), "'functions'"),
+        (lambda: Pool([Iwata(3)], 0), "'rounds'"),
+        (lambda: Pool([Iwata(17)], 10), "from 1 to 16"),
+        (lambda: Pool([Iwata(3)], 10, probabilities=[0.5]), "'probabilities'"),
+        (lambda: Pool([Iwata(3), Iwata(3)], 10, probabilities=[1.5, -0.5]), "'probabilities'"),
+    ],
+)
+def test_bad_arguments_are_named(build, message: str) -> None:  # type: ignore[no-untyped-def]
+    """As everywhere."""
+    with pytest.raises(DiscreetError, match=message):
+        build()

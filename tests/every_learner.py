@@ -1,0 +1,49 @@
+"""One of each learner in the package, for suites that all of them must pass."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from discreet import baselines, paper
+from discreet.learners.base import BanditFeedback, Learner
+from discreet.set_functions import Cut, Modular, SetFunction
+
+N, T = 3, 256
+
+#: Name -> a function of a seed (None for cryptographic words).
+LEARNERS: dict[str, Callable[[int | None], Learner]] = {
+    "SubmodPFTAL": lambda seed: paper.SubmodPFTAL(N, T, 1.0, seed=seed),
+    "SubmodPFTAL spherical": lambda seed: paper.SubmodPFTAL(N, T, 1.0, noise="spherical", seed=seed),
+    "SubmodPFTAL published": lambda seed: paper.SubmodPFTAL(N, T, 1.0, calibration="published", seed=seed),
+    "BanditSubmodPFTAL": lambda seed: paper.BanditSubmodPFTAL(N, T, 1.0, seed=seed),
+    "BanditSubmodPFTAL spherical": lambda seed: paper.BanditSubmodPFTAL(
+        N, T, 1.0, noise="spherical", seed=seed
+    ),
+    "BanditSubmodPFTAL published": lambda seed: paper.BanditSubmodPFTAL(
+        N, T, 1.0, calibration="published", seed=seed
+    ),
+    "HazanKale": lambda seed: baselines.HazanKale(N, T, seed=seed),
+    "HazanKaleBandit": lambda seed: baselines.HazanKaleBandit(N, T, seed=seed),
+    "FollowTheApproximateLeader": lambda seed: baselines.FollowTheApproximateLeader(N, T, seed=seed),
+    "NoisedGradients": lambda seed: baselines.NoisedGradients(N, T, 1.0, seed=seed),
+    "ExponentialWeights": lambda seed: baselines.ExponentialWeights(N, T, 1.0, seed=seed),
+    "RandomSet": lambda seed: baselines.RandomSet(N, seed=seed),
+    "FixedSet": lambda seed: baselines.FixedSet(N, [1]),
+}
+
+
+def is_bandit(learner: Learner) -> bool:
+    return isinstance(learner, BanditFeedback)
+
+
+def some_functions() -> list[SetFunction]:
+    """A few costs within [-1, 1]."""
+    rng = np.random.default_rng(0)
+    cut = Cut(rng.random((N, N)) / 6)
+    return [Modular(rng.uniform(-0.3, 0.3, N)) for _ in range(4)] + [cut, cut.shift(-0.5)]
+
+
+def feedback(learner: Learner, decision: Any, function: SetFunction) -> Any:
+    """What the learner is told: a number or the function, by its kind."""
+    return function(decision.subset) if is_bandit(learner) else function
