@@ -18,9 +18,9 @@ import numpy as np
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, kernel
 from discreet.estimators import chain_probabilities, draw_prefix, one_point, one_point_with_coin
-from discreet.learners.update_rules import enter, next_point
+from discreet.learners.update_rules import enter, forget_past, next_point
 from discreet.lovasz import chain_weights, decreasing_order
-from discreet.prefix_sums.steps import add_secret, draw_noise
+from discreet.prefix_sums.steps import add_secret, draw_noise, forget
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient, to_units, values_to_units
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray
@@ -200,3 +200,13 @@ def absorb(core: Core) -> None:
         core.released[i] *= limits.step
     core.rounds[0] += 1
     next_point(core.rule, core.released, core.rounds[0], core.x)
+
+
+@kernel
+def restart(core: Core, start: FloatArray) -> None:
+    """Put a core back before its first round, at `start`: for repeated runs of one simulation."""
+    forget(core.mechanism)
+    forget_past(core.rule)
+    core.rounds[0] = 0
+    core.x[:] = start
+    core.released[:] = 0.0

@@ -34,6 +34,11 @@ def add_secret(mechanism: Any, vector: IntArray, released: FloatArray) -> None:
     """Enter one vector (in units) and write the noisy sum (in units) into `released`."""
 
 
+@generic
+def forget(mechanism: Any) -> None:
+    """Go back before the first round, with nothing kept: for repeated runs of one simulation."""
+
+
 class NoNoise(NamedTuple):
     """Exact sums, for algorithms that are not private."""
 
@@ -140,6 +145,31 @@ def _add_round(mechanism: RoundNoise, vector: IntArray, released: FloatArray) ->
     for i in range(vector.size):
         mechanism.total[i] += vector[i] + mechanism.fresh[i]
         released[i] = mechanism.total[i]
+
+
+@kernel
+def forget_tree(state: TreeState) -> None:
+    """Clear every secret of a tree."""
+    state.digits[:] = 0
+    state.total[:] = 0
+    state.noise[:] = 0
+    state.live[:] = 0
+    state.right[:] = 0
+
+
+@forget.register(BinarySteps)
+@forget.register(SphericalSteps)
+@forget.register(KArySteps)
+@kernel
+def _forget_tree(mechanism: Any) -> None:
+    forget_tree(mechanism.state)
+
+
+@forget.register(NoNoise)
+@forget.register(RoundNoise)
+@kernel
+def _forget_total(mechanism: Any) -> None:
+    mechanism.total[:] = 0
 
 
 def no_noise(dimension: int) -> NoNoise:
