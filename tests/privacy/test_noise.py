@@ -112,7 +112,7 @@ def test_the_variance_is_that_of_the_law():
 
 @pytest.mark.parametrize(("ours", "kind"), [(laplace, "laplace"), (gaussian, "gaussian")])
 def test_another_library_draws_from_the_same_law(ours, kind):
-    """Seed 5, 40,000 samples of ours and of OpenDP, two-sample chi-square, alpha = 1e-6; 2/3 and 3/2 differ."""
+    """Seed 5, 40,000 samples each, two-sample chi-square, alpha = 1e-6; 2/3 and 3/2 of the scale differ."""
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), (dp.l1_distance(T=int) if kind == "laplace" else None)
     if kind == "laplace":

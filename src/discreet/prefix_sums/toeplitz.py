@@ -55,7 +55,7 @@ class Factor(NamedTuple):
     def squared_sensitivity(self, rounds: int) -> float:
         """The squared L2 norm of the first column of C, the largest of all columns, rounded up."""
         gaps = _gaps(self.poles)
-        sums = -np.expm1((rounds - 1) * np.log1p(-gaps)) / gaps
+        sums = _one_minus_power(gaps, rounds - 1) / gaps
         return float(1 + self.weights @ sums @ self.weights) * (1 + _SLACK)
 
     def mean_variance(self, rounds: int) -> float:
@@ -69,8 +69,7 @@ class Factor(NamedTuple):
         )
         gaps = _gaps(rates)
         gaps[0, 0] = 0.5  # any number: the ratio is 1 there, and its sum is given below
-        powers = -np.expm1(rounds * np.log1p(-gaps))
-        sums = (rounds * gaps - (1 - gaps) * powers) / (rounds * gaps**2)
+        sums = (rounds * gaps - (1 - gaps) * _one_minus_power(gaps, rounds)) / (rounds * gaps**2)
         sums[0, 0] = (rounds + 1) / 2
         return float(shares @ sums @ shares)
 
@@ -79,6 +78,15 @@ def _gaps(rates: FloatArray) -> FloatArray:
     """1 - r_i r_j for all pairs, without cancellation where both are close to 1."""
     gaps: FloatArray = (1 - rates)[:, None] + rates[:, None] * (1 - rates)[None, :]
     return gaps
+
+
+def _one_minus_power(gaps: FloatArray, exponent: int) -> FloatArray:
+    """1 - (1 - gap)^exponent, accurate for small gaps."""
+    if exponent == 0:
+        return np.zeros_like(gaps)
+    with np.errstate(divide="ignore"):  # a gap of 1 has the logarithm -inf and the power 0, as it should
+        lost: FloatArray = -np.expm1(exponent * np.log1p(-gaps))
+    return lost
 
 
 @functools.lru_cache(maxsize=32)
