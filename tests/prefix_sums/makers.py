@@ -16,7 +16,6 @@ MAKERS = {
     "binary gaussian": lambda n, source, bound=BOUND: BinaryTree(n, HORIZON, bound, RHO, source=source),
     "k-ary": lambda n, source, bound=BOUND: KAryTree(n, HORIZON, bound, EPSILON, source=source),
     "k-ary of 3": lambda n, source, bound=BOUND: KAryTree(n, HORIZON, bound, EPSILON, arity=3, source=source),
-    "k-ary gaussian": lambda n, source, bound=BOUND: KAryTree(n, HORIZON, bound, RHO, source=source),
     "epochs": lambda n, source, bound=BOUND: Epochs(n, bound, EPSILON, source=source),
     "epochs x2": lambda n, source, bound=BOUND: Epochs(n, bound, EPSILON, growth=2, source=source),
     "toeplitz": lambda n, source, bound=BOUND: SquareRootToeplitz(n, HORIZON, bound, RHO, source=source),

@@ -163,3 +163,52 @@ def test_the_loss_is_at_most_epsilon_in_exact_arithmetic(horizon):
     for tree_class in (BinaryTree, KAryTree):
         loss = neighbours_ratio(tree_class, horizon)
         assert Fraction(7, 10) * (1 - Fraction(1, 10**6)) < loss <= Fraction(0.7)
+
+
+def adversary(seed, changed_round, changed):
+    """Inputs in [-10, 10] that depend on all earlier output; the two worlds differ in one round."""
+
+    def choose(t, outputs):
+        told = hash((seed, t, tuple(outputs)))
+        if t != changed_round:
+            return told % 21 - 10
+        sign = 1 if told % 2 else -1
+        return -10 * sign if changed else 10 * sign
+
+    return choose
+
+
+def log_density(matrix, inputs, outputs, scale):
+    """Log of the probability of integer outputs, up to a constant; L is square and invertible here."""
+    noise = np.linalg.solve(matrix, np.array(outputs) - np.cumsum(inputs))
+    return -np.abs(noise).sum() / scale
+
+
+@pytest.mark.parametrize("changed_round", [1, 2, 3, 4])
+def test_adaptive_inputs_do_not_raise_the_loss(changed_round):
+    """For k = 3, T = 4 and 3000 transcripts of adaptive adversaries the log ratio is at most epsilon.
+
+    Rounds that lie in both levels' nodes come close to epsilon, so less noise would be caught.
+    """
+    bound = VectorBound(coordinate=10, l1=10)
+    tree = KAryTree(30, 4, bound, Budget(epsilon=0.7), arity=3, source=WordSource(seed=1))
+    matrix, _ = materialise(tree, 4, lambda t: subtraction_nodes(tree.shape, tree._state, t))
+    matrix = matrix[:, np.abs(matrix).sum(axis=0) > 0]
+    assert matrix.shape == (4, 4)
+    scale = float(tree._law.scale)
+    generator = np.random.default_rng(changed_round)
+    worst = 0.0
+    for seed in range(3000):
+        outputs, worlds = [], ([], [])
+        noise = np.rint(generator.laplace(scale=scale, size=4)).astype(int)
+        for t in range(1, 5):
+            for world, changed in zip(worlds, (False, True), strict=True):
+                world.append(adversary(seed, changed_round, changed)(t, outputs))
+            outputs.append(int(sum(worlds[0]) + matrix[t - 1] @ noise))
+        ratio = log_density(matrix, worlds[0], outputs, scale) - log_density(
+            matrix, worlds[1], outputs, scale
+        )
+        worst = max(worst, abs(ratio))
+    used = {1: 2, 2: 1, 3: 2, 4: 1}[changed_round]  # nodes in use that hold the round
+    assert worst <= 0.7 * used / 2 + 1e-9
+    assert worst > 0.9 * 0.7 * used / 2

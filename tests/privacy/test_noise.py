@@ -159,12 +159,12 @@ class Words:
     """Words as Python integers, and exact uniform integers from them."""
 
     def __init__(self, words):
-        self.words = [int(word) for word in words]
+        self.words = iter(map(int, words))
 
     def below(self, bound):
-        """A value and a spare bit, or IndexError when dry."""
+        """A value and a spare bit."""
         while True:
-            word = self.words.pop(0)
+            word = next(self.words)
             high, low = divmod((word >> 1) * bound, 2**63)
             if low >= 2**63 % bound:
                 return high, word & 1
@@ -191,19 +191,49 @@ def laplace_reference(top, bottom, words):
             return -magnitude if negative else magnitude
 
 
+def coin_reference(x, cells, words, k=None):
+    """A coin of bias exp(-y), y = x / cells, or for a whole k of bias exp(-y (2k + y) / (2k + 2))."""
+    length, previous, ties = 0, x - 1, 0
+    while True:
+        following, _ = words.below(cells)
+        ties = ties + 1 if following == previous else 1
+        if following > previous or (ties > 1 and words.below(ties)[0] != 0):
+            return length % 2 == 0
+        if k is not None:
+            side, _ = words.below(2 * k + 2)
+            if side > 2 * k or (side == 2 * k and words.below(cells)[0] >= x):
+                return length % 2 == 0
+        length, previous = length + 1, following
+
+
+def gaussian_reference(top, bottom, words):
+    """Rejection from the Laplace reference, with the distance from one as a fraction."""
+    while True:
+        value = laplace_reference(top, bottom, words)
+        distance = abs(Fraction(abs(value) * bottom, top) - 1)
+        k = math.floor(distance)
+        x = (distance - k) * top
+        assert x.denominator == 1
+        if all(coin_reference(2**31, 2**32, words) for _ in range(k * k)) and all(
+            coin_reference(int(x), top, words, k) for _ in range(k + 1)
+        ):
+            return value
+
+
+@pytest.mark.parametrize("kind", [0, 1])
 @pytest.mark.parametrize(
     ("top", "bottom"),
     [(1, 1), (3, 2), (2, 7), (2**60, 1), (2**60 - 1, 3), (5, 2**60 - 1), (2**60, 2**60 - 1)],
 )
-def test_results_are_exact_modulo_two_to_64(top, bottom):
-    """At the largest numerators every third sample exceeds 64 bits, and wraps as it must."""
-    words = np.random.PCG64DXSM(9).random_raw(60_000)
+def test_results_are_exact_modulo_two_to_64(kind, top, bottom):
+    """At the largest numerators some samples exceed 63 bits, and wrap as they must."""
+    words = np.random.PCG64DXSM(9).random_raw(120_000)
     out = np.empty(400, dtype=np.int64)
-    assert fill(Law(0, top, bottom), out, 0, words, 0)[0] == 400
-    reference = Words(words)
-    exact = [laplace_reference(top, bottom, reference) for _ in range(400)]
+    assert fill(Law(kind, top, bottom), out, 0, words, 0)[0] == 400
+    reference, remaining = (gaussian_reference if kind else laplace_reference), Words(words)
+    exact = [reference(top, bottom, remaining) for _ in range(400)]
     assert [int(z) % 2**64 for z in out] == [z % 2**64 for z in exact]
-    if top == 2**60 and bottom == 1:
+    if (kind, top, bottom) == (0, 2**60, 1):
         assert max(map(abs, exact)) >= 2**62
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray, integer
 from discreet.compiled import kernel
+from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
 from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
 from discreet.privacy import noise
@@ -48,16 +49,16 @@ class KAryTree(PrefixSum):
         dimension: Length of the vectors.
         horizon: The number of rounds T, fixed in advance.
         bound: What each vector is forced to satisfy.
-        budget: What one person may lose.
+        budget: What one person may lose, in epsilon.
         arity: The odd k; by default the one with the least mean variance over T rounds.
         source: Random words; cryptographic by default.
 
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
         round lies in at most ``height`` nodes, each moved by at most
-        ``bound.l1_distance()`` (or ``bound.squared_l2_distance()``), in exact integers.
-        Noise: discrete Laplace of scale height * D1 / epsilon, or discrete Gaussian with
-        sigma^2 = height * D2^2 / (2 rho). Proof: `docs/guarantees.md#tree-with-subtraction`.
+        ``bound.l1_distance()``, in exact integers. Noise: discrete Laplace of scale
+        height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`, which also
+        says why there is no discrete Gaussian here.
 
         >>> tree = KAryTree(2, 2**14, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
         >>> tree.shape
@@ -75,6 +76,7 @@ class KAryTree(PrefixSum):
         source: WordSource | None = None,
     ) -> None:
         super().__init__(dimension, bound, budget, source)
+        require_epsilon("KAryTree", budget)
         self._horizon = integer("KAryTree", "horizon", horizon, least=1, most=MOST_ROUNDS)
         self.shape = best_shape(self._horizon) if arity is None else shape_for(arity, self._horizon)
         self._law = budget.law(
@@ -130,6 +132,14 @@ class KAryTree(PrefixSum):
         return cls(**common_settings(settings), **own, source=source)
 
 
+def require_epsilon(owner: str, budget: Budget) -> None:
+    """Refuse a budget in rho: subtracted nodes draw noise before their data (see the proof)."""
+    if budget.epsilon is None:
+        raise InvalidArgument(
+            f"The budget of {owner} must be in 'epsilon'. For 'rho' use BinaryTree or SquareRootToeplitz."
+        )
+
+
 def shape_for(arity: int, rounds: int) -> Shape:
     """The lowest tree of an odd arity that counts so many rounds."""
     k = integer("KAryTree", "arity", arity, least=3)
@@ -144,8 +154,7 @@ def shape_for(arity: int, rounds: int) -> Shape:
 def best_shape(rounds: int, extra_nodes: int = 0) -> Shape:
     """The shape of least mean variance, when a round lies in `extra_nodes` besides the tree's.
 
-    The variance is mean_nodes * 2 (height + extra)^2 for Laplace noise; for Gaussian
-    noise the last factor has the exponent 1, but the same shapes are good.
+    A node's variance is proportional to (height + extra_nodes)^2.
 
     >>> best_shape(2**20)
     Shape(arity=19, height=5)
