@@ -118,6 +118,23 @@ def test_a_forked_child_never_repeats_its_parent(fresh):
     assert len({parent, *children}) == 3
 
 
+def test_what_happens_on_the_first_use_after_a_fork(monkeypatch):
+    """The same, seen from inside one process that believes to be a child: new key, empty buffer, new lock."""
+    keyed = []
+    source = WordSource(
+        fresh=lambda: keyed.append(len(keyed)) or (lambda n, key=keyed[-1]: np.full(n, key, "u8"))
+    )
+    seeded = WordSource(seed=1)
+    assert [source.word(), source.word()] == [0, 0]
+    lock = source._lock
+    monkeypatch.setattr(randomness, "_AFTER_FORK", randomness._AfterFork())
+    randomness._AFTER_FORK.in_child()
+    assert [source.word(), source.word()] == [1, 1]
+    assert source._lock is not lock
+    with pytest.raises(NotCopyable, match="seed of its own"):
+        seeded.word()
+
+
 def test_a_fork_while_the_lock_is_held_does_not_hang():
     """A child gets a lock of its own, since the thread that held the parent's is not there."""
     source = WordSource()

@@ -8,9 +8,11 @@ import threading
 
 import numpy as np
 import pytest
-from makers import BOUND, HORIZON, MAKERS, stream
+from prefix_sum_makers import BOUND, EPSILON, HORIZON, MAKERS, stream
 
+from discreet import randomness
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable, StaleState
+from discreet.prefix_sums import BinaryTree
 from discreet.privacy import exclusive
 from discreet.randomness import WordSource
 
@@ -160,6 +162,23 @@ def test_a_forked_child_is_refused(kind):
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     assert sums.add(np.array([1])).round == 2
+
+
+def test_a_changed_process_is_noticed(monkeypatch):
+    """The same, seen from inside one process that believes to be a child."""
+    sums = MAKERS["k-ary"](1, None)
+    monkeypatch.setattr(randomness, "_AFTER_FORK", randomness._AfterFork())
+    randomness._AFTER_FORK.in_child()
+    with pytest.raises(StaleState, match="forked"):
+        sums.add(np.array([1]))
+    with pytest.raises(StaleState, match="forked"):
+        sums.save()
+
+
+def test_bounds_and_budgets_are_told_apart():
+    """Swapped arguments are named, not misread."""
+    with pytest.raises(InvalidArgument, match="VectorBound and a Budget"):
+        BinaryTree(1, 10, EPSILON, BOUND)
 
 
 @every_kind
