@@ -11,7 +11,7 @@ import pytest
 from randomgen import ChaCha
 
 from discreet import randomness
-from discreet.errors import InvalidArgument, NotCopyable
+from discreet.errors import InvalidArgument, InvalidType, NotCopyable
 from discreet.randomness import WordSource, as_source, chacha20, operating_system
 
 
@@ -57,8 +57,9 @@ def test_a_seed_repeats_and_says_so():
     assert "seed" in first.not_private_because
     assert WordSource().private
     assert WordSource().not_private_because == ""
-    with pytest.raises(InvalidArgument, match="seed"):
-        WordSource(seed=-1)
+    for bad in (-1, 1.5, "seven"):
+        with pytest.raises(InvalidArgument, match="seed"):
+            WordSource(seed=bad)
 
 
 @pytest.mark.parametrize("needs", [1, 3, 7, 500])
@@ -181,6 +182,9 @@ def test_another_generator_can_be_plugged_in():
     assert [source.word() for _ in range(3)] == [0, 1, 2]
     assert as_source(source) is source
     assert not as_source(None, seed=3).private
+    for wrong in (np.zeros(3), np.zeros(3, dtype=np.int64), np.empty(0, dtype=np.uint64)):
+        with pytest.raises(InvalidType, match="uint64"):
+            WordSource(fresh=lambda wrong=wrong: lambda count: wrong).word()
     with pytest.raises(InvalidArgument, match="not both"):
         WordSource(seed=1, fresh=chacha20)
     with pytest.raises(InvalidArgument, match="not both"):

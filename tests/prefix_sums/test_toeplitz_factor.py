@@ -87,5 +87,9 @@ def test_it_says_that_it_is_made_of_floats():
     assert sums.mean_variance == pytest.approx(
         8858, rel=0.05
     )  # the square root's own, in squared half-widths
+    exact = sums.guarantee_at(1e-6)
+    assert 0.7 < exact.epsilon < sums.guarantee.at_delta(1e-6).epsilon
+    twice = SquareRootToeplitz(1, 1024, BOUND, Budget(rho=0.01747, rounds_per_person=2))
+    assert twice.guarantee_at(1e-6) == twice.guarantee.at_delta(1e-6)
     with pytest.raises(InvalidArgument, match="rho"):
         SquareRootToeplitz(1, 10, BOUND, Budget(epsilon=1.0))

@@ -102,6 +102,23 @@ def test_blocks_win_below_an_epsilon_of_about_0_78():
     assert ideal[0] == pytest.approx(0.79, abs=0.011)
 
 
+def loss_found_by_audit(release, grid_end, runs=20_000):
+    """A lower bound on epsilon, 97.5% sure: how often is the outcome at or above the upper end?"""
+    hits = [sum(release(end) >= grid_end for _ in range(runs)) for end in (1.0, -1.0)]
+    low = stats.beta.ppf(0.0125, hits[0], runs - hits[0] + 1)
+    high = stats.beta.ppf(1 - 0.0125, hits[1] + 1, runs - hits[1])
+    return math.log(low / high)
+
+
+def test_an_audit_finds_the_loss_and_catches_half_the_noise():
+    """Seed 6, 20,000 runs on the two extreme values: 0.9 < found <= 1, and above 1 for a broken one."""
+    honest = LaplaceOnGrid(1.0, source=WordSource(seed=6))
+    found = loss_found_by_audit(honest.release, honest.grid.units)
+    assert 0.9 < found <= 1.0
+    broken = LaplaceOnGrid(2.0, source=WordSource(seed=6))  # would be half the noise for epsilon = 1
+    assert loss_found_by_audit(broken.release, broken.grid.units) > 1.5
+
+
 def test_unknown_names_are_told_as_such():
     """Lazily loaded packages still behave like modules."""
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):

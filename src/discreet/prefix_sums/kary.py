@@ -5,6 +5,7 @@ Reference:
     vs Gaussian Noise", 2024.
 """
 
+import functools
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -151,6 +152,7 @@ def shape_for(arity: int, rounds: int) -> Shape:
     return Shape(k, height)
 
 
+@functools.lru_cache(maxsize=256)
 def best_shape(rounds: int, extra_nodes: int = 0) -> Shape:
     """The shape of least mean variance, when a round lies in `extra_nodes` besides the tree's.
 

@@ -16,6 +16,7 @@ References:
     near-optimal noise generation for streaming differential privacy", 2024.
 """
 
+import dataclasses
 import functools
 import math
 from typing import Any, NamedTuple, Self
@@ -27,6 +28,7 @@ from discreet.checks import FloatArray, IntArray, integer
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
+from discreet.privacy.accounting import epsilon_of_gaussian
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import fill_gaussian
 from discreet.privacy.guarantee import Guarantee
@@ -182,6 +184,18 @@ class SquareRootToeplitz(PrefixSum):
             self._source, proof="gaussian-noise", horizon=self._horizon, exact=False
         )
         return promise.void(self._not_private_because)
+
+    def guarantee_at(self, delta: float) -> Guarantee:
+        """The (epsilon, delta) guarantee, by the exact formula for real Gaussians where it applies.
+
+        Needs the extra ``accounting``. For several rounds per person it goes through rho.
+        """
+        promise = self.guarantee
+        if self.budget.rounds_per_person > 1:
+            return promise.at_delta(delta)
+        noise_to_distance = 1 / math.sqrt(2 * float(self.budget.per_round))
+        epsilon = epsilon_of_gaussian(noise_to_distance, 1.0, delta)
+        return dataclasses.replace(promise, epsilon=epsilon, delta=delta)
 
     @property
     def mean_variance(self) -> float:

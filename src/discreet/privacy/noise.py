@@ -227,7 +227,8 @@ def _fraction_for_kernel(owner: str, name: str, scale: Fraction) -> tuple[int, i
     if not isinstance(scale, Fraction | int) or isinstance(scale, bool) or scale <= 0:
         raise complaint(owner, name, "a positive Fraction", scale)
     if scale > LARGEST_SCALE:
-        raise complaint(owner, name, f"at most 2**52 = {LARGEST_SCALE}", scale)
+        wanted = "at most 2**52 (a larger epsilon or a coarser grid lowers it)"
+        raise complaint(owner, name, wanted, float(scale))
     scale = Fraction(scale)
     if max(scale.numerator, scale.denominator) >> 60 or scale.denominator >> 31:
         denominator = 1 << max(0, min(31, 52 - (math.ceil(scale)).bit_length()))
