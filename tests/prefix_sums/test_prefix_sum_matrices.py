@@ -80,18 +80,23 @@ def subtraction_nodes(shape, state, t, offset=0):
     """What round t of a k-ary tree draws, from the definition of the nodes."""
     k, reach = shape.arity, shape.reach
     digits = balanced(t, k, shape.height)
+
+    def position(level):
+        return sum(digit * k**m for m, digit in enumerate(digits) if m > level)
+
     first, last = kary.rows_to_draw(shape, state)
     drawn = []
     for row in range(first, last):
-        if row == 0:  # the node that ends at the position reached by the lowest digit that is not -reach
-            level = next(level for level, digit in enumerate(digits) if digit != -reach)
-            end = sum(digit * k**m for m, digit in enumerate(digits) if m >= level)
-            drawn.append((row, offset + end - k**level, offset + end))
+        level, back = divmod(row - 1, reach)
+        if row > 0:  # a node to be subtracted now
+            end = position(level) - back * k**level
         else:
-            level, back = divmod(row - 1, reach)
-            position = sum(digit * k**m for m, digit in enumerate(digits) if m > level)
-            end = position - back * k**level
-            drawn.append((row, offset + end - k**level, offset + end))
+            level = next(level for level, digit in enumerate(digits) if digit != -reach)
+            if digits[level] > 0:  # the node that is added
+                end = position(level) + digits[level] * k**level
+            else:  # the node that will stand in the place of the one just dropped
+                end = position(level) + k ** (level + 1) + digits[level] * k**level
+        drawn.append((row, offset + end - k**level, offset + end))
     return drawn
 
 
@@ -100,7 +105,7 @@ def subtraction_nodes(shape, state, t, offset=0):
 )
 def test_the_tree_with_subtraction(arity, horizon):
     """Every prefix is the exact sum plus the signed noise of its nodes, and each round is in h at most."""
-    tree = KAryTree(3 * horizon + arity, horizon, BOUND, EPSILON, arity=arity, source=WordSource(seed=1))
+    tree = KAryTree(2 * horizon + 4 * arity, horizon, BOUND, EPSILON, arity=arity, source=WordSource(seed=1))
     coefficients, intervals = materialise(
         tree, horizon, lambda t: subtraction_nodes(tree.shape, tree._state, t)
     )
@@ -137,15 +142,15 @@ def test_epochs(growth, rounds):
         assert np.abs(coefficients[end - 1]).sum() == epoch + 1
 
 
-def test_noise_is_drawn_for_nodes_and_nothing_is_drawn_twice():
-    """The number of samples drawn is the number of nodes times the dimension."""
-    tree = KAryTree(4, 121, BOUND, EPSILON, arity=3, source=WordSource(seed=1))
-    samples = 0
-    for _ in range(121):
-        samples += tree._samples_to_draw()
+def test_a_round_draws_one_node_as_a_rule():
+    """Only when a level wraps for the first time are its nodes drawn at once: height - 1 times in all."""
+    tree = KAryTree(4, 1093, BOUND, EPSILON, arity=3, source=WordSource(seed=1))
+    drawn = []
+    for _ in range(1093):
+        drawn.append(tree._samples_to_draw() // 4)
         tree.add(np.zeros(4, dtype=np.int64))
-    positions = {(level, t - t % 3**level) for level in range(5) for t in range(122)}
-    assert samples / 4 < len(positions)
+    assert sum(count > 1 for count in drawn) == tree.shape.height - 1
+    assert set(drawn) - {1} == {1 + level * tree.shape.reach for level in range(1, tree.shape.height)}
 
 
 def neighbours_ratio(tree_class, horizon, **options):

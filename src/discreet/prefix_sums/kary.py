@@ -183,7 +183,7 @@ def mean_nodes(shape: Shape, rounds: int) -> float:
 
 
 def state_for(shape: Shape, dimension: int) -> TreeState:
-    """A state before the first round: row 0 for a new node, then the subtracted nodes of each level."""
+    """A state before the first round: row 0 for new noise, then the subtracted nodes of each level."""
     return new_state(
         dimension,
         levels=shape.height,
@@ -204,16 +204,18 @@ def wrapping_levels(shape: Shape, state: TreeState) -> int:
 
 @kernel
 def rows_to_draw(shape: Shape, state: TreeState) -> tuple[int, int]:
-    """The rows of noise that the next round needs new, first..last-1.
+    """The rows of noise that the next round needs new, first..last-1: row 0, as a rule.
 
-    A level that wraps starts with all its nodes to the left of the new position
-    subtracted: `reach` rows each. The level above them either drops a subtracted node,
-    for which nothing is drawn, or adds a node, drawn in row 0.
+    That row becomes the noise of a node that is added now or, where the round drops a
+    subtracted node, that of the node which takes its place when the level wraps next.
+    So when a level wraps its rows are there already, except for the first time.
     """
     reach = (shape.arity - 1) // 2
     level = wrapping_levels(shape, state)
-    first = 1 if state.digits[level] < 0 else 0
-    return first, 1 + level * reach
+    for upper in range(level, shape.height):
+        if state.digits[upper] != 0:
+            return 0, 1
+    return 0, 1 + level * reach
 
 
 @kernel
@@ -235,6 +237,7 @@ def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDAr
         row = level * reach - digit  # 1 + level * reach + (abs(digit) - 1): the leftmost one goes
         for i in range(n):
             state.noise[i] += state.live[row * n + i]
+            state.live[row * n + i] = state.live[i]
     else:
         for i in range(n):
             state.noise[i] += state.live[i]
