@@ -80,6 +80,20 @@ def test_the_bounds_for_costs_are_those_of_the_theory():
     assert VectorBound.for_costs(0.0, 1.0, gradient_bound=100.0) == VectorBound.for_costs(0.0, 1.0)
 
 
+@pytest.mark.parametrize(("n", "l1", "squared_l2"), [(1, 4, 16), (2, 6, 20), (3, 8, 24), (5, 8, 24)])
+def test_distances_of_submodular_gradients_are_below_the_enforced_ones(n, l1, squared_l2):
+    """Over the extreme points 2M(+-e_i) and 2M(e_i - e_j), i < j, with M = 1: the figures of the docs."""
+    units = np.eye(n, dtype=int)
+    corners = [sign * 2 * unit for unit in units for sign in (1, -1)]
+    corners += [2 * (units[i] - units[j]) for i in range(n) for j in range(i + 1, n)]
+    gaps = [g - other for g in corners for other in corners]
+    assert max(int(np.abs(gap).sum()) for gap in gaps) == l1
+    assert max(int((gap**2).sum()) for gap in gaps) == squared_l2
+    bound = VectorBound.for_costs(-1.0, 1.0, units=1)
+    assert l1 <= bound.l1_distance()
+    assert squared_l2 <= bound.squared_l2_distance()
+
+
 def test_chain_gradients_of_submodular_costs_need_no_shrinking():
     """A concave function of the size has |g|_1 <= 4 M, so the bound does not touch it."""
     order = np.array([2, 0, 1])

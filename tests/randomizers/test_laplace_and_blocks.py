@@ -32,6 +32,16 @@ def test_laplace_is_unbiased_and_has_its_law():
         assert bool(stats.kstest(noise, stats.laplace(scale=factor).cdf).pvalue > 1e-6) is fits
 
 
+def test_sums_wrap_instead_of_telling_more(monkeypatch):
+    """At the edge of 64 bits the sum is reduced, so it never shows how far the value pushed it over."""
+    edge = np.array([2**63 - 1])
+    monkeypatch.setattr("discreet.privacy.noise.sample", lambda law, count, source: edge)
+    assert LaplaceOnGrid(1.0, units=10).release(1.0) == -(2**63) + 9
+    assert LaplaceOnGrid(1.0, units=10).release(-1.0) == 2**63 - 11
+    blocks = Blocks(1.0, units=10, length=1)
+    assert blocks.add(1.0) < 0 < blocks.add(-1.0)
+
+
 @pytest.mark.parametrize("epsilon", [0.05, 0.25, 0.5, 1.0])
 def test_the_length_of_a_block_is_the_best(epsilon):
     """Against all lengths nearby, and close to sqrt(8) / epsilon."""

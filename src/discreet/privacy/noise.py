@@ -13,7 +13,7 @@ Gaussian   proportional to exp(-z^2 / (2 s^2))    rejection from Laplace, coins 
 Results are returned modulo 2^64, as int64, so an outcome too large for 64 bits is
 neither cut off nor an error. Adding modulo 2^64 is post-processing of adding in
 unbounded integers, hence sums of data and noise that wrap around lose accuracy (with
-a probability below exp(-1000) for the scales admitted here), never privacy.
+a probability below exp(-500) for the scales admitted here), never privacy.
 
 References:
     J. von Neumann, "Various techniques used in connection with random digits", 1951.
@@ -95,6 +95,15 @@ def sample(law: Law, count: int, source: WordSource) -> IntArray:
     out = np.empty(integer("sample", "count", count, least=0), dtype=np.int64)
     source.feed(lambda done, words, cursor: fill(law, out, done, words, cursor), out.size)
     return out
+
+
+def wrapped(number: int) -> int:
+    """What remains of an unbounded sum of data and noise: its representative modulo 2^64 in int64.
+
+    >>> wrapped(2**63), wrapped(-5)
+    (-9223372036854775808, -5)
+    """
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @kernel
