@@ -25,8 +25,8 @@ from typing import NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import integer
-from discreet.errors import InvalidArgument, NotCopyable
+from discreet.checks import complaint
+from discreet.errors import InvalidArgument, InvalidType, NotCopyable
 
 WordArray = npt.NDArray[np.uint64]
 DrawWords = Callable[[int], WordArray]
@@ -138,8 +138,12 @@ class WordSource:
         self._start_empty()
 
     def _append_fresh_words(self) -> None:
-        unread = self._words[self._cursor :]
-        self._words = np.concatenate([unread, self._draw(self._batch)])
+        fresh = self._draw(self._batch)
+        if fresh.dtype != np.uint64 or fresh.ndim != 1 or fresh.size == 0:
+            raise InvalidType(
+                f"A generator of words must give arrays of uint64. Got {fresh.dtype} of shape {fresh.shape}."
+            )
+        self._words = np.concatenate([self._words[self._cursor :], fresh])
         self._cursor = 0
         self._batch = min(2 * self._batch, _MOST_WORDS)
 
@@ -168,9 +172,10 @@ def as_source(source: "WordSource | None", seed: Seed | None = None) -> WordSour
 
 
 def _seeded_words(seed: Seed) -> DrawWords:
-    if isinstance(seed, int | np.integer):
-        integer("WordSource", "seed", seed, least=0)
-    return np.random.PCG64DXSM(seed).random_raw
+    try:
+        return np.random.PCG64DXSM(seed).random_raw
+    except (TypeError, ValueError):
+        raise complaint("WordSource", "seed", "a whole number of at least 0, or several", seed) from None
 
 
 class _AfterFork:

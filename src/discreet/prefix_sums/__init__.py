@@ -3,8 +3,8 @@
 ============================  =================================  ====================================
 class                         noise                              use it when
 ============================  =================================  ====================================
-:class:`KAryTree`             exact, Laplace or Gaussian         the number of rounds is known
-:class:`Epochs`               exact, Laplace or Gaussian         it is not
+:class:`KAryTree`             exact, Laplace                     the number of rounds is known
+:class:`Epochs`               exact, Laplace                     it is not
 :class:`BinaryTree`           exact, Laplace or Gaussian         comparing with the literature
 :class:`SquareRootToeplitz`   Gaussian, in floating point        (epsilon, delta) is enough
 ============================  =================================  ====================================

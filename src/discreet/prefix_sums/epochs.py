@@ -26,7 +26,7 @@ class Epochs(PrefixSum):
     Args:
         dimension: Length of the vectors.
         bound: What each vector is forced to satisfy.
-        budget: What one person may lose.
+        budget: What one person may lose, in epsilon.
         growth: The ratio of successive lengths.
         source: Random words; cryptographic by default.
 
@@ -54,6 +54,7 @@ class Epochs(PrefixSum):
         source: WordSource | None = None,
     ) -> None:
         super().__init__(dimension, bound, budget, source)
+        kary.require_epsilon("Epochs", budget)
         self.growth = integer("Epochs", "growth", growth, least=2, most=64)
         self._past_total = np.zeros(self.dimension, dtype=np.int64)
         self._past_noise = np.zeros(self.dimension, dtype=np.int64)

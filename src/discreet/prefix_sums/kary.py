@@ -5,6 +5,7 @@ Reference:
     vs Gaussian Noise", 2024.
 """
 
+import functools
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray, integer
 from discreet.compiled import kernel
+from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
 from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
 from discreet.privacy import noise
@@ -48,16 +50,16 @@ class KAryTree(PrefixSum):
         dimension: Length of the vectors.
         horizon: The number of rounds T, fixed in advance.
         bound: What each vector is forced to satisfy.
-        budget: What one person may lose.
+        budget: What one person may lose, in epsilon.
         arity: The odd k; by default the one with the least mean variance over T rounds.
         source: Random words; cryptographic by default.
 
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
         round lies in at most ``height`` nodes, each moved by at most
-        ``bound.l1_distance()`` (or ``bound.squared_l2_distance()``), in exact integers.
-        Noise: discrete Laplace of scale height * D1 / epsilon, or discrete Gaussian with
-        sigma^2 = height * D2^2 / (2 rho). Proof: `docs/guarantees.md#tree-with-subtraction`.
+        ``bound.l1_distance()``, in exact integers. Noise: discrete Laplace of scale
+        height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`, which also
+        says why there is no discrete Gaussian here.
 
         >>> tree = KAryTree(2, 2**14, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
         >>> tree.shape
@@ -75,6 +77,7 @@ class KAryTree(PrefixSum):
         source: WordSource | None = None,
     ) -> None:
         super().__init__(dimension, bound, budget, source)
+        require_epsilon("KAryTree", budget)
         self._horizon = integer("KAryTree", "horizon", horizon, least=1, most=MOST_ROUNDS)
         self.shape = best_shape(self._horizon) if arity is None else shape_for(arity, self._horizon)
         self._law = budget.law(
@@ -130,6 +133,14 @@ class KAryTree(PrefixSum):
         return cls(**common_settings(settings), **own, source=source)
 
 
+def require_epsilon(owner: str, budget: Budget) -> None:
+    """Refuse a budget in rho: subtracted nodes draw noise before their data (see the proof)."""
+    if budget.epsilon is None:
+        raise InvalidArgument(
+            f"The budget of {owner} must be in 'epsilon'. For 'rho' use BinaryTree or SquareRootToeplitz."
+        )
+
+
 def shape_for(arity: int, rounds: int) -> Shape:
     """The lowest tree of an odd arity that counts so many rounds."""
     k = integer("KAryTree", "arity", arity, least=3)
@@ -141,11 +152,11 @@ def shape_for(arity: int, rounds: int) -> Shape:
     return Shape(k, height)
 
 
+@functools.lru_cache(maxsize=256)
 def best_shape(rounds: int, extra_nodes: int = 0) -> Shape:
     """The shape of least mean variance, when a round lies in `extra_nodes` besides the tree's.
 
-    The variance is mean_nodes * 2 (height + extra)^2 for Laplace noise; for Gaussian
-    noise the last factor has the exponent 1, but the same shapes are good.
+    A node's variance is proportional to (height + extra_nodes)^2.
 
     >>> best_shape(2**20)
     Shape(arity=19, height=5)
@@ -172,7 +183,7 @@ def mean_nodes(shape: Shape, rounds: int) -> float:
 
 
 def state_for(shape: Shape, dimension: int) -> TreeState:
-    """A state before the first round: row 0 for a new node, then the subtracted nodes of each level."""
+    """A state before the first round: row 0 for new noise, then the subtracted nodes of each level."""
     return new_state(
         dimension,
         levels=shape.height,
@@ -193,16 +204,18 @@ def wrapping_levels(shape: Shape, state: TreeState) -> int:
 
 @kernel
 def rows_to_draw(shape: Shape, state: TreeState) -> tuple[int, int]:
-    """The rows of noise that the next round needs new, first..last-1.
+    """The rows of noise that the next round needs new, first..last-1: row 0, as a rule.
 
-    A level that wraps starts with all its nodes to the left of the new position
-    subtracted: `reach` rows each. The level above them either drops a subtracted node,
-    for which nothing is drawn, or adds a node, drawn in row 0.
+    That row becomes the noise of a node that is added now or, where the round drops a
+    subtracted node, that of the node which takes its place when the level wraps next.
+    So when a level wraps its rows are there already, except for the first time.
     """
     reach = (shape.arity - 1) // 2
     level = wrapping_levels(shape, state)
-    first = 1 if state.digits[level] < 0 else 0
-    return first, 1 + level * reach
+    for upper in range(level, shape.height):
+        if state.digits[upper] != 0:
+            return 0, 1
+    return 0, 1 + level * reach
 
 
 @kernel
@@ -224,6 +237,7 @@ def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDAr
         row = level * reach - digit  # 1 + level * reach + (abs(digit) - 1): the leftmost one goes
         for i in range(n):
             state.noise[i] += state.live[row * n + i]
+            state.live[row * n + i] = state.live[i]
     else:
         for i in range(n):
             state.noise[i] += state.live[i]

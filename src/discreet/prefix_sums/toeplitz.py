@@ -16,6 +16,7 @@ References:
     near-optimal noise generation for streaming differential privacy", 2024.
 """
 
+import dataclasses
 import functools
 import math
 from typing import Any, NamedTuple, Self
@@ -27,6 +28,7 @@ from discreet.checks import FloatArray, IntArray, integer
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
+from discreet.privacy.accounting import epsilon_of_gaussian
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import fill_gaussian
 from discreet.privacy.guarantee import Guarantee
@@ -55,7 +57,7 @@ class Factor(NamedTuple):
     def squared_sensitivity(self, rounds: int) -> float:
         """The squared L2 norm of the first column of C, the largest of all columns, rounded up."""
         gaps = _gaps(self.poles)
-        sums = -np.expm1((rounds - 1) * np.log1p(-gaps)) / gaps
+        sums = _one_minus_power(gaps, rounds - 1) / gaps
         return float(1 + self.weights @ sums @ self.weights) * (1 + _SLACK)
 
     def mean_variance(self, rounds: int) -> float:
@@ -69,8 +71,7 @@ class Factor(NamedTuple):
         )
         gaps = _gaps(rates)
         gaps[0, 0] = 0.5  # any number: the ratio is 1 there, and its sum is given below
-        powers = -np.expm1(rounds * np.log1p(-gaps))
-        sums = (rounds * gaps - (1 - gaps) * powers) / (rounds * gaps**2)
+        sums = (rounds * gaps - (1 - gaps) * _one_minus_power(gaps, rounds)) / (rounds * gaps**2)
         sums[0, 0] = (rounds + 1) / 2
         return float(shares @ sums @ shares)
 
@@ -79,6 +80,15 @@ def _gaps(rates: FloatArray) -> FloatArray:
     """1 - r_i r_j for all pairs, without cancellation where both are close to 1."""
     gaps: FloatArray = (1 - rates)[:, None] + rates[:, None] * (1 - rates)[None, :]
     return gaps
+
+
+def _one_minus_power(gaps: FloatArray, exponent: int) -> FloatArray:
+    """1 - (1 - gap)^exponent, accurate for small gaps."""
+    if exponent == 0:
+        return np.zeros_like(gaps)
+    with np.errstate(divide="ignore"):  # a gap of 1 has the logarithm -inf and the power 0, as it should
+        lost: FloatArray = -np.expm1(exponent * np.log1p(-gaps))
+    return lost
 
 
 @functools.lru_cache(maxsize=32)
@@ -174,6 +184,18 @@ class SquareRootToeplitz(PrefixSum):
             self._source, proof="gaussian-noise", horizon=self._horizon, exact=False
         )
         return promise.void(self._not_private_because)
+
+    def guarantee_at(self, delta: float) -> Guarantee:
+        """The (epsilon, delta) guarantee, by the exact formula for real Gaussians where it applies.
+
+        Needs the extra ``accounting``. For several rounds per person it goes through rho.
+        """
+        promise = self.guarantee
+        if self.budget.rounds_per_person > 1:
+            return promise.at_delta(delta)
+        noise_to_distance = 1 / math.sqrt(2 * float(self.budget.per_round))
+        epsilon = epsilon_of_gaussian(noise_to_distance, 1.0, delta)
+        return dataclasses.replace(promise, epsilon=epsilon, delta=delta)
 
     @property
     def mean_variance(self) -> float:

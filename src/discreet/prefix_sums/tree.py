@@ -4,6 +4,9 @@ A tree never stores noisy node sums. It keeps the exact sum of all vectors and, 
 from it, the noise that belongs to the nodes whose combination makes up the present
 prefix. Going on by one round then means to drop the noise of some nodes and to enter
 that of others. Only nodes that will be needed again are kept.
+
+Drawing writes to rows that are not in use yet, and a round changes the state only when
+its noise is complete. A round whose words run out may therefore be drawn again as a whole.
 """
 
 from typing import Any, NamedTuple

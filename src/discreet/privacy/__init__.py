@@ -10,16 +10,19 @@ from discreet.privacy.grid import Grid
 from discreet.privacy.guarantee import Guarantee, Neighbours
 
 if TYPE_CHECKING:
+    from discreet.privacy import noise, sensitivity
     from discreet.privacy.budget import Budget
     from discreet.privacy.sensitivity import VectorBound
 
-__all__ = ["Budget", "Grid", "Guarantee", "Neighbours", "VectorBound"]
+__all__ = ["Budget", "Grid", "Guarantee", "Neighbours", "VectorBound", "noise", "sensitivity"]
 
 _HOME = {"Budget": "budget", "VectorBound": "sensitivity"}
 
 
 def __getattr__(name: str) -> object:
     """Import what needs the compiler on first use (PEP 562)."""
+    if name in ("noise", "sensitivity"):
+        return importlib.import_module(f"discreet.privacy.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'discreet.privacy' has no attribute {name!r}")
     return getattr(importlib.import_module(f"discreet.privacy.{_HOME[name]}"), name)

@@ -130,7 +130,8 @@ class Guarantee:
     def _who_is_trusted(self) -> str:
         if self.local:
             return (
-                "Each value is randomised on its own; whoever stores or processes the result needs no trust."
+                "Each value is randomised on its own before it is stored: only the machine that does so sees "
+                "it, and whoever keeps or reads the results needs no trust."
             )
         return "Exact sums are kept in memory: who runs the program is trusted, who reads its output is not."
 

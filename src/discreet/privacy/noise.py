@@ -7,13 +7,13 @@ rational scale: the probability of every outcome is the stated one.
 law        probability of the integer z           sampler
 =========  =====================================  =========================================
 Laplace    proportional to exp(-abs(z) / scale)   von Neumann's exponential on a grid
-Gaussian   proportional to exp(-z^2 / (2 s^2))    Karney's discrete normal, on the same grid
+Gaussian   proportional to exp(-z^2 / (2 s^2))    rejection from Laplace, coins as Karney's
 =========  =====================================  =========================================
 
 Results are returned modulo 2^64, as int64, so an outcome too large for 64 bits is
 neither cut off nor an error. Adding modulo 2^64 is post-processing of adding in
 unbounded integers, hence sums of data and noise that wrap around lose accuracy (with
-a probability below exp(-1000) for the scales admitted here), never privacy.
+a probability below exp(-500) for the scales admitted here), never privacy.
 
 References:
     J. von Neumann, "Various techniques used in connection with random digits", 1951.
@@ -97,12 +97,21 @@ def sample(law: Law, count: int, source: WordSource) -> IntArray:
     return out
 
 
+def wrapped(number: int) -> int:
+    """What remains of an unbounded sum of data and noise: its representative modulo 2^64 in int64.
+
+    >>> wrapped(2**63), wrapped(-5)
+    (-9223372036854775808, -5)
+    """
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 @kernel
 def fill(law: Law, out: IntArray, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     """Fill ``out[done:]`` with samples as far as the words reach; return the new ``(done, cursor)``."""
     while done < out.size:
         if law.kind == _LAPLACE:
-            value, after = _one_laplace(law, words, cursor)
+            value, _, _, after = _one_laplace(law, words, cursor)
         else:
             value, after = _one_gaussian(law, words, cursor)
         if after == DRY:
@@ -114,7 +123,7 @@ def fill(law: Law, out: IntArray, done: int, words: WordArray, cursor: int) -> t
 
 
 @kernel
-def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
+def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int, int, int]:
     """One discrete Laplace sample: the floor of a scaled exponential, with a sign.
 
     If E is a standard exponential, floor(E scale) equals z with probability
@@ -122,20 +131,25 @@ def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
     with probability exp(-x); E is x plus the number of trials that failed before.
     Here x is a cell among `numerator` many, which is all the floor needs. Zero would
     come with both signs, so its negative is rejected.
+
+    Returns:
+        ``(value, failures, part, cursor)``: before it wraps around at 2^64, the value
+        has the absolute value (failures + part / numerator) * scale, exactly.
     """
     top, bottom = law.numerator, law.denominator
     while True:
-        magnitude, remainder = 0, 0  # the scaled number of failures is magnitude + remainder / bottom
+        failures, magnitude, remainder = 0, 0, 0  # failures * scale = magnitude + remainder / bottom
         nonzero = False  # seen before the magnitude may wrap around to zero
         while True:
             cell, negative, cursor = below(top, words, cursor)
             if cursor == DRY:
-                return 0, DRY
+                return 0, 0, 0, DRY
             accepted, cursor = run_is_even(cell, 1, top, words, cursor)
             if cursor == DRY:
-                return 0, DRY
+                return 0, 0, 0, DRY
             if accepted:
                 break
+            failures += 1
             magnitude += top // bottom
             remainder += top % bottom
             if remainder >= bottom:
@@ -144,79 +158,54 @@ def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
             nonzero = nonzero or magnitude != 0
         magnitude += (remainder + cell) // bottom
         if nonzero or magnitude != 0 or not negative:
-            return (-magnitude if negative else magnitude), cursor
+            value = -magnitude if negative else magnitude
+            return value, failures, cell - (remainder + cell) % bottom, cursor
 
 
 @kernel
 def _one_gaussian(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
-    """One discrete Gaussian sample (Karney 2016, algorithm D, centred).
+    """One discrete Gaussian sample: a Laplace sample, accepted with the right probability.
 
-    Write abs(z) = (k + x) sigma with a whole k >= 0 and x in [0, 1). Propose k with
-    probability proportional to exp(-k^2 / 2), then one of the ceil(sigma) candidates
-    for z, then accept it with probability exp(-x (2k + x) / 2): together
-    exp(-(k + x)^2 / 2). The last coin is k + 1 coins of bias exp(-x (2k+x)/(2k+2)).
+    With y = abs(z) / s, exp(-y) * exp(-(y - 1)^2 / 2) is proportional to exp(-y^2 / 2), so
+    a Laplace sample of scale s is accepted with probability exp(-(y - 1)^2 / 2). Write
+    abs(y - 1) = k + x with a whole k and x in [0, 1). Then the coin is k^2 coins of bias
+    exp(-1/2) and k + 1 coins of bias exp(-x (2k + x) / (2k + 2)).
     """
-    top, bottom = law.numerator, law.denominator
-    candidates = (top + bottom - 1) // bottom
+    top = law.numerator
     while True:
-        k, base, remainder, cursor = _whole_sigmas(top, bottom, words, cursor)
+        value, failures, part, cursor = _one_laplace(law, words, cursor)
         if cursor == DRY:
             return 0, DRY
-        step, negative, cursor = below(candidates, words, cursor)
-        if cursor == DRY:
-            return 0, DRY
-        # The first integer at or above k sigma, and how far above, in units of 1 / bottom.
-        first = base if remainder == 0 else base + 1
-        above = 0 if remainder == 0 else bottom - remainder
-        x = above + step * bottom  # in units of 1 / top
-        if x >= top or (k == 0 and x == 0 and negative):
-            continue
+        k, x = _distance_from_one(failures, part, top)
         accepted = True
+        for _ in range(k):
+            for _ in range(k):
+                if accepted:
+                    accepted, cursor = run_is_even(_HALF_CELL, 0, _FINE_GRID, words, cursor)
+                    if cursor == DRY:
+                        return 0, DRY
         for _ in range(k + 1):
-            accepted, cursor = _last_coin(x, top, k, words, cursor)
-            if cursor == DRY:
-                return 0, DRY
-            if not accepted:
-                break
+            if accepted:
+                accepted, cursor = _last_coin(x, top, k, words, cursor)
+                if cursor == DRY:
+                    return 0, DRY
         if accepted:
-            magnitude = first + step
-            return (-magnitude if negative else magnitude), cursor
+            return value, cursor
 
 
 @kernel
-def _whole_sigmas(top: int, bottom: int, words: WordArray, cursor: int) -> tuple[int, int, int, int]:
-    """A whole k >= 0 with probability proportional to exp(-k^2/2), and k top/bottom as (floor, remainder)."""
-    while True:
-        k, base, remainder = 0, 0, 0
-        while True:  # each coin of bias exp(-1/2) that shows heads counts one: exp(-k/2)
-            heads, cursor = run_is_even(_HALF_CELL, 0, _FINE_GRID, words, cursor)
-            if cursor == DRY:
-                return 0, 0, 0, DRY
-            if not heads:
-                break
-            k += 1
-            base += top // bottom
-            remainder += top % bottom
-            if remainder >= bottom:
-                remainder -= bottom
-                base += 1
-        kept = True
-        for _ in range(k):  # k (k-1) more heads: exp(-k(k-1)/2)
-            for _ in range(k - 1):
-                kept, cursor = run_is_even(_HALF_CELL, 0, _FINE_GRID, words, cursor)
-                if cursor == DRY:
-                    return 0, 0, 0, DRY
-                if not kept:
-                    break
-            if not kept:
-                break
-        if kept:
-            return k, base, remainder, cursor
+def _distance_from_one(whole: int, part: int, top: int) -> tuple[int, int]:
+    """The distance from 1 of y = whole + part / top >= 0, as (k, x): k + x / top with 0 <= x < top."""
+    k = whole - 1 + part // top  # the floor: part may be negative
+    x = part % top
+    if k >= 0:
+        return k, x
+    return (1, 0) if x == 0 else (0, top - x)
 
 
 @kernel
 def _last_coin(x: int, top: int, k: int, words: WordArray, cursor: int) -> tuple[bool, int]:
-    """A coin of bias exp(-y (2k+y) / (2k+2)) with y = x / top.
+    """A coin of bias exp(-y (2k+y) / (2k+2)) with y = x / top (Karney 2016, algorithm B).
 
     The run of :func:`run_is_even` again, which goes on after each step only if a coin
     of bias (2k + y) / (2k + 2) shows heads: a die of 2k + 2 sides, of which 2k win,
@@ -247,7 +236,8 @@ def _fraction_for_kernel(owner: str, name: str, scale: Fraction) -> tuple[int, i
     if not isinstance(scale, Fraction | int) or isinstance(scale, bool) or scale <= 0:
         raise complaint(owner, name, "a positive Fraction", scale)
     if scale > LARGEST_SCALE:
-        raise complaint(owner, name, f"at most 2**52 = {LARGEST_SCALE}", scale)
+        wanted = "at most 2**52 (a larger epsilon or a coarser grid lowers it)"
+        raise complaint(owner, name, wanted, float(scale))
     scale = Fraction(scale)
     if max(scale.numerator, scale.denominator) >> 60 or scale.denominator >> 31:
         denominator = 1 << max(0, min(31, 52 - (math.ceil(scale)).bit_length()))

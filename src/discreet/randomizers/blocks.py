@@ -71,7 +71,7 @@ class Blocks(Exclusive):
                 self._count[0] += 1
                 if not closing:
                     return None
-                released = int(self._sum[0]) + int(drawn)
+                released = noise.wrapped(int(self._sum[0]) + int(drawn))
                 self._sum[0] = self._count[0] = 0
             return self.grid.value(released / self.length)
 

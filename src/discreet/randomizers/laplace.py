@@ -46,7 +46,7 @@ class LaplaceOnGrid:
 
     def release(self, value: Any) -> int:
         """A noisy grid value; values are clipped, what is not a finite number counts as the midpoint."""
-        return self.grid.of(value) + int(noise.sample(self.law, 1, self._source)[0])
+        return noise.wrapped(self.grid.of(value) + int(noise.sample(self.law, 1, self._source)[0]))
 
     def estimate(self, outcome: int) -> float:
         """The unbiased estimate of the private value that a released number stands for."""

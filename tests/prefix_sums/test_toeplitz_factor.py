@@ -1,0 +1,95 @@
+"""The rational factor: its closed forms, how close it comes to the square root, and the streamed noise."""
+
+import numpy as np
+import pytest
+
+from discreet.errors import InvalidArgument
+from discreet.prefix_sums import SquareRootToeplitz
+from discreet.prefix_sums.toeplitz import Factor, best_factor, correlate, enough_buffers
+from discreet.privacy import Budget, VectorBound
+from discreet.randomness import WordSource
+
+BOUND = VectorBound(coordinate=1000, l1=4000)
+
+
+def column(factor, rounds):
+    """The first column of C."""
+    powers = factor.poles[None, :] ** np.arange(rounds - 1)[:, None]
+    return np.concatenate([[1.0], powers @ factor.weights])
+
+
+def toeplitz(first_column):
+    """The lower triangular matrix with that first column."""
+    rounds = first_column.size
+    lags = np.subtract.outer(np.arange(rounds), np.arange(rounds))
+    return np.where(lags >= 0, first_column[np.abs(lags)], 0.0)
+
+
+def test_weights_are_those_of_the_rational_function():
+    """The power series of product (1 - zero x)/(1 - pole x), by polynomial division."""
+    factor = Factor(np.array([0.95, 0.6]), np.array([0.8, 0.2]))
+    numerator, denominator = np.poly(factor.zeros), np.poly(factor.poles)
+    series, rest = [], np.concatenate([numerator, np.zeros(20)])
+    for k in range(20):
+        series.append(rest[k])
+        rest[k : k + 3] -= rest[k] * denominator
+    assert column(factor, 20) == pytest.approx(np.array(series))
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 10, 300])
+def test_closed_forms_against_matrices(rounds):
+    """Sensitivity and mean variance, from C and A C^(-1) written out; the sensitivity is rounded up."""
+    factor = best_factor(rounds, 3)
+    matrix = toeplitz(column(factor, rounds))
+    sensitivity = (matrix**2).sum(axis=0)
+    assert sensitivity.argmax() == 0
+    assert sensitivity[0] <= factor.squared_sensitivity(rounds) <= sensitivity[0] * (1 + 1e-8)
+    noise = np.tri(rounds) @ np.linalg.inv(matrix)
+    assert factor.mean_variance(rounds) == pytest.approx((noise**2).sum() / rounds, rel=1e-6)
+
+
+@pytest.mark.parametrize("rounds", [2**10, 2**14, 2**16, 2**20])
+def test_it_is_about_as_good_as_the_square_root(rounds):
+    """Squared sensitivity times mean variance at most 1% above the exact square root of A."""
+    k = np.arange(1, rounds)
+    root = np.concatenate([[1.0], np.cumprod((2 * k - 1) / (2 * k))]) ** 2
+    exact = root.sum() * ((1 - np.arange(rounds) / rounds) * root).sum()
+    factor = best_factor(rounds, enough_buffers(rounds))
+    assert factor.squared_sensitivity(rounds) * factor.mean_variance(rounds) < 1.01 * exact
+
+
+def test_the_streamed_noise_is_the_matrix_product():
+    """Buffers against A C^(-1) z."""
+    rounds, factor = 50, best_factor(50, 3)
+    fresh = np.random.default_rng(1).normal(size=(rounds, 2))
+    buffers, noise, streamed = np.zeros((3, 2)), np.zeros(2), []
+    for z in fresh:
+        correlate(z, buffers, factor.poles, factor.weights, noise)
+        streamed.append(noise.copy())
+    expected = np.tri(rounds) @ np.linalg.solve(toeplitz(column(factor, rounds)), fresh)
+    assert np.array(streamed) == pytest.approx(expected)
+
+
+def test_the_released_variance():
+    """Seed 1, T = 300, 2000 coordinates: within 20%, six deviations; 2/3 and 3/2 would fail."""
+    sums = SquareRootToeplitz(2000, 300, BOUND, Budget(rho=0.1), source=WordSource(seed=1))
+    zero = np.zeros(2000, dtype=np.int64)
+    squares = [float((sums.add(zero).values ** 2).mean()) for _ in range(300)]
+    assert np.mean(squares) == pytest.approx(sums.mean_variance, rel=0.2)
+
+
+def test_it_says_that_it_is_made_of_floats():
+    """And takes a budget in rho only, which converts to (epsilon, delta)."""
+    sums = SquareRootToeplitz(1, 1024, VectorBound.for_costs(-1.0, 1.0), Budget(rho=0.01747))
+    assert not sums.guarantee.exact
+    assert "floating-point" in str(sums.guarantee)
+    assert sums.guarantee.at_delta(1e-6).epsilon == pytest.approx(0.84, abs=0.02)
+    assert sums.mean_variance == pytest.approx(
+        8858, rel=0.05
+    )  # the square root's own, in squared half-widths
+    exact = sums.guarantee_at(1e-6)
+    assert 0.7 < exact.epsilon < sums.guarantee.at_delta(1e-6).epsilon
+    twice = SquareRootToeplitz(1, 1024, BOUND, Budget(rho=0.01747, rounds_per_person=2))
+    assert twice.guarantee_at(1e-6) == twice.guarantee.at_delta(1e-6)
+    with pytest.raises(InvalidArgument, match="rho"):
+        SquareRootToeplitz(1, 10, BOUND, Budget(epsilon=1.0))

@@ -1,0 +1,103 @@
+"""Guarantees: what they say, and how they compose."""
+
+import dataclasses
+import math
+import sys
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.errors import InvalidArgument, MissingExtra
+from discreet.privacy import Guarantee, Neighbours, accounting
+
+
+@given(st.floats(1e-6, 10), st.integers(1, 1000))
+def test_epsilon_composes_linearly_and_never_rounds_down(epsilon, k):
+    """K rounds lose k epsilon."""
+    composed = Guarantee(epsilon=epsilon).composed(k)
+    assert Fraction(composed.epsilon) >= k * Fraction(epsilon)
+    assert composed.epsilon == pytest.approx(k * epsilon, rel=1e-15)
+    assert composed.rounds_per_person == k
+
+
+def test_delta_and_rho_compose_as_group_privacy_does():
+    """Delta sums e^(j epsilon) delta; rho grows with the square."""
+    composed = Guarantee(epsilon=0.5, delta=1e-6, rho=0.01).composed(3)
+    assert composed.delta == pytest.approx(1e-6 * (1 + math.exp(0.5) + math.exp(1.0)))
+    assert composed.rho == pytest.approx(0.09)
+    assert Guarantee(epsilon=300.0, delta=1e-6).composed(9).delta == 1.0
+    assert Guarantee(rho=0.25).composed(2) == Guarantee(rho=1.0, rounds_per_person=2)
+
+
+def test_only_one_round_guarantees_compose():
+    """Composing twice would be wrong for rho and delta."""
+    with pytest.raises(InvalidArgument, match="one round"):
+        Guarantee(epsilon=1.0).composed(2).composed(2)
+    with pytest.raises(InvalidArgument, match="rounds_per_person"):
+        Guarantee(epsilon=1.0).composed(0)
+
+
+def test_a_guarantee_is_frozen_and_complete():
+    """Nobody changes it afterwards; it states a loss, and a reason exactly where it is void."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Guarantee(epsilon=1.0).epsilon = 0.1
+    with pytest.raises(InvalidArgument, match="neither"):
+        Guarantee()
+    with pytest.raises(InvalidArgument, match="reason"):
+        Guarantee(epsilon=1.0, private=False)
+    with pytest.raises(InvalidArgument, match="reason"):
+        Guarantee(epsilon=1.0, reason="because")
+
+
+def test_the_text_for_a_privacy_officer():
+    """It names the figures, the people, the trust, the limits."""
+    text = str(Guarantee(epsilon=1.0, horizon=100, proof="docs/guarantees.md#one-bit"))
+    for part in (
+        "epsilon = 1",
+        "one round",
+        "2.72 times",
+        "is trusted",
+        "100 rounds",
+        "took part",
+        "#one-bit",
+    ):
+        assert part in text
+    text = str(Guarantee(epsilon=0.5, delta=1e-6, local=True, exact=False, rounds_per_person=3))
+    for part in ("delta = 1e-06", "up to 3 rounds", "no trust", "any number of rounds", "floating-point"):
+        assert part in text
+    text = str(Guarantee(rho=0.1, neighbours=Neighbours.ZERO_OUT_ONE_ROUND))
+    assert "zero-concentrated" in text
+    assert "neutral value" in text
+
+
+def test_a_void_guarantee_says_so_first():
+    """Nobody can read past it."""
+    promise = Guarantee(epsilon=1.0)
+    assert promise.void("") is promise
+    void = promise.void("its random numbers come from a seed")
+    assert not void.private
+    assert str(void).startswith("NOT PRIVATE: its random numbers come from a seed.")
+
+
+def test_rho_becomes_epsilon_and_delta():
+    """Never better than the exact Gaussian, never worse than the textbook conversion."""
+    rho, delta = 0.02, 1e-6
+    converted = Guarantee(rho=rho).at_delta(delta)
+    textbook = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    exact = accounting.epsilon_of_gaussian(1 / math.sqrt(2 * rho), 1.0, delta)
+    assert exact <= converted.epsilon <= textbook
+    assert converted.delta == delta
+    with pytest.raises(InvalidArgument, match="rho"):
+        Guarantee(epsilon=1.0).at_delta(delta)
+    with pytest.raises(InvalidArgument, match="delta"):
+        Guarantee(rho=1.0).at_delta(0.0)
+
+
+def test_a_missing_accountant_names_the_extra(monkeypatch):
+    """The package is optional."""
+    accounting._dp_accounting.cache_clear()
+    monkeypatch.setitem(sys.modules, "dp_accounting", None)
+    with pytest.raises(MissingExtra, match=r"discreet\[accounting\]"):
+        accounting.epsilon_of_rho(0.1, 1e-6)

@@ -1,0 +1,97 @@
+"""Budgets as exact numbers, rounded in the safe direction only."""
+
+import math
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.privacy import Budget, Neighbours
+from discreet.privacy.rational import (
+    exponential_below,
+    float_above,
+    gaussian_sigma,
+    privacy_loss,
+    square_root_above,
+)
+from discreet.randomness import WordSource
+
+POSITIVE = st.fractions(min_value=Fraction(1, 10**6), max_value=1000)
+
+
+@given(POSITIVE)
+def test_the_exponential_is_bounded_from_below_and_tightly(exponent):
+    """Against 100 digits of mpmath."""
+    with mpmath.workdps(600):
+        true = mpmath.exp(mpmath.mpf(exponent.numerator) / exponent.denominator)
+        bound = exponential_below(exponent)
+        approximation = mpmath.mpf(bound.numerator) / bound.denominator
+        assert approximation <= true
+        assert (true - approximation) / true < mpmath.mpf(2) ** -128
+
+
+@given(st.fractions(min_value=0, max_value=2**80))
+def test_the_square_root_is_bounded_from_above_and_tightly(number):
+    """In exact arithmetic, and exactly for squares."""
+    root = square_root_above(number)
+    assert root**2 >= number
+    assert number == 0 or max(0, root - Fraction(1, 2**39)) ** 2 < number or root**2 == number
+    assert square_root_above(number**2) == number
+
+
+@given(st.fractions(min_value=0, max_value=10**30))
+def test_a_float_above_is_above(number):
+    """And the float before it is not."""
+    above = float_above(number)
+    assert Fraction(above) >= number
+    assert above == 0 or Fraction(math.nextafter(above, -math.inf)) < number
+
+
+@pytest.mark.parametrize("bad", [0, -1, float("nan"), float("inf"), "1", None, True, 1001])
+def test_bad_losses_are_refused(bad):
+    """They are public arguments."""
+    with pytest.raises(InvalidArgument, match="epsilon"):
+        privacy_loss("test", "epsilon", bad)
+
+
+def test_a_budget_is_one_kind_of_loss():
+    """Neither none nor both."""
+    with pytest.raises(InvalidArgument, match="neither"):
+        Budget()
+    with pytest.raises(InvalidArgument, match="both"):
+        Budget(epsilon=1.0, rho=1.0)
+    with pytest.raises(InvalidArgument, match="rounds_per_person"):
+        Budget(epsilon=1.0, rounds_per_person=0)
+    with pytest.raises(InvalidType, match="neighbours"):
+        Budget(epsilon=1.0, neighbours="replace")
+
+
+@given(st.floats(1e-6, 100), st.integers(1, 50), st.integers(1, 30), st.integers(1, 2**30))
+def test_a_budget_is_never_overspent(epsilon, k, nodes, distance):
+    """K rounds, each in `nodes` sums moved by `distance`, lose at most epsilon in exact arithmetic."""
+    law = Budget(epsilon=epsilon, rounds_per_person=k).law(l1=distance, squared_l2=1, nodes=nodes)
+    assert k * nodes * distance / law.scale <= Fraction(epsilon)
+    law = Budget(rho=epsilon, rounds_per_person=k).law(l1=1, squared_l2=distance, nodes=nodes)
+    assert k**2 * nodes * distance / (2 * law.scale**2) <= Fraction(epsilon)
+
+
+def test_the_guarantee_of_a_budget():
+    """It states what one person loses in all their rounds together, and survives saving."""
+    budget = Budget(epsilon=0.1, rounds_per_person=3, neighbours=Neighbours.ZERO_OUT_ONE_ROUND)
+    promise = budget.guarantee(WordSource(), proof="here", horizon=7)
+    assert (promise.epsilon, promise.rounds_per_person, promise.horizon) == (0.1, 3, 7)
+    assert promise.neighbours is Neighbours.ZERO_OUT_ONE_ROUND
+    assert promise.private
+    assert not budget.guarantee(WordSource(seed=1), proof="here").private
+    assert Budget.restored(budget.saved()).per_round == budget.per_round
+    rho = Budget(rho=Fraction(1, 50), rounds_per_person=2)
+    assert Budget.restored(rho.saved()) == rho
+    assert rho.guarantee(WordSource(), proof="here").rho == 0.02
+
+
+def test_the_gaussian_parameter():
+    """A perfect square stays exact."""
+    assert gaussian_sigma(Fraction(1, 2), 9, nodes=4) == 6

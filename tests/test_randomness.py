@@ -1,0 +1,191 @@
+"""Words: the cipher is the real one, nothing repeats, and refills change nothing."""
+
+import copy
+import os
+import pickle
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from randomgen import ChaCha
+
+from discreet import randomness
+from discreet.errors import InvalidArgument, InvalidType, NotCopyable
+from discreet.randomness import WordSource, as_source, chacha20, operating_system
+
+
+def test_the_cipher_is_chacha20():
+    """The block of RFC 8439, section 2.3.2: its key, its counter 1, its nonce."""
+    key = int.from_bytes(bytes(range(32)), "little")
+    nonce = bytes.fromhex("000000090000004a00000000")
+    counter = int.from_bytes((1).to_bytes(4, "little") + nonce, "little")
+    words = ChaCha(key=key, counter=16 * counter, rounds=20).random_raw(8)  # it counts 32-bit outputs
+    assert words.tobytes().hex() == (
+        "10f1e7e4d13b5915500fdd1fa32071c4c7d1f4c733c068030422aa9ac3d46c4e"
+        "d2826446079faa0914c2d705d98b02a2b5129cd1de164eb9cbd083e8a2503c4e"
+    )
+
+
+def test_every_bit_of_the_key_matters():
+    """Flipping any of the 256 key bits changes the first words."""
+    key = 0x0123456789ABCDEF << 100
+    streams = {tuple(ChaCha(key=key ^ (1 << bit), rounds=20).random_raw(2)) for bit in range(256)}
+    assert len(streams) == 256
+
+
+def test_the_default_key_is_256_bits_from_the_operating_system(monkeypatch):
+    """The key is asked for in full and handed on unchanged."""
+    key = (1 << 255) + 12345
+    asked = []
+    monkeypatch.setattr(randomness.secrets, "randbits", lambda bits: asked.append(bits) or key)
+    words = chacha20()(5)
+    assert asked == [256]
+    assert np.array_equal(words, ChaCha(key=key, rounds=20).random_raw(5))
+
+
+def test_two_sources_never_agree():
+    """Sources do not share a generator."""
+    assert WordSource().word() != WordSource().word()
+
+
+def test_a_seed_repeats_and_says_so():
+    """Seeded words are reproducible and never called private."""
+    first, second = WordSource(seed=3), WordSource(seed=np.random.SeedSequence(3))
+    assert [first.word() for _ in range(200)] == [second.word() for _ in range(200)]
+    assert not first.private
+    assert "seed" in first.not_private_because
+    assert WordSource().private
+    assert WordSource().not_private_because == ""
+    for bad in (-1, 1.5, "seven"):
+        with pytest.raises(InvalidArgument, match="seed"):
+            WordSource(seed=bad)
+
+
+@pytest.mark.parametrize("needs", [1, 3, 7, 500])
+def test_a_sample_that_runs_dry_is_replayed(needs):
+    """Whatever the size of a sample, samples are made of consecutive words, none lost."""
+    taken = []
+
+    def consume(done, words, cursor):
+        while done < 40 and cursor + needs <= words.size:
+            taken.extend(int(word) for word in words[cursor : cursor + needs])
+            cursor += needs
+            done += 1
+        return done, cursor
+
+    WordSource(seed=11).feed(consume, 40)
+    stream = np.random.PCG64DXSM(11).random_raw(40 * needs)
+    assert taken == [int(word) for word in stream]
+
+
+def test_single_words_and_samples_share_one_stream():
+    """Words read one by one go on where a sampler stopped."""
+    source = WordSource(seed=5)
+    first = source.word()
+    rest = []
+    source.feed(lambda done, words, cursor: (rest.extend(words[cursor : cursor + 2]) or 1, cursor + 2), 1)
+    expected = np.random.PCG64DXSM(5).random_raw(4)
+    assert [first, *map(int, rest), source.word()] == [int(word) for word in expected]
+
+
+def in_forked_child(work):
+    """What `work` returns, as text, in a forked child."""
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads alive is the point here
+        child = os.fork()
+    if child == 0:
+        try:
+            answer = str(work())
+        except Exception as error:
+            answer = type(error).__name__
+        os.write(write, answer.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    return answer
+
+
+@pytest.mark.parametrize("fresh", [chacha20, operating_system])
+def test_a_forked_child_never_repeats_its_parent(fresh):
+    """The buffered words of the parent are not those of the child, nor those of a second child."""
+    source = WordSource(fresh=fresh)
+    source.word()
+    children = [in_forked_child(lambda: [source.word() for _ in range(100)]) for _ in range(2)]
+    parent = str([source.word() for _ in range(100)])
+    assert len({parent, *children}) == 3
+
+
+def test_what_happens_on_the_first_use_after_a_fork(monkeypatch):
+    """The same, seen from inside one process that believes to be a child: new key, empty buffer, new lock."""
+    keyed = []
+    source = WordSource(
+        fresh=lambda: keyed.append(len(keyed)) or (lambda n, key=keyed[-1]: np.full(n, key, "u8"))
+    )
+    seeded = WordSource(seed=1)
+    assert [source.word(), source.word()] == [0, 0]
+    lock = source._lock
+    monkeypatch.setattr(randomness, "_AFTER_FORK", randomness._AfterFork())
+    randomness._AFTER_FORK.in_child()
+    assert [source.word(), source.word()] == [1, 1]
+    assert source._lock is not lock
+    with pytest.raises(NotCopyable, match="seed of its own"):
+        seeded.word()
+
+
+def test_a_fork_while_the_lock_is_held_does_not_hang():
+    """A child gets a lock of its own, since the thread that held the parent's is not there."""
+    source = WordSource()
+    with source._lock:
+        assert in_forked_child(lambda: source.word() >= 0) == "True"
+
+
+def test_a_seeded_source_is_refused_in_a_child():
+    """It would repeat its parent's words."""
+    source = WordSource(seed=1)
+    assert in_forked_child(source.word) == "NotCopyable"
+    assert source.word() >= 0
+
+
+def test_threads_get_different_words():
+    """Four threads that read at once never see the same word."""
+    source, seen = WordSource(), [[] for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda mine: mine.extend(source.word() for _ in range(3000)), args=(mine,))
+        for mine in seen
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({word for mine in seen for word in mine}) == 12000
+
+
+@pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_source_cannot_be_copied(copier):
+    """A copy would repeat words."""
+    with pytest.raises(NotCopyable, match="repeat"):
+        copier(WordSource())
+
+
+def test_the_repr_tells_nothing():
+    """No words, no key."""
+    assert repr(WordSource()) == "WordSource(private=True)"
+
+
+def test_another_generator_can_be_plugged_in():
+    """Its words are used as they come."""
+    source = WordSource(fresh=lambda: lambda count: np.arange(count, dtype=np.uint64))
+    assert [source.word() for _ in range(3)] == [0, 1, 2]
+    assert as_source(source) is source
+    assert not as_source(None, seed=3).private
+    for wrong in (np.zeros(3), np.zeros(3, dtype=np.int64), np.empty(0, dtype=np.uint64)):
+        with pytest.raises(InvalidType, match="uint64"):
+            WordSource(fresh=lambda wrong=wrong: lambda count: wrong).word()
+    with pytest.raises(InvalidArgument, match="not both"):
+        WordSource(seed=1, fresh=chacha20)
+    with pytest.raises(InvalidArgument, match="not both"):
+        as_source(source, seed=1)
