@@ -1,10 +1,18 @@
 """Generic kernels: the body is chosen by the first argument's type, interpreted and compiled alike."""
 
+import importlib
+import inspect
+import pathlib
+import pkgutil
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numba
 import pytest
 
+import discreet
+from discreet import compiled
 from discreet.compiled import generic, kernel
 
 
@@ -56,3 +64,46 @@ def test_unregistered_types_are_errors() -> None:
         area(Blob(1.0), 1.0)
     with pytest.raises(numba.TypingError):
         total(Blob(1.0), Square(1.0))
+
+
+def test_every_compiled_function_counts_in_the_name_of_the_cache() -> None:
+    """The cache is named after all files that speak of kernels: each compiled function is in one."""
+    files = set()
+    for module in pkgutil.walk_packages(discreet.__path__, "discreet."):
+        for value in vars(importlib.import_module(module.name)).values():
+            if isinstance(value, numba.core.registry.CPUDispatcher):
+                files.add(inspect.getfile(value.py_func))
+    assert len(files) > 10
+    for path in files:
+        assert b"kernel" in pathlib.Path(path).read_bytes(), path
+
+
+def test_changing_a_kernel_changes_the_cache(tmp_path: pathlib.Path) -> None:
+    """A copy of the package with one kernel edited compiles into another folder; other edits do not."""
+
+    def folder_of(package: pathlib.Path) -> str:
+        code = "import discreet.compiled; print(discreet.compiled.kernel_cache())"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True, check=True
+        )
+        return pathlib.Path(done.stdout.strip()).name
+
+    source = pathlib.Path(compiled.__file__).parent
+    copy = tmp_path / "discreet"
+    for path in source.rglob("*.py"):
+        target = copy / path.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    before = folder_of(copy)
+    (copy / "errors.py").write_text((copy / "errors.py").read_text() + "# a remark\n")
+    assert folder_of(copy) == before
+    noise = copy / "privacy" / "noise.py"
+    noise.write_text(noise.read_text() + "# a remark\n")
+    assert folder_of(copy) != before
+
+
+def test_the_users_own_cache_setting_is_left_alone() -> None:
+    """Compiling a kernel does not move where the user's functions are cached."""
+    before = numba.config.CACHE_DIR
+    kernel(lambda x: x)
+    assert before == numba.config.CACHE_DIR

@@ -4,13 +4,21 @@ Importing this module imports numba (about half a second), so only modules that
 hold kernels import it, and ``import discreet`` loads none of those.
 """
 
+import contextlib
 import functools
+import hashlib
 import inspect
-from collections.abc import Callable
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar, cast
 
 import numba
 from numba.extending import overload
+
+_config: Any = numba.config
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -21,7 +29,51 @@ def kernel(function: Function) -> Function:
     Division by zero follows IEEE rules instead of raising, so that no branch of a
     kernel can turn a private value into an exception.
     """
-    return cast(Function, numba.njit(function, cache=True, nogil=True, error_model="numpy"))
+    with _cached_in(kernel_cache()):
+        return cast(Function, numba.njit(function, cache=True, nogil=True, error_model="numpy"))
+
+
+@functools.cache
+def kernel_cache() -> str:
+    """The folder of compiled code, which is another one whenever any kernel of the package changes.
+
+    numba looks only at the file of a function to see whether its cached code is still good. Code of
+    other files that was compiled into it could so outlive an upgrade, and with it a fixed mistake
+    in a noise sampler. Naming the folder after the contents of all files that speak of kernels rules that
+    out; a test checks that every compiled function stands in such a file.
+    """
+    package = pathlib.Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        source = path.read_bytes()
+        if b"kernel" in source:
+            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + source)
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    if _config.CACHE_DIR:
+        return os.path.join(_config.CACHE_DIR, f"discreet-{name}")
+    beside = package / "__pycache__"
+    try:
+        beside.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=beside):
+            pass
+    except OSError:  # installed where this user may not write
+        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        return os.path.join(home, "discreet", name)
+    for old in beside.glob("kernels-*"):
+        if old.name != name:
+            shutil.rmtree(old, ignore_errors=True)
+    return str(beside / name)
+
+
+@contextlib.contextmanager
+def _cached_in(folder: str) -> Iterator[None]:
+    """Where numba puts the code of functions decorated meanwhile; it reads the setting just then."""
+    before = _config.CACHE_DIR
+    _config.CACHE_DIR = folder
+    try:
+        yield
+    finally:
+        _config.CACHE_DIR = before
 
 
 class Generic(Protocol):

@@ -10,7 +10,7 @@ from discreet.baselines.hazan_kale import NOT_PRIVATE
 from discreet.learners.base import FunctionFeedback, named_items
 from discreet.learners.core import Limits, new_core
 from discreet.learners.update_rules import ApproximateLeader
-from discreet.prefix_sums.steps import no_noise
+from discreet.prefix_sums.plain import no_noise
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound

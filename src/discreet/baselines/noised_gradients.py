@@ -9,7 +9,7 @@ from discreet import checks
 from discreet.learners.base import FunctionFeedback, named_items
 from discreet.learners.core import Limits, new_core
 from discreet.learners.update_rules import DualAveraging
-from discreet.prefix_sums.steps import RoundNoise
+from discreet.prefix_sums.plain import round_noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.guarantee import Guarantee
@@ -59,7 +59,7 @@ class NoisedGradients(FunctionFeedback):
         words = as_source(source, seed)
         self._promise = budget.guarantee(words, proof="factorisations", local=True)
         core = new_core(
-            mechanism=RoundNoise(law, np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)),
+            mechanism=round_noise(size, law),
             rule=DualAveraging(self.eta, np.full(size, 0.5)),
             limits=Limits(-M, M, DEFAULT_UNITS, bound.step, bound.coordinate, bound.l1),
             start=np.full(size, 0.5),

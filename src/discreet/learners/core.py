@@ -20,7 +20,7 @@ from discreet.compiled import generic, kernel
 from discreet.estimators import chain_probabilities, draw_prefix, one_point, one_point_with_coin
 from discreet.learners.update_rules import enter, forget_past, next_point
 from discreet.lovasz import chain_weights, decreasing_order
-from discreet.prefix_sums.steps import add_secret, draw_noise, forget
+from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient, to_units, values_to_units
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray
@@ -151,8 +151,8 @@ def _choose_prefix(core: Core, words: WordArray, cursor: int) -> tuple[IntArray,
 def _learn_gradient(core: Core, order: IntArray, costs: FloatArray, words: WordArray, cursor: int) -> int:
     if core.rounds[0] >= core.horizon:
         return cursor
-    cursor = draw_noise(core.mechanism, words, cursor)
-    if cursor == DRY:
+    done, cursor = draw_noise(core.mechanism, 0, words, cursor)
+    if done < samples_needed(core.mechanism):
         return DRY
     limits = core.limits
     chain_gradient(costs, order, limits.low, limits.high, limits.units, core.vector)
@@ -173,8 +173,8 @@ def _learn_estimate(
             return DRY
         heads = words[cursor] >> np.uint64(63) == np.uint64(1)
         cursor += 1
-    cursor = draw_noise(core.mechanism, words, cursor)
-    if cursor == DRY:
+    done, cursor = draw_noise(core.mechanism, 0, words, cursor)
+    if done < samples_needed(core.mechanism):
         return DRY
     limits = core.limits
     # Centred and on the grid: a number in [-M, M] whatever the feedback was.

@@ -14,7 +14,7 @@ from discreet.errors import InvalidArgument
 from discreet.learners.base import BanditFeedback, named_items
 from discreet.learners.core import new_core
 from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
-from discreet.paper.parameters import UNITS, Calibration, check_calibration, limits_of, steps_of, tree
+from discreet.paper.parameters import UNITS, Calibration, check_calibration, limits_of, tree
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
@@ -105,7 +105,7 @@ class BanditSubmodPFTAL(BanditFeedback):
             raise checks.complaint(owner, "x1", "a point of [0, 1]^n", start.tolist())
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
         core = new_core(
-            mechanism=steps_of(made),
+            mechanism=made.steps,
             rule=rule,
             limits=limits_of(M, bound),
             start=start,

@@ -7,7 +7,6 @@ from discreet.bounds.corrected import Noise
 from discreet.learners.core import Limits
 from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.spherical import SphericalTree
-from discreet.prefix_sums.steps import BinarySteps, SphericalSteps
 from discreet.privacy.budget import Budget
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import WordSource
@@ -46,10 +45,3 @@ def tree(
     if noise == "laplace":
         return BinaryTree(n, T, bound, budget, source=source)
     return SphericalTree(n, T, bound, budget, sensitivity=sensitivity, source=source)
-
-
-def steps_of(made: BinaryTree) -> BinarySteps | SphericalSteps:
-    """The compiled steps of a tree, which then belong to the caller alone."""
-    if isinstance(made, SphericalTree):
-        return SphericalSteps(made._scale, made._state)
-    return BinarySteps(made._law, made._state)

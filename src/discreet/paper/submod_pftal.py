@@ -12,7 +12,7 @@ from discreet.errors import InvalidArgument
 from discreet.learners.base import FunctionFeedback, named_items
 from discreet.learners.core import new_core
 from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
-from discreet.paper.parameters import UNITS, Calibration, check_calibration, limits_of, steps_of, tree
+from discreet.paper.parameters import UNITS, Calibration, check_calibration, limits_of, tree
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
@@ -103,9 +103,7 @@ class SubmodPFTAL(FunctionFeedback):
         self._promise = _published_guarantee(made.guarantee, self) if published else made.guarantee
         start = checks.subset_mask(owner, "S1", S1, size).astype(np.float64)
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
-        core = new_core(
-            mechanism=steps_of(made), rule=rule, limits=limits_of(M, bound), start=start, horizon=T
-        )
+        core = new_core(mechanism=made.steps, rule=rule, limits=limits_of(M, bound), start=start, horizon=T)
         super().__init__(items, core, words)
 
     @property

@@ -4,10 +4,12 @@ import dataclasses
 from abc import abstractmethod
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray, integer
 from discreet.errors import InvalidArgument
+from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.privacy.budget import Budget
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
@@ -113,6 +115,34 @@ class PrefixSum(Exclusive):
             f"{type(self).__name__}(dimension={self.dimension}, horizon={self.horizon}, "
             f"round={self.round}, private={self.guarantee.private})"
         )
+
+
+class CompiledPrefixSum(PrefixSum):
+    """A prefix sum whose rounds are the compiled steps that learners use too."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> Any:
+        """The mechanism of `discreet.prefix_sums.steps`, with its secret state.
+
+        A learner that takes it over must not use this object any more.
+        """
+
+    def _samples_to_draw(self) -> int:
+        return int(samples_needed(self.steps))
+
+    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+        drawn: tuple[int, int] = draw_noise(self.steps, done, words, cursor)
+        return drawn
+
+    def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
+        released: npt.NDArray[Any] = np.empty_like(self.steps.state.noise)
+        add_secret(self.steps, secret, released)
+        return released
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        arrays: dict[str, npt.NDArray[Any]] = self.steps.state._asdict()
+        return arrays
 
 
 def common_settings(settings: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """Prefix sums by a binary tree: each is a sum of at most one node per level."""
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import IntArray, integer
 from discreet.compiled import kernel
-from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
+from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
+from discreet.prefix_sums.steps import add_secret, draw_noise, forget, forget_tree, samples_needed
 from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
@@ -16,7 +16,14 @@ from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import WordArray, WordSource
 
 
-class BinaryTree(PrefixSum):
+class BinarySteps(NamedTuple):
+    """A binary tree with exact discrete noise, as compiled code sees it."""
+
+    law: noise.Law
+    state: TreeState
+
+
+class BinaryTree(CompiledPrefixSum):
     """The classical tree: round t is the sum of the nodes named by the binary digits of t.
 
     A round lies in one node per level, of which there are ceil(log2 T) + 1. Every node
@@ -79,23 +86,13 @@ class BinaryTree(PrefixSum):
         """Mean over all rounds of the noise variance per coordinate of a released sum."""
         return mean_nodes(self._horizon) * noise.variance(self._law) * self.bound.step**2
 
-    def _samples_to_draw(self) -> int:
-        return self.dimension
-
-    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-        level = entering_level(self._state)
-        return draw_rows(self._law, self._state, level, level + 1, done, words, cursor)
-
-    def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
-        released = np.empty_like(self._state.noise)
-        advance(self._state, secret, released)
-        return released
+    @property
+    def steps(self) -> Any:
+        """The compiled mechanism."""
+        return BinarySteps(self._law, self._state)
 
     def _settings(self) -> dict[str, Any]:
         return super()._settings() | {"horizon": self._horizon}
-
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return self._state._asdict()
 
     def _load(self, saved: Any) -> None:
         super()._load(saved)
@@ -142,3 +139,28 @@ def advance(state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> N
         state.noise[i] += state.live[level * n + i]
         state.total[i] += vector[i]
         released[i] = state.total[i] + state.noise[i]
+
+
+@samples_needed.register(BinarySteps)
+@kernel
+def _one_node(mechanism: BinarySteps) -> int:
+    return mechanism.state.total.size
+
+
+@draw_noise.register(BinarySteps)
+@kernel
+def _draw_node(mechanism: BinarySteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+    level = entering_level(mechanism.state)
+    return draw_rows(mechanism.law, mechanism.state, level, level + 1, done, words, cursor)
+
+
+@add_secret.register(BinarySteps)
+@kernel
+def _add(mechanism: BinarySteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
+    advance(mechanism.state, vector, released)
+
+
+@forget.register(BinarySteps)
+@kernel
+def _forget(mechanism: BinarySteps) -> None:
+    forget_tree(mechanism.state)

@@ -8,13 +8,13 @@ Reference:
 import functools
 from typing import Any, NamedTuple, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import IntArray, integer
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
-from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
+from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
+from discreet.prefix_sums.steps import add_secret, draw_noise, forget, forget_tree, samples_needed
 from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
@@ -37,7 +37,15 @@ class Shape(NamedTuple):
         return (self.arity - 1) // 2
 
 
-class KAryTree(PrefixSum):
+class KArySteps(NamedTuple):
+    """A k-ary tree with subtraction, as compiled code sees it."""
+
+    law: noise.Law
+    shape: Shape
+    state: TreeState
+
+
+class KAryTree(CompiledPrefixSum):
     """A tree in which a prefix may also be a large node *minus* some small ones.
 
     Level l cuts time into nodes of k^l rounds. Write t in balanced base k, with digits
@@ -103,24 +111,13 @@ class KAryTree(PrefixSum):
         """Mean over all rounds of the noise variance per coordinate of a released sum."""
         return mean_nodes(self.shape, self._horizon) * noise.variance(self._law) * self.bound.step**2
 
-    def _samples_to_draw(self) -> int:
-        first, last = rows_to_draw(self.shape, self._state)
-        return (last - first) * self.dimension
-
-    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-        first, last = rows_to_draw(self.shape, self._state)
-        return draw_rows(self._law, self._state, first, last, done, words, cursor)
-
-    def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
-        released = np.empty_like(self._state.noise)
-        advance(self.shape, self._state, secret, released)
-        return released
+    @property
+    def steps(self) -> KArySteps:
+        """The compiled mechanism."""
+        return KArySteps(self._law, self.shape, self._state)
 
     def _settings(self) -> dict[str, Any]:
         return super()._settings() | {"horizon": self._horizon, "arity": self.shape.arity}
-
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return self._state._asdict()
 
     def _load(self, saved: Any) -> None:
         super()._load(saved)
@@ -246,3 +243,29 @@ def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDAr
     for i in range(n):
         state.total[i] += vector[i]
         released[i] = state.total[i] + state.noise[i]
+
+
+@samples_needed.register(KArySteps)
+@kernel
+def _rows_of_nodes(mechanism: KArySteps) -> int:
+    first, last = rows_to_draw(mechanism.shape, mechanism.state)
+    return (last - first) * mechanism.state.total.size
+
+
+@draw_noise.register(KArySteps)
+@kernel
+def _draw_nodes(mechanism: KArySteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+    first, last = rows_to_draw(mechanism.shape, mechanism.state)
+    return draw_rows(mechanism.law, mechanism.state, first, last, done, words, cursor)
+
+
+@add_secret.register(KArySteps)
+@kernel
+def _add(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
+    advance(mechanism.shape, mechanism.state, vector, released)
+
+
+@forget.register(KArySteps)
+@kernel
+def _forget(mechanism: KArySteps) -> None:
+    forget_tree(mechanism.state)

@@ -6,20 +6,30 @@ and far less of it.
 """
 
 import math
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from discreet.checks import positive_number
+from discreet.checks import IntArray, positive_number
+from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import binary
 from discreet.prefix_sums.base import common_settings
-from discreet.prefix_sums.tree import new_state
+from discreet.prefix_sums.steps import add_secret, draw_noise, forget, forget_tree, samples_needed
+from discreet.prefix_sums.tree import TreeState, new_state
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import fill_spherical
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import WordArray, WordSource
+
+
+class SphericalSteps(NamedTuple):
+    """The tree with float noise, as compiled code sees it."""
+
+    scale: float
+    state: TreeState
 
 
 class SphericalTree(binary.BinaryTree):
@@ -76,11 +86,10 @@ class SphericalTree(binary.BinaryTree):
         node = (self.dimension + 1) * (self._scale * self.bound.step) ** 2
         return binary.mean_nodes(self._horizon) * node
 
-    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-        start = binary.entering_level(self._state) * self.dimension
-        return fill_spherical(
-            self._scale, self._state.live[start : start + self.dimension], done, words, cursor
-        )
+    @property
+    def steps(self) -> SphericalSteps:
+        """The compiled mechanism."""
+        return SphericalSteps(self._scale, self._state)
 
     def _settings(self) -> dict[str, Any]:
         return super()._settings() | {"sensitivity": self.sensitivity}
@@ -89,3 +98,29 @@ class SphericalTree(binary.BinaryTree):
     def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
         own = {name: settings[name] for name in ("horizon", "sensitivity")}
         return cls(**common_settings(settings), **own, source=source)
+
+
+@samples_needed.register(SphericalSteps)
+@kernel
+def _one_node(mechanism: SphericalSteps) -> int:
+    return mechanism.state.total.size
+
+
+@draw_noise.register(SphericalSteps)
+@kernel
+def _draw_node(mechanism: SphericalSteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+    n = mechanism.state.total.size
+    start = binary.entering_level(mechanism.state) * n
+    return fill_spherical(mechanism.scale, mechanism.state.live[start : start + n], done, words, cursor)
+
+
+@add_secret.register(SphericalSteps)
+@kernel
+def _add(mechanism: SphericalSteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
+    binary.advance(mechanism.state, vector, released)
+
+
+@forget.register(SphericalSteps)
+@kernel
+def _forget(mechanism: SphericalSteps) -> None:
+    forget_tree(mechanism.state)
