@@ -9,6 +9,9 @@ For use rather than study take `discreet.BanditLearner` and `discreet.FullInform
 """
 
 from discreet.paper.bandit_submod_pftal import BanditSubmodPFTAL
+from discreet.paper.convex_sets import Ball, Box, ConvexSet, Simplex
+from discreet.paper.pftal import PFTAL
 from discreet.paper.submod_pftal import SubmodPFTAL
+from discreet.paper.tbap import TBAP
 
-__all__ = ["BanditSubmodPFTAL", "SubmodPFTAL"]
+__all__ = ["PFTAL", "TBAP", "Ball", "BanditSubmodPFTAL", "Box", "ConvexSet", "Simplex", "SubmodPFTAL"]

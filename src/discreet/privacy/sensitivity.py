@@ -18,6 +18,10 @@ from discreet.privacy import grid
 from discreet.privacy.grid import DEFAULT_UNITS, MOST_UNITS, Grid
 from discreet.privacy.guarantee import Neighbours
 
+#: Limits under which exact Euclidean norms fit 64 bits.
+MOST_L2_UNITS = 1 << 24
+MOST_L2_COORDINATES = 1 << 14
+
 #: :func:`discreet.privacy.grid.to_units`, compiled.
 to_units: Callable[[float, float, float, int], int] = kernel(grid.to_units)
 
@@ -34,6 +38,7 @@ class VectorBound:
         coordinate: Largest absolute value of one coordinate, in units.
         l1: Largest sum of absolute values, in units.
         step: The value of one unit.
+        l2: Largest Euclidean norm, in units, or None for what the other two imply.
 
     >>> bound = VectorBound.for_costs(0.0, 1.0, units=10)
     >>> bound.enforce(np.array([1.0, -1.0, 1.0]))
@@ -45,11 +50,14 @@ class VectorBound:
     coordinate: int
     l1: int
     step: float = 1.0
+    l2: int | None = None
 
     def __post_init__(self) -> None:
         integer("VectorBound", "coordinate", self.coordinate, least=1, most=2 * MOST_UNITS)
         integer("VectorBound", "l1", self.l1, least=1, most=4 * MOST_UNITS)
         positive_number("VectorBound", "step", self.step)
+        if self.l2 is not None:
+            integer("VectorBound", "l2", self.l2, least=1, most=MOST_L2_UNITS)
 
     @classmethod
     def for_costs(
@@ -78,7 +86,8 @@ class VectorBound:
     def squared_l2(self) -> int:
         """Largest squared L2 norm: the convex maximum at a corner, as many full coordinates as fit."""
         full, rest = divmod(self.l1, min(self.coordinate, self.l1))
-        return full * min(self.coordinate, self.l1) ** 2 + rest**2
+        implied = full * min(self.coordinate, self.l1) ** 2 + rest**2
+        return implied if self.l2 is None else min(implied, self.l2**2)
 
     def l1_distance(self, neighbours: Neighbours = Neighbours.REPLACE_ONE_ROUND) -> int:
         """How far, in L1, two inputs of one round can lie apart."""
@@ -107,6 +116,9 @@ class VectorBound:
             values_to_units(values, self.step, self.coordinate, units)
         else:
             units[:] = vector
+        if self.l2 is not None:
+            fitting_l2(units.size)
+            bound_l2_in_place(units, self.l2)
         bound_in_place(units, self.coordinate, self.l1)
         return units
 
@@ -136,6 +148,26 @@ def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
 
 
 @kernel
+def bound_l2_in_place(units: IntArray, l2: int) -> None:
+    """Clip each coordinate to [-l2, l2], then shrink all alike if the Euclidean norm exceeds `l2`.
+
+    |g_i| -> floor(|g_i| l2 / r) with r the norm rounded up to a whole number, so the new norm is at
+    most l2 exactly. With l2 <= 2^24 and at most 2^14 coordinates the squares add up to below 2^62.
+    """
+    square = 0
+    for i in range(units.size):
+        units[i] = min(max(units[i], -l2), l2)
+        square += units[i] * units[i]
+    if square > l2 * l2:
+        root = int(math.sqrt(square))
+        while root * root < square:
+            root += 1
+        for i in range(units.size):
+            share = abs(units[i]) * l2 // root
+            units[i] = share if units[i] >= 0 else -share
+
+
+@kernel
 def chain_gradient(
     costs: FloatArray, order: IntArray, low: float, high: float, units: int, out: IntArray
 ) -> None:
@@ -150,6 +182,12 @@ def chain_gradient(
         after = to_units(costs[i + 1], low, high, units)
         out[order[i]] = after - before
         before = after
+
+
+def fitting_l2(dimension: int) -> None:
+    """Refuse more coordinates than exact squares have room for; their number is public."""
+    if dimension > MOST_L2_COORDINATES:
+        raise complaint("VectorBound", "vector", f"of at most {MOST_L2_COORDINATES} coordinates", dimension)
 
 
 def fitting_dimension(owner: str, vector: object, dimension: int) -> None:

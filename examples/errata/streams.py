@@ -1,0 +1,28 @@
+"""Streams that the errata scripts share."""
+
+import numpy as np
+
+import discreet
+from discreet.environments import Pool
+from discreet.learners.base import Learner
+from discreet.set_functions import Modular
+from discreet.simulation.loop import play
+
+
+def modular_stream(n: int, gap: float, rounds: int, seed: int) -> Pool:
+    """f(S) = s (2 [i in S] - 1), item i and sign s at random; the signs favour every other item by `gap`."""
+    functions, probabilities = [], []
+    for item in range(n):
+        for sign in (1, -1):
+            weights = np.zeros(n)
+            weights[item] = 2 * sign
+            functions.append(Modular(weights, constant=-sign))
+            favoured = sign == (-1 if item % 2 == 0 else 1)
+            probabilities.append((1 + gap if favoured else 1 - gap) / (2 * n))
+    return Pool(functions, rounds, probabilities=probabilities, seed=seed)
+
+
+def regret_rate(learner: Learner, pool: Pool, *, bandit: bool) -> float:
+    """Regret per round against the best fixed set."""
+    paid = play(learner._core, pool.compiled, pool.rounds, learner._source, bandit=bandit)
+    return float(paid.sum() - discreet.minimize(pool.total).value) / pool.rounds

@@ -1,0 +1,114 @@
+"""TBAP: the tree-based aggregation protocol, as the paper uses it."""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet import checks
+from discreet.bounds.corrected import Noise
+from discreet.checks import FloatArray
+from discreet.paper.parameters import Calibration, check_calibration, tree
+from discreet.privacy.budget import Budget
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import VectorBound
+from discreet.randomness import Seed, WordSource, as_source
+
+#: Grid steps in the norm bound mu.
+UNITS = 1 << 22
+#: More coordinates would not leave room for exact sums of the grid.
+MOST_COORDINATES = 1 << 14
+
+
+class TBAP:
+    """Noisy sums of all vectors so far, by a complete binary tree.
+
+    Args:
+        d: Length of the vectors.
+        T: The number of rounds.
+        mu: Bound on the Euclidean norm of each vector; longer ones are scaled down.
+        epsilon: Privacy loss.
+        calibration: "corrected" makes the noise for replacing a vector, a distance of 2 mu;
+            "published" for mu, as printed, so that the real loss is 2 epsilon (erratum E3).
+        noise: "laplace" (exact, the corrected default; for the L1 distance 2 mu sqrt(d)) or
+            "spherical" (density proportional to exp(-|z|_2 / scale), in floats, as printed).
+        seed: Makes a run repeatable and not private.
+        source: Random words, instead of a seed.
+
+    Formal guarantees:
+        Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a
+        vector enters ceil(log2 T) + 1 nodes; norms are enforced in exact integers, so each moves
+        by at most 2 mu in L2 and 2 mu sqrt(d) in L1. Noise: per node, discrete Laplace of scale
+        levels * 2 mu sqrt(d) / epsilon per coordinate, or spherical of scale levels * 2 mu / epsilon.
+        Proof: `docs/guarantees.md#binary-tree`.
+
+    Examples:
+        >>> tbap = TBAP(d=2, T=8, mu=1.0, epsilon=1.0)
+        >>> tbap.add([0.6, 0.8]).shape
+        (2,)
+    """
+
+    def __init__(
+        self,
+        d: int,
+        T: int,
+        mu: float,
+        epsilon: float,
+        *,
+        calibration: Calibration = "corrected",
+        noise: Noise | None = None,
+        seed: Seed | None = None,
+        source: WordSource | None = None,
+    ) -> None:
+        published = calibration == "published"
+        noise = noise or ("spherical" if published else "laplace")
+        check_calibration("TBAP", calibration, noise)
+        self.d = checks.integer("TBAP", "d", d, 1, MOST_COORDINATES)
+        self.T = checks.integer("TBAP", "T", T, 1)
+        self.mu = checks.positive_number("TBAP", "mu", mu)
+        self.epsilon = checks.positive_number("TBAP", "epsilon", epsilon)
+        l1 = math.isqrt(self.d * UNITS**2 - 1) + 1
+        bound = VectorBound(coordinate=UNITS, l1=l1, step=self.mu / UNITS, l2=UNITS)
+        self._tree = tree(
+            self.d,
+            self.T,
+            bound,
+            Budget(epsilon=self.epsilon),
+            as_source(source, seed),
+            noise,
+            self.mu if published else None,
+        )
+        self._promise = self._tree.guarantee
+        if published:
+            self._promise = Guarantee(
+                epsilon=self.epsilon, horizon=self.T, exact=False, proof=self._promise.proof
+            ).void(
+                f"the published theorem claims epsilon = {self.epsilon:g}, but neighbours replace a vector, "
+                f"which moves a node by up to 2 mu: the real loss is bounded by {2 * self.epsilon:g} "
+                "(erratum E3); and its noise is made of floats"
+            )
+
+    def add(self, z: npt.ArrayLike) -> FloatArray:
+        """Take in a private vector; the noisy sum of all vectors so far.
+
+        Coordinates that are not finite numbers count as zero.
+        """
+        vector = np.array(z, dtype=np.float64)
+        if vector.shape != (self.d,):
+            raise checks.complaint("TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}")
+        return self._tree.add(_scaled_down(vector, self.mu)).values
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, or for the published calibration what is false."""
+        return self._promise
+
+
+def _scaled_down(vector: FloatArray, mu: float) -> FloatArray:
+    """The nearest vector of norm at most mu, for accuracy: the exact bound is enforced afterwards."""
+    vector = np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0)
+    largest = float(np.abs(vector).max(initial=0.0))
+    if largest == 0.0:
+        return vector
+    norm = largest * float(np.linalg.norm(vector / largest))
+    return vector if norm <= mu else vector / largest * (mu / (norm / largest))
