@@ -189,3 +189,21 @@ def test_another_generator_can_be_plugged_in():
         WordSource(seed=1, fresh=chacha20)
     with pytest.raises(InvalidArgument, match="not both"):
         as_source(source, seed=1)
+
+
+def test_words_that_were_read_when_an_interruption_struck_are_never_read_again() -> None:
+    """An exception just after a sampler has used its words: the next one must not see them."""
+    source = WordSource(seed=3)
+    seen = []
+
+    def take_two_and_fail(done, words, cursor):
+        seen.extend(words[cursor : cursor + 2].tolist())
+        if len(seen) >= 2:
+            raise KeyboardInterrupt
+        return done, cursor
+
+    with pytest.raises(KeyboardInterrupt):
+        source.feed(take_two_and_fail, 1)
+    assert len(seen) == 2
+    later = {source.word() for _ in range(500)}
+    assert not later & set(seen)

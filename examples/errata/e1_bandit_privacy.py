@@ -41,7 +41,7 @@ def run_many(
     while done < sets.shape[0]:
         restart(core, start)
         after = learn_cost(core, order, middle(n), rho, first, words, cursor)
-        hit[done] = np.argmax(np.abs(core.vector))
+        hit[done] = np.argmax(np.abs(core.mechanism.state.total))
         for t in range(sets.shape[1]):
             if after == DRY:
                 break

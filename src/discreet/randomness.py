@@ -100,7 +100,10 @@ class WordSource:
         with self._owned_by_this_process():
             done = 0
             while True:
-                done, self._cursor = consume(done, self._words, self._cursor)
+                # Spent before they are read: if an interruption strikes while `consume` returns, what it
+                # made of these words may be in use already, and the next call must not read them again.
+                first, self._cursor = self._cursor, self._words.size
+                done, self._cursor = consume(done, self._words, first)
                 if done >= goal:
                     return
                 self._append_fresh_words()

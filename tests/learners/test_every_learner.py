@@ -161,6 +161,81 @@ def test_a_forked_child_cannot_go_on() -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
+@pytest.mark.parametrize("name", ["BanditSubmodPFTAL", "SubmodPFTAL"])
+def test_an_interruption_after_the_commit_reuses_no_noise(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception between a kernel's commit and its return: the next node's noise is another."""
+    import discreet.learners.base as base
+
+    step = "learn_cost" if "Bandit" in name else "learn_function"
+    original = getattr(base, step)
+
+    def interrupted(*arguments):  # type: ignore[no-untyped-def]
+        if original(*arguments) >= 0:
+            raise KeyboardInterrupt
+        return -1
+
+    learner = LEARNERS[name](None)
+    function = some_functions()[0]
+    decision = learner.ask()
+    monkeypatch.setattr(base, step, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learner.tell(decision, feedback(learner, decision, function))
+    monkeypatch.undo()
+    live = learner._core.mechanism.state.live.reshape(-1, N)
+    first = live[0].copy()
+    assert first.any()
+    decision = learner.ask()
+    learner.tell(decision, feedback(learner, decision, function))
+    assert learner.rounds == 2
+    assert not set(live[1].tolist()) & set(first.tolist())
+
+
+def test_threads_share_a_learner() -> None:
+    """Every id is handed out once, every decision is learnt from once, whoever tells it."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    learner = every_learner.paper.BanditSubmodPFTAL(N, 10_000, 1.0)
+
+    def work(_: int) -> list[int]:
+        decisions = learner.ask(count=50)
+        for decision in decisions:
+            learner.tell(decision, 0.1)
+            with pytest.raises(DiscreetError, match="already"):
+                learner.tell(decision, 0.1)
+        return [decision.id for decision in decisions]
+
+    with ThreadPoolExecutor(8) as pool:
+        ids = [name for names in pool.map(work, range(16)) for name in names]
+    assert len(set(ids)) == len(ids) == 800
+    assert learner.rounds == 800
+    assert learner.pending == 0
+
+
+def test_secrets_are_cleared_after_each_round() -> None:
+    """The room for gradients holds nothing of the last cost."""
+    for name in ("BanditSubmodPFTAL", "SubmodPFTAL", "HazanKaleBandit"):
+        learner = LEARNERS[name](1)
+        decision = learner.ask()
+        learner.tell(decision, feedback(learner, decision, some_functions()[0]))
+        assert not learner._core.vector.any()
+        assert not learner._core.estimate.any()
+
+
+def test_functions_with_absurd_values_cause_no_warning() -> None:
+    """Overflows and non-numbers inside private functions are neither warned about nor raised."""
+    learner = LEARNERS["SubmodPFTAL"](1)
+    absurd = [
+        Modular([1.7e308] * N),
+        2.0 * FromCallable(lambda s: 1.7e308, N),
+        FromCallable(lambda s: None, N),  # type: ignore[arg-type, return-value]
+        FromCallable(lambda s: "my salary is 70k", N),  # type: ignore[arg-type, return-value]
+        FromCallable(lambda s: 0.0, N, chain=lambda order: [10**400] * (N + 1)),
+    ]
+    for function in absurd:
+        learner.tell(learner.ask(), function)
+    assert learner.rounds == len(absurd)
+
+
 def test_named_items_are_used_in_subsets_and_functions() -> None:
     """Callers see their own names, in decisions and in the functions they tell."""
     from discreet.paper import SubmodPFTAL

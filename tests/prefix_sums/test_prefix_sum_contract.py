@@ -12,8 +12,8 @@ from prefix_sum_makers import BOUND, EPSILON, HORIZON, MAKERS, stream
 
 from discreet import randomness
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable, StaleState
-from discreet.prefix_sums import BinaryTree
-from discreet.privacy import exclusive
+from discreet.prefix_sums import BinaryTree, Epochs, SquareRootToeplitz
+from discreet.privacy import Budget, VectorBound, exclusive
 from discreet.randomness import WordSource
 
 every_kind = pytest.mark.parametrize("kind", MAKERS)
@@ -267,3 +267,51 @@ def test_memory_is_logarithmic_in_the_rounds(kind):
     for vector in stream(HORIZON - 1, 50):
         sums.add(vector)
     assert len(sums.save()) < 12 * small
+
+
+def test_damaged_epochs_are_refused():
+    """Digits that do not belong to the round would make compiled code read beyond its arrays."""
+    sums = Epochs(2, BOUND, Budget(epsilon=1.0))
+    for vector in stream(8, 2):
+        sums.add(vector)
+    sums._state.digits[0] = -sums._state.digits[0] + 1
+    with pytest.raises(InvalidArgument, match="damaged"):
+        Epochs.restore(sums.save(), generation=sums.generation)
+
+
+def test_a_round_number_beyond_the_horizon_is_refused():
+    """A saved round is checked before it is trusted."""
+    sums = SquareRootToeplitz(2, 4, BOUND, Budget(rho=0.5))
+    sums.round = 9
+    with pytest.raises(InvalidArgument, match="saved round"):
+        SquareRootToeplitz.restore(sums.save(), generation=0)
+
+
+def test_epochs_refuse_at_once_a_budget_too_small_for_late_epochs():
+    """Not in the middle of a run, years later."""
+    fine = VectorBound(coordinate=2**29, l1=2**30)
+    with pytest.raises(InvalidArgument, match="scale"):
+        Epochs(2, fine, Budget(epsilon=1e-6))
+
+
+def test_of_two_branches_only_one_is_recorded():
+    """A store that compares and sets lets only one of a restored state and its original go on."""
+    recorded = 0
+
+    def record(generation):
+        nonlocal recorded
+        if recorded != generation - 1:
+            return False
+        recorded = generation
+        return True
+
+    original = BinaryTree(2, HORIZON, BOUND, EPSILON)
+    original.add(stream(1, 2)[0])
+    assert record(original.generation)
+    saved = original.save()
+    branch = BinaryTree.restore(saved, generation=recorded)
+    assert record(branch.generation)
+    original.add(stream(1, 2)[0])
+    assert not record(original.generation)
+    branch.add(stream(1, 2)[0])
+    assert record(branch.generation)

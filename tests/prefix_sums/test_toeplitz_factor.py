@@ -93,3 +93,22 @@ def test_it_says_that_it_is_made_of_floats():
     assert twice.guarantee_at(1e-6) == twice.guarantee.at_delta(1e-6)
     with pytest.raises(InvalidArgument, match="rho"):
         SquareRootToeplitz(1, 10, BOUND, Budget(epsilon=1.0))
+
+
+@pytest.mark.parametrize(
+    ("poles", "zeros"),
+    [
+        ([0.5 + 1e-9, 0.5], [0.3, 0.1]),
+        ([0.9, 0.5], [0.7, 0.5]),
+        ([1.0, 0.5], [0.7, 0.3]),
+        ([0.9, 0.8], [0.7, 0.6]),
+        ([0.9], [0.8, 0.7]),
+        ([], []),
+        ([float("nan")], [0.5]),
+    ],
+)
+def test_factors_whose_sums_would_cancel_are_refused(poles, zeros):
+    """Close or equal poles would make the computed sensitivity too small."""
+    factor = Factor(np.array(poles), np.array(zeros))
+    with pytest.raises(InvalidArgument, match="alternate"):
+        SquareRootToeplitz(2, 50, BOUND, Budget(rho=0.5), factor=factor)

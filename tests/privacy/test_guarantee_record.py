@@ -101,3 +101,22 @@ def test_a_missing_accountant_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
     with pytest.raises(MissingExtra, match=r"discreet\[accounting\]"):
         accounting.epsilon_of_rho(0.1, 1e-6)
+
+
+@given(st.floats(1e-9, 600))
+def test_words_never_understate_the_loss(epsilon):
+    """The factor and the figures shown are at least the true ones."""
+    text = str(Guarantee(epsilon=epsilon))
+    shown = float(text.split("epsilon = ")[1].split(",")[0])
+    assert shown >= epsilon * (1 - 1e-15)
+    promise = text.split("anything released is at most ")[1]
+    figure = float(promise.replace("%", " ").split()[0])
+    factor = 1 + figure / 100 if "% more likely" in promise else figure
+    assert math.log1p(figure / 100) >= epsilon * (1 - 1e-12) or math.log(factor) >= epsilon * (1 - 1e-12)
+
+
+def test_a_small_loss_is_not_shown_as_none():
+    """An epsilon of 0.001 is a tenth of a percent, not a factor of 1; only 0 is exact."""
+    assert "at most 0.101% more likely" in str(Guarantee(epsilon=0.001))
+    assert "at most 1.23 times as likely" in str(Guarantee(epsilon=0.2))
+    assert "exactly as likely" in str(Guarantee(epsilon=0.0))

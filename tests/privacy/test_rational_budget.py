@@ -4,12 +4,13 @@ import math
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.privacy import Budget, Neighbours
+from discreet.privacy import Budget, Grid, Neighbours, VectorBound
 from discreet.privacy.rational import (
     exponential_below,
     float_above,
@@ -17,6 +18,7 @@ from discreet.privacy.rational import (
     privacy_loss,
     square_root_above,
 )
+from discreet.randomizers import LaplaceOnGrid
 from discreet.randomness import WordSource
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**6), max_value=1000)
@@ -95,3 +97,19 @@ def test_the_guarantee_of_a_budget():
 def test_the_gaussian_parameter():
     """A perfect square stays exact."""
     assert gaussian_sigma(Fraction(1, 2), 9, nodes=4) == 6
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.int32, np.int64])
+def test_numpy_integers_give_the_same_noise_as_python_ones(kind):
+    """Sensitivities computed in narrow numpy types would wrap around and ask for too little noise."""
+    number = min(int(np.iinfo(kind).max), 100_000)
+    given, plain = VectorBound(kind(number), kind(number)), VectorBound(number, number)
+    assert given == plain
+    for relation in Neighbours:
+        assert given.l1_distance(relation) == plain.l1_distance(relation)
+        assert given.squared_l2_distance(relation) == plain.squared_l2_distance(relation)
+    assert Grid(0, 1, kind(number)).units == number
+    assert LaplaceOnGrid(1.0, units=kind(number)).law == LaplaceOnGrid(1.0, units=number).law
+    assert isinstance(LaplaceOnGrid(1.0, units=kind(number)).release(1.0), int)
+    assert Budget(rho=1, rounds_per_person=kind(20)).per_round == Fraction(1, 400)

@@ -133,3 +133,11 @@ def test_unknown_names_are_told_as_such():
     """Lazily loaded packages still behave like modules."""
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         randomizers.Nothing  # noqa: B018 # the lookup is the test
+
+
+def test_a_damaged_block_is_refused():
+    """A saved block that claims to hold more values than fit would never close."""
+    blocks = Blocks(1.0, length=2)
+    blocks._count[0] = 7
+    with pytest.raises(InvalidArgument, match="damaged"):
+        Blocks.restore(blocks.save(), generation=0)

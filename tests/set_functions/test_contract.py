@@ -168,3 +168,25 @@ def test_a_users_family_joins_the_registry() -> None:
     back = from_dict(Flat(3).to_dict())
     assert isinstance(back, Flat)
     assert (2 * back).shift(1)([0]) == 3.0
+
+
+def test_a_users_chain_of_the_wrong_length_is_refused() -> None:
+    """Compiled code trusts the length, so it is checked where the chain is made."""
+
+    class Short(SetFunction):
+        n = 3
+
+        def range(self) -> tuple[float, float]:
+            return 0.0, 1.0
+
+        def _value(self, mask: np.ndarray) -> float:
+            return 0.0
+
+        def _chain(self, order: np.ndarray) -> np.ndarray:
+            return np.zeros(1)
+
+        def _fields(self) -> dict[str, int]:
+            return {}
+
+    with pytest.raises(DiscreetError, match="must give 4 floats"):
+        Short().chain_values([0, 1, 2])

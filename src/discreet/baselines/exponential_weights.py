@@ -152,6 +152,7 @@ def _learn_arm(
         return DRY
     half = 0.5 * core.high - 0.5 * core.low
     noisy = (to_units(cost, core.low, core.high, core.units) + core.fresh[0]) * (half / core.units)
+    core.fresh[0] = 0
     arm = 0
     for k in range(size):
         arm |= 1 << order[k]

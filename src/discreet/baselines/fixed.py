@@ -41,8 +41,9 @@ class _IgnoresFeedback(BanditFeedback):
     def tell(self, decision: Any, cost: Any) -> None:
         """Count the round."""
         name, _ = self._look_up(decision)
-        del self._pending[name]
-        self._core.rounds[0] += 1
+        self._strike(name)
+        with self._lock:
+            self._core.rounds[0] += 1
 
     @property
     def guarantee(self) -> Guarantee:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NoReturn, overload
@@ -25,6 +26,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray, WordSource, process_mark
 from discreet.set_functions import FromCallable, SetFunction
+from discreet.set_functions.from_callable import number_or_nan
 
 
 class Learner:
@@ -49,7 +51,8 @@ class Learner:
         self._core, self._source = core, source
         self._sign = -1.0 if maximize else 1.0
         self._pending: dict[int, Pending] = {}
-        self._asked = 0
+        self._asked = self._struck = 0
+        self._lock = threading.Lock()
         self._mark = process_mark()
 
     @property
@@ -97,11 +100,13 @@ class Learner:
             return 1, after
 
         self._source.feed(draw, 1)
-        self._asked += 1
         chosen = drawn[0]
-        self._pending[self._asked] = chosen
+        with self._lock:
+            self._asked += 1
+            number = self._asked
+            self._pending[number] = chosen
         subset = frozenset(self.items[i] for i in chosen.order[: chosen.size].tolist())
-        return Decision(self._asked, subset, self._asked)
+        return Decision(number, subset, number)
 
     def _look_up(self, decision: Decision | int) -> tuple[int, Pending]:
         """The id and the draw of a decision that is still to be told about."""
@@ -113,17 +118,24 @@ class Learner:
         name = decision.id if isinstance(decision, Decision) else decision
         if not isinstance(name, int) or not 1 <= name <= self._asked:
             raise UnknownDecision(f"No decision {name!r} was asked for.")
-        if self.rounds >= self.horizon:
-            raise HorizonReached(f"This {type(self).__name__} has taken all its {self.horizon} rounds.")
         pending = self._pending.get(name)
         if pending is None:
             raise AlreadyTold(f"The decision {name} has been told about already; nothing was changed.")
         return name, pending
 
+    def _strike(self, name: int) -> None:
+        """Take a decision off the list, of several threads only once, and never beyond the horizon."""
+        with self._lock:
+            if self._struck >= self.horizon:
+                raise HorizonReached(f"This {type(self).__name__} has taken all its {self.horizon} rounds.")
+            if self._pending.pop(name, None) is None:
+                raise AlreadyTold(f"The decision {name} has been told about already; nothing was changed.")
+            self._struck += 1
+
     def _learn(self, name: int, step: Callable[[WordArray, int], int]) -> None:
         """Strike out a decision and run its learning step, with as many words as it takes."""
         # Struck out first: an interruption may lose a round, never count it twice.
-        del self._pending[name]
+        self._strike(name)
 
         def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
             after = step(words, cursor)
@@ -155,7 +167,7 @@ class BanditFeedback(Learner):
                 finite number counts as the middle of the range. Nothing is raised for any value.
         """
         name, pending = self._look_up(decision)
-        number = self._sign * private_number(cost)
+        number = self._sign * number_or_nan(cost)
         self._learn(
             name,
             lambda words, cursor: learn_cost(
@@ -186,7 +198,7 @@ class FunctionFeedback(Learner):
         elif callable(function):
             told = function
             function = FromCallable(
-                lambda chosen: private_number(told(frozenset(self.items[i] for i in chosen))), len(self.items)
+                lambda chosen: told(frozenset(self.items[i] for i in chosen)), len(self.items)
             )
         else:
             raise InvalidType(
@@ -194,7 +206,8 @@ class FunctionFeedback(Learner):
                 f"Got {type(function).__name__} instead."
             )
         name, pending = self._look_up(decision)
-        costs = self._sign * function.chain_values(pending.order)
+        with np.errstate(all="ignore"):  # a warning would depend on private values
+            costs = self._sign * function.chain_values(pending.order)
         self._learn(
             name, lambda words, cursor: learn_function(self._core, pending.order, costs, words, cursor)
         )
@@ -210,11 +223,3 @@ def named_items(owner: str, items: int | Iterable[Hashable]) -> tuple[Hashable, 
     if not names or len(set(names)) < len(names):
         raise checks.complaint(owner, "items", "at least one name, all different", names)
     return names
-
-
-def private_number(value: Any) -> float:
-    """A private value as a float, NaN where it is no number: it raises nothing, whatever it is given."""
-    try:
-        return float(value)
-    except Exception:  # an error would tell something about the value
-        return float("nan")

@@ -7,8 +7,9 @@ functions one round at a time; the simulator calls the very same functions in a 
 Every function takes ``(words, cursor)`` and returns the new cursor, or DRY before it has changed
 anything that matters, so that a round can be replayed with more words (`discreet.randomness`).
 
-Which values are secret: the feedback, `vector`, and the state inside `mechanism`. Everything else,
-`released` and `x` among it, is a function of released values and of public coins.
+Which values are secret: the feedback, `vector` and `estimate` (cleared at the end of each round), and the
+state inside `mechanism`. Everything else, `released` and `x` among it, is a function of released
+values and of public coins.
 """
 
 from typing import Any, NamedTuple
@@ -89,8 +90,8 @@ class Core(NamedTuple):
         coin: Whether one-point estimates use the paper's coin.
         x: The present point.
         rounds: How many rounds have been learnt from, in its one entry.
-        vector: Room for a gradient in units.
-        estimate: Room for a gradient in values.
+        vector: Room for a gradient in units; secret while a round lasts.
+        estimate: Room for a gradient in values; likewise.
         released: The last released sum, in values.
     """
 
@@ -198,6 +199,8 @@ def absorb(core: Core) -> None:
     add_secret(core.mechanism, core.vector, core.released)
     for i in range(core.x.size):
         core.released[i] *= limits.step
+        core.vector[i] = 0
+        core.estimate[i] = 0.0
     core.rounds[0] += 1
     next_point(core.rule, core.released, core.rounds[0], core.x)
 

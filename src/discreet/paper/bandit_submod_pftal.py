@@ -45,7 +45,8 @@ class BanditSubmodPFTAL(BanditFeedback):
         ratio. Sensitivity: given them an estimate has one nonzero coordinate, of size at most
         2M (n+1) / gamma, enforced in exact integers; replacing a function moves a node by at most twice
         that. Noise: discrete Laplace of scale levels * 4M (n+1) / (gamma epsilon) per coordinate
-        and node. Proof: `docs/guarantees.md#bandit-loop`. Regret: `bounds.bandit_submod_pftal`.
+        and node. Proof: `docs/guarantees.md#binary-tree`, with the coins as in its section Setting.
+        Regret: `bounds.bandit_submod_pftal`.
 
     Examples:
         >>> learner = BanditSubmodPFTAL(["bread", "butter"], T=10_000, epsilon=1.0)
@@ -86,7 +87,8 @@ class BanditSubmodPFTAL(BanditFeedback):
             )
         self.gamma = share(owner, "gamma", default_gamma if gamma is None else gamma)
         self.H = checks.positive_number(owner, "H", default_H if H is None else H)
-        largest = 2 * M * (size + 1) / self.gamma
+        # A single item has no inner prefix, whose estimate the coin doubles.
+        largest = (2 if size > 1 else 1) * M * (size + 1) / self.gamma
         printed = 4 * M + 2 * self.H * math.sqrt(size)
         self.L = checks.positive_number(owner, "L", (printed if published else largest) if L is None else L)
         if not published and largest > self.L:
@@ -128,6 +130,6 @@ def _published_guarantee(promise: Guarantee, learner: BanditSubmodPFTAL, largest
     return Guarantee(epsilon=learner.epsilon, horizon=learner.T, exact=False, proof=promise.proof).void(
         f"the published theorem claims epsilon = {learner.epsilon:g}, but its noise is made for vectors of "
         f"norm L = {learner.L:.3g} while an estimate reaches 2M(n+1)/gamma = {largest:.3g} (erratum E1): the "
-        f"real loss is bounded only by {hidden:.3g}, and by {known:.3g} where the coins are seen; it grows "
-        "like T^(1/4)"
+        f"real loss is bounded by {hidden:.3g}, and by {known:.3g} where the coins are seen, which grow like "
+        "T^(1/4); and the noise is made of floats"
     )

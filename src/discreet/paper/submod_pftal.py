@@ -118,7 +118,7 @@ def _published_guarantee(promise: Guarantee, learner: SubmodPFTAL) -> Guarantee:
     anything = learner.epsilon * 4 * math.sqrt(2) * learner.M / learner.L
     return Guarantee(epsilon=learner.epsilon, horizon=learner.T, exact=False, proof=promise.proof).void(
         f"the published theorem claims epsilon = {learner.epsilon:g} whatever L is, but neighbours replace a "
-        "function, so for submodular costs in [-M, M] the real loss is epsilon * 2 sqrt(6) M / L, here "
+        "function, so for submodular costs in [-M, M] the real loss is up to epsilon * 2 sqrt(6) M / L, here "
         f"{submodular:.3g}, and for any other costs, clipped, up to {anything:.3g}: more than epsilon once L "
         "is small (errata E3, E8); its noise is made of floats; and with its H the regret is linear (E2)"
     )

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import IntArray, integer
+from discreet.errors import InvalidArgument
 from discreet.prefix_sums import kary
-from discreet.prefix_sums.base import PrefixSum, common_settings
+from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
 from discreet.prefix_sums.tree import draw_rows, round_of
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
@@ -56,6 +57,7 @@ class Epochs(PrefixSum):
         super().__init__(dimension, bound, budget, source)
         kary.require_epsilon("Epochs", budget)
         self.growth = integer("Epochs", "growth", growth, least=2, most=64)
+        self._plan(self._epoch_of(MOST_ROUNDS))  # refuses now a budget too small for the noise of late epochs
         self._past_total = np.zeros(self.dimension, dtype=np.int64)
         self._past_noise = np.zeros(self.dimension, dtype=np.int64)
         self._begin(epoch=0)
@@ -92,6 +94,14 @@ class Epochs(PrefixSum):
             nodes=shape.height + 1,
         )
         return shape, law
+
+    def _epoch_of(self, rounds: int) -> int:
+        """The epoch that is going on after so many rounds."""
+        epoch, ended = 0, 1
+        while ended <= rounds:
+            epoch += 1
+            ended += self.growth**epoch
+        return epoch
 
     def _begin(self, epoch: int) -> None:
         """Start an epoch with a new tree on top of what past epochs have added up to."""
@@ -136,17 +146,16 @@ class Epochs(PrefixSum):
     def _load(self, saved: Any) -> None:
         super()._load(saved)
         if self._shape.height:
-            k, reach = self._shape.arity, self._shape.reach
-            round_of(self._state.digits, k, least=-reach, most=reach, horizon=self.growth**self.epoch - 1)
+            k, reach, length = self._shape.arity, self._shape.reach, self.growth**self.epoch
+            inside = round_of(self._state.digits, k, least=-reach, most=reach, horizon=length - 1)
+            if inside != length - self._rounds_left:
+                raise InvalidArgument("The saved state is damaged: its digits are not those of its round.")
 
     @classmethod
     def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
         restored = cls(**common_settings(settings), growth=settings["growth"], source=source)
-        restored.round = settings["round"]
-        epoch, ended = 0, 0
-        while ended + restored.growth**epoch <= restored.round:
-            ended += restored.growth**epoch
-            epoch += 1
-        restored._begin(epoch)
+        restored.round = integer("Epochs", "saved round", settings["round"], least=0, most=MOST_ROUNDS)
+        restored._begin(restored._epoch_of(restored.round))
+        ended = sum(restored.growth**epoch for epoch in range(restored.epoch))
         restored._rounds_left -= restored.round - ended
         return restored

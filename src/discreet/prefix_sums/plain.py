@@ -74,6 +74,7 @@ def _add_each(mechanism: RoundNoise, vector: IntArray, released: npt.NDArray[Any
     for i in range(vector.size):
         mechanism.total[i] += vector[i] + mechanism.fresh[i]
         released[i] = mechanism.total[i]
+        mechanism.fresh[i] = 0
 
 
 @forget.register(NoNoise)

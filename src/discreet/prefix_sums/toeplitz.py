@@ -35,7 +35,8 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import WordArray, WordSource
 
-_SLACK = 1e-9  # far more than the rounding error of the sums of squares below
+_SLACK = 1e-9  # far more than the rounding error of the sums of squares below, for separated poles
+_SEPARATION = 1.01  # each distance from 1 is at least so many times the one before
 
 
 class Factor(NamedTuple):
@@ -76,6 +77,20 @@ class Factor(NamedTuple):
         return float(shares @ sums @ shares)
 
 
+def _require_separated(factor: Factor) -> None:
+    """Refuse poles and zeros that do not alternate, or so close that sums over them cancel."""
+    poles, zeros = np.asarray(factor.poles, dtype=float), np.asarray(factor.zeros, dtype=float)
+    fits = poles.ndim == 1 and poles.shape == zeros.shape and poles.size > 0
+    if fits:
+        away = 1 - np.stack((poles, zeros), axis=1).ravel()
+        fits = bool(away[0] > 0 and away[-1] < 1 and np.all(away[1:] >= _SEPARATION * away[:-1]))
+    if not fits:
+        raise InvalidArgument(
+            "The poles and zeros of a 'factor' must alternate, 1 > pole_1 > zero_1 > pole_2 > ... > 0, each "
+            f"at least {_SEPARATION} times as far from 1 as the one before."
+        )
+
+
 def _gaps(rates: FloatArray) -> FloatArray:
     """1 - r_i r_j for all pairs, without cancellation where both are close to 1."""
     gaps: FloatArray = (1 - rates)[:, None] + rates[:, None] * (1 - rates)[None, :]
@@ -102,8 +117,9 @@ def best_factor(rounds: int, buffers: int) -> Factor:
     from scipy.optimize import minimize
 
     def unpack(logs: FloatArray) -> Factor:
-        # Distances from 1, increasing: each is the next one times a fraction.
-        gaps = np.exp(-np.cumsum(np.exp(logs[::-1]))[::-1])
+        # Distances from 1, increasing: each is the next one times a fraction, and well apart from it.
+        steps = np.exp(logs) + 2 * math.log(_SEPARATION)
+        gaps = np.exp(-np.cumsum(steps[::-1])[::-1])
         return Factor(1 - gaps[0::2], 1 - gaps[1::2])
 
     def objective(logs: FloatArray) -> float:
@@ -163,6 +179,7 @@ class SquareRootToeplitz(PrefixSum):
         self.factor = (
             factor if factor is not None else best_factor(self._horizon, enough_buffers(self._horizon))
         )
+        _require_separated(self.factor)
         squared_distance = bound.squared_l2_distance(budget.neighbours)
         squared = self.factor.squared_sensitivity(self._horizon) * squared_distance
         self.sigma = math.sqrt(squared / (2 * float(budget.per_round))) * (1 + _SLACK)
@@ -228,7 +245,9 @@ class SquareRootToeplitz(PrefixSum):
     def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
         factor = Factor(np.array(settings["poles"]), np.array(settings["zeros"]))
         restored = cls(**common_settings(settings), horizon=settings["horizon"], factor=factor, source=source)
-        restored.round = settings["round"]
+        restored.round = integer(
+            "SquareRootToeplitz", "saved round", settings["round"], least=0, most=restored._horizon
+        )
         return restored
 
 

@@ -34,7 +34,9 @@ class Budget:
 
     def __post_init__(self) -> None:
         one_of("Budget", self.epsilon, self.rho)
-        integer("Budget", "rounds_per_person", self.rounds_per_person, least=1)
+        # Python's own integers: those of numpy would wrap around in the square below.
+        rounds = integer("Budget", "rounds_per_person", self.rounds_per_person, least=1)
+        object.__setattr__(self, "rounds_per_person", rounds)
         if not isinstance(self.neighbours, Neighbours):
             raise InvalidType(
                 f"The 'neighbours' of Budget must be a Neighbours. Got {self.neighbours!r} instead."

@@ -33,8 +33,11 @@ class Exclusive(ABC):
     Attributes:
         lineage: A random name, the same for all saved generations of one state.
         generation: Grows by one with every release and every restoration. A store
-            records it, durably, *before* a release is shown, and hands the recorded
-            number to :meth:`restore`.
+            records it, durably, *before* a release is shown, by compare-and-set: from
+            g - 1 to g, and if it finds another number the release is not shown. Two
+            branches of one state (a restored one and an original that still runs) then
+            cannot both go on. :meth:`restore` is given the recorded number, and the
+            number after restoring is recorded in the same way.
     """
 
     def __init__(self, source: WordSource) -> None:

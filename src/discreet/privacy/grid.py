@@ -54,9 +54,10 @@ class Grid:
     units: int = DEFAULT_UNITS
 
     def __post_init__(self) -> None:
-        finite_number("Grid", "low", self.low)
-        finite_number("Grid", "high", self.high)
-        integer("Grid", "units", self.units, least=1, most=MOST_UNITS)
+        object.__setattr__(self, "low", finite_number("Grid", "low", self.low))
+        object.__setattr__(self, "high", finite_number("Grid", "high", self.high))
+        # Python's own integers: those of numpy would wrap around in the scales made from them.
+        object.__setattr__(self, "units", integer("Grid", "units", self.units, least=1, most=MOST_UNITS))
         width = 0.5 * self.high - 0.5 * self.low
         if not (self.low < self.high and width / self.units > 0 and self.low < self.low + width < self.high):
             raise complaint(

@@ -1,6 +1,7 @@
 """What is promised to whom: a frozen record that a privacy officer can read."""
 
 import dataclasses
+import decimal
 import enum
 import math
 from fractions import Fraction
@@ -108,10 +109,10 @@ class Guarantee:
     def _figures(self) -> str:
         parts = []
         if self.epsilon is not None:
-            parts.append(f"epsilon = {self.epsilon:g}")
-            parts.append(f"delta = {self.delta:g}" if self.delta else "delta = 0")
+            parts.append(f"epsilon = {rounded_up(self.epsilon)}")
+            parts.append(f"delta = {rounded_up(self.delta)}")
         if self.rho is not None:
-            parts.append(f"rho = {self.rho:g} (zero-concentrated)")
+            parts.append(f"rho = {rounded_up(self.rho)} (zero-concentrated)")
         return ", ".join(parts)
 
     def _promise(self) -> str:
@@ -123,9 +124,20 @@ class Guarantee:
         text = f"Differentially private with {self._figures()}, for a person whose data appear in {rounds}: "
         if self.epsilon is None:
             return text + f"what is released would be almost as likely if those data {change}."
-        factor = f"{math.exp(self.epsilon):.3g}" if self.epsilon < 700 else "exp(epsilon)"
-        text += f"anything released is at most {factor} times as likely as if those data {change}"
-        return text + (f", up to an added probability of {self.delta:g}." if self.delta else ".")
+        text += f"anything released is {self._factor()} as if those data {change}"
+        return text + (f", up to an added probability of {rounded_up(self.delta)}." if self.delta else ".")
+
+    def _factor(self) -> str:
+        """The largest likelihood ratio in words; as a percentage where it is close to one."""
+        assert self.epsilon is not None
+        if self.epsilon == 0:
+            return "exactly as likely"
+        if self.epsilon < 0.1:
+            percent = rounded_up(100 * math.expm1(self.epsilon) * (1 + 1e-14), 3)
+            return f"at most {percent}% more likely"
+        if self.epsilon < 700:
+            return f"at most {rounded_up(math.exp(self.epsilon) * (1 + 1e-14), 3)} times as likely"
+        return "at most exp(epsilon) times as likely"
 
     def _who_is_trusted(self) -> str:
         if self.local:
@@ -151,3 +163,15 @@ def _composed_delta(epsilon: float, delta: float, k: int) -> float:
         return 1.0
     total = math.fsum(math.exp(j * epsilon) for j in range(k))
     return min(1.0, delta * total * (1 + 1e-12))  # the slack covers the rounding of these floats
+
+
+def rounded_up(number: float, digits: int = 6) -> str:
+    """A nonnegative number in at most so many digits, never less than its own shortest decimal form.
+
+    >>> rounded_up(1.0), rounded_up(1.0000004999), rounded_up(1e-05), rounded_up(2.7182818, 3)
+    ('1', '1.00001', '1e-05', '2.72')
+    """
+    if number == 0 or math.isinf(number):
+        return f"{number:g}"
+    context = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING)
+    return f"{float(context.create_decimal(repr(float(number)))):.{digits}g}"

@@ -53,11 +53,13 @@ class VectorBound:
     l2: int | None = None
 
     def __post_init__(self) -> None:
-        integer("VectorBound", "coordinate", self.coordinate, least=1, most=2 * MOST_UNITS)
-        integer("VectorBound", "l1", self.l1, least=1, most=4 * MOST_UNITS)
-        positive_number("VectorBound", "step", self.step)
-        if self.l2 is not None:
-            integer("VectorBound", "l2", self.l2, least=1, most=MOST_L2_UNITS)
+        most = {"coordinate": 2 * MOST_UNITS, "l1": 4 * MOST_UNITS, "l2": MOST_L2_UNITS}
+        for name, limit in most.items():
+            given = getattr(self, name)
+            if name != "l2" or given is not None:
+                # Python's own integers: those of numpy would wrap around in the sensitivities below.
+                object.__setattr__(self, name, integer("VectorBound", name, given, least=1, most=limit))
+        object.__setattr__(self, "step", positive_number("VectorBound", "step", self.step))
 
     @classmethod
     def for_costs(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import integer
+from discreet.errors import InvalidArgument
 from discreet.privacy import noise
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
@@ -100,6 +101,11 @@ class Blocks(Exclusive):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {"sum": self._sum, "count": self._count}
+
+    def _load(self, saved: Any) -> None:
+        super()._load(saved)
+        if not 0 <= self._count[0] < self.length:
+            raise InvalidArgument("The saved state is damaged: its block holds more values than fit.")
 
     @classmethod
     def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:

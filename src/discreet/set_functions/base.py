@@ -49,7 +49,13 @@ class SetFunction(ABC):
 
     def chain_values(self, order: Iterable[int]) -> FloatArray:
         """The n+1 values of the prefixes {}, {order[0]}, {order[0], order[1]}, ... in one pass."""
-        return self._chain(checks.permutation(self._name, "order", order, self.n))
+        values = self._chain(checks.permutation(self._name, "order", order, self.n))
+        if values.shape != (self.n + 1,) or values.dtype != np.float64:
+            raise InvalidType(
+                f"The _chain of {self._name} must give {self.n + 1} floats. "
+                f"Got {values.dtype} of shape {values.shape} instead."
+            )
+        return values
 
     def table(self) -> Table:
         """The same function with all 2^n values computed once."""

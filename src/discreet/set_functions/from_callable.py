@@ -17,7 +17,9 @@ class FromCallable(SetFunction):
     """S -> function(S), for any Python function.
 
     Args:
-        function: Takes a frozenset of indices, or a boolean mask if `takes` says so.
+        function: Takes a frozenset of indices, or a boolean mask if `takes` says so. What it returns
+            that is no number counts as NaN: a private function may be evaluated, and an error
+            would quote it.
         n: The number of items.
         takes: "set" or "mask".
         batch: Optional: takes a boolean matrix, one set a row, and gives one value per row.
@@ -70,8 +72,8 @@ class FromCallable(SetFunction):
 
     def _value(self, mask: BoolArray) -> float:
         if self._takes_set:
-            return float(self._function(frozenset(np.flatnonzero(mask).tolist())))
-        return float(self._function(mask.copy()))
+            return number_or_nan(self._function(frozenset(np.flatnonzero(mask).tolist())))
+        return number_or_nan(self._function(mask.copy()))
 
     def _chain(self, order: IntArray) -> FloatArray:
         if self._chain_function is not None:
@@ -84,11 +86,10 @@ class FromCallable(SetFunction):
         return np.array([self._value(row) for row in prefixes])
 
     def _checked(self, name: str, values: Any) -> FloatArray:
-        array = np.array(values, dtype=np.float64)
+        array = np.array([number_or_nan(value) for value in values])
         if array.shape != (self.n + 1,):
             raise InvalidArgument(
-                f"The '{name}' of FromCallable must give {self.n + 1} values. "
-                f"Got shape {array.shape} instead."
+                f"The '{name}' of FromCallable must give {self.n + 1} values. Got {array.size} instead."
             )
         return array
 
@@ -96,3 +97,11 @@ class FromCallable(SetFunction):
         raise InvalidType(
             "A FromCallable holds Python code and cannot be written as JSON; table() can, for few items."
         )
+
+
+def number_or_nan(value: Any) -> float:
+    """A value as a float, NaN where it is no number: it raises nothing, whatever it is given."""
+    try:
+        return float(value)
+    except Exception:  # an error would tell something about the value
+        return float("nan")
