@@ -5,32 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from examples.errata.streams import modular_stream, regret_rate
 
-from discreet import DiscreetError, bounds, minimize
+from discreet import DiscreetError, bounds
 from discreet.environments import Pool
+from discreet.learners.limits import UNITS
 from discreet.paper import BanditSubmodPFTAL, SubmodPFTAL
-from discreet.paper.parameters import UNITS
-from discreet.set_functions import Cut, Modular, SetFunction
-from discreet.simulation.loop import play
-
-
-def modular_pool(n: int, gap: float, rounds: int, seed: int) -> Pool:
-    """Random signs on random items; the best set takes every other item."""
-    functions: list[SetFunction] = []
-    probabilities = []
-    for item in range(n):
-        for sign in (1, -1):
-            weights = np.zeros(n)
-            weights[item] = 2 * sign
-            functions.append(Modular(weights, constant=-sign))
-            wanted = sign == (-1 if item % 2 == 0 else 1)
-            probabilities.append((1 + gap if wanted else 1 - gap) / (2 * n))
-    return Pool(functions, rounds, probabilities=probabilities, seed=seed)
-
-
-def regret(learner: SubmodPFTAL | BanditSubmodPFTAL, pool: Pool, bandit: bool) -> float:
-    paid = play(learner._core, pool.compiled, pool.rounds, learner._source, bandit=bandit)
-    return float(paid.sum()) - minimize(pool.total).value
+from discreet.set_functions import Cut, Modular
 
 
 @pytest.mark.parametrize("T", [1, 2, 1000, 2**20])
@@ -94,12 +75,11 @@ def test_published_full_information_stays_at_the_empty_set() -> None:
     rates = {}
     for calibration in ("published", "corrected"):
         runs = [
-            regret(
+            regret_rate(
                 SubmodPFTAL(n, T, 1.0, calibration=calibration, seed=seed),  # type: ignore[arg-type]
-                modular_pool(n, 0.5, T, seed),
+                modular_stream(n, 0.5, T, seed),
                 bandit=False,
             )
-            / T
             for seed in range(3)
         ]
         rates[calibration] = float(np.mean(runs))
@@ -113,7 +93,7 @@ def test_regret_stays_below_the_corrected_bound(bandit: bool) -> None:
     T, n, epsilon = 2**16, 3, 2.0
     rng = np.random.default_rng(1)
     cuts = [Cut(rng.random((n, n)) / 3, rng.uniform(-0.2, 0.2, n)) for _ in range(8)]
-    for pool in (modular_pool(n, 0.5, T, 0), Pool(cuts, T, seed=2)):
+    for pool in (modular_stream(n, 0.5, T, 0), Pool(cuts, T, seed=2)):
         if bandit:
             H, gamma = bounds.bandit_submod_pftal_tuning(n, T, 1.0, epsilon)
             learner = BanditSubmodPFTAL(n, T, epsilon, H=H, gamma=gamma, seed=3)
@@ -122,7 +102,7 @@ def test_regret_stays_below_the_corrected_bound(bandit: bool) -> None:
             H = bounds.submod_pftal_tuning(n, T, 1.0, epsilon)
             learner = SubmodPFTAL(n, T, epsilon, H=H, seed=3)  # type: ignore[assignment]
             limit = bounds.submod_pftal(n, T, 1.0, epsilon, H)
-        assert regret(learner, pool, bandit) <= limit
+        assert T * regret_rate(learner, pool, bandit=bandit) <= limit
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ from discreet import checks
 from discreet.bounds import hazan_kale_bandit_tuning, hazan_kale_step
 from discreet.bounds.arguments import share
 from discreet.learners.base import BanditFeedback, FunctionFeedback, named_items
-from discreet.learners.core import Limits, new_core
+from discreet.learners.core import new_core
+from discreet.learners.limits import one_point_limits, subgradient_limits
 from discreet.learners.update_rules import ProjectedDescent
 from discreet.prefix_sums.plain import no_noise
-from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import Seed, as_source
 
 NOT_PRIVATE = Guarantee(epsilon=float("inf")).void("it adds no noise")
@@ -50,11 +49,10 @@ class HazanKale(FunctionFeedback):
         size = len(items)
         default = hazan_kale_step(size, T, M)
         self.eta = checks.positive_number("HazanKale", "eta", default if eta is None else eta)
-        bound = VectorBound.for_costs(-M, M)
         core = new_core(
             mechanism=no_noise(size),
             rule=ProjectedDescent(self.eta, np.zeros(size)),
-            limits=Limits(-M, M, DEFAULT_UNITS, bound.step, bound.coordinate, bound.l1),
+            limits=subgradient_limits(-M, M)[0],
             start=np.full(size, 0.5),
         )
         super().__init__(items, core, as_source(None, seed))
@@ -95,12 +93,10 @@ class HazanKaleBandit(BanditFeedback):
         default_eta, default_gamma = hazan_kale_bandit_tuning(size, T, M)
         self.eta = checks.positive_number("HazanKaleBandit", "eta", default_eta if eta is None else eta)
         self.gamma = share("HazanKaleBandit", "gamma", default_gamma if gamma is None else gamma)
-        largest = 2 * M * (size + 1) / self.gamma
-        units = 1 << 24
         core = new_core(
             mechanism=no_noise(size),
             rule=ProjectedDescent(self.eta, np.zeros(size)),
-            limits=Limits(-M, M, units, largest / units, units, units),
+            limits=one_point_limits(-M, M, size, self.gamma, coin=True)[0],
             start=np.full(size, 0.5),
             gamma=self.gamma,
             coin=True,

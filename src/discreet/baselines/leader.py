@@ -8,12 +8,11 @@ import numpy as np
 from discreet import checks
 from discreet.baselines.hazan_kale import NOT_PRIVATE
 from discreet.learners.base import FunctionFeedback, named_items
-from discreet.learners.core import Limits, new_core
+from discreet.learners.core import new_core
+from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import ApproximateLeader
 from discreet.prefix_sums.plain import no_noise
-from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import Seed, as_source
 
 
@@ -44,11 +43,10 @@ class FollowTheApproximateLeader(FunctionFeedback):
         M = checks.positive_number(owner, "M", M)
         default = 4 * M * math.sqrt((1 + math.log(T)) / (size * T))
         self.H = checks.positive_number(owner, "H", default if H is None else H)
-        bound = VectorBound.for_costs(-M, M)
         core = new_core(
             mechanism=no_noise(size),
             rule=ApproximateLeader(self.H),
-            limits=Limits(-M, M, DEFAULT_UNITS, bound.step, bound.coordinate, bound.l1),
+            limits=subgradient_limits(-M, M)[0],
             start=np.zeros(size),
         )
         super().__init__(items, core, as_source(None, seed))

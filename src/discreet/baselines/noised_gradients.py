@@ -7,13 +7,12 @@ import numpy as np
 
 from discreet import checks
 from discreet.learners.base import FunctionFeedback, named_items
-from discreet.learners.core import Limits, new_core
+from discreet.learners.core import new_core
+from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import DualAveraging
 from discreet.prefix_sums.plain import round_noise
 from discreet.privacy.budget import Budget
-from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import Seed, WordSource, as_source
 
 
@@ -54,14 +53,14 @@ class NoisedGradients(FunctionFeedback):
         squared = 8 * M**2 + 2 * size * (8 * M / epsilon) ** 2
         default = math.sqrt(size / 4) / math.sqrt(T * squared)
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
-        bound, budget = VectorBound.for_costs(-M, M), Budget(epsilon=epsilon)
+        (limits, bound), budget = subgradient_limits(-M, M), Budget(epsilon=epsilon)
         law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
         words = as_source(source, seed)
         self._promise = budget.guarantee(words, proof="factorisations", local=True)
         core = new_core(
             mechanism=round_noise(size, law),
             rule=DualAveraging(self.eta, np.full(size, 0.5)),
-            limits=Limits(-M, M, DEFAULT_UNITS, bound.step, bound.coordinate, bound.l1),
+            limits=limits,
             start=np.full(size, 0.5),
         )
         super().__init__(items, core, words)

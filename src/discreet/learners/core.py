@@ -19,6 +19,7 @@ import numpy as np
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, kernel
 from discreet.estimators import chain_probabilities, draw_prefix, one_point, one_point_with_coin
+from discreet.learners.limits import Limits
 from discreet.learners.update_rules import enter, forget_past, next_point
 from discreet.lovasz import chain_weights, decreasing_order
 from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
@@ -56,26 +57,6 @@ def learn_cost(
 ) -> int:
     """Bandit: learn from the cost of the first `size` items of `order`, chosen with this probability."""
     raise AssertionError("declares a generic function")
-
-
-class Limits(NamedTuple):
-    """The declared range of costs and the bound that gradients are forced into, on an integer grid.
-
-    Attributes:
-        low: Lower end of the range.
-        high: Upper end.
-        units: Grid steps in half the range, for costs along a chain.
-        step: The value of one unit of a gradient.
-        coordinate: Largest absolute coordinate of a gradient, in units.
-        l1: Largest L1 norm of a gradient, in units.
-    """
-
-    low: float
-    high: float
-    units: int
-    step: float
-    coordinate: int
-    l1: int
 
 
 class Core(NamedTuple):

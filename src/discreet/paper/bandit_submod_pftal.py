@@ -11,13 +11,12 @@ from discreet.bounds import bandit_submod_pftal_published_tuning
 from discreet.bounds.arguments import share
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
-from discreet.learners.base import BanditFeedback, named_items
+from discreet.learners.base import BanditFeedback
 from discreet.learners.core import new_core
+from discreet.learners.limits import largest_estimate, one_point_limits
 from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
-from discreet.paper.parameters import UNITS, Calibration, check_calibration, limits_of, tree
-from discreet.privacy.budget import Budget
+from discreet.paper.parameters import Calibration, checked, tree
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import Seed, WordSource, as_source
 
 
@@ -72,13 +71,9 @@ class BanditSubmodPFTAL(BanditFeedback):
         seed: Seed | None = None,
         source: WordSource | None = None,
     ) -> None:
-        owner = "BanditSubmodPFTAL"
-        published = calibration == "published"
-        noise = noise or ("spherical" if published else "laplace")
-        check_calibration(owner, calibration, noise)
-        items = named_items(owner, n)
-        size, T = len(items), checks.integer(owner, "T", T, 1)
-        epsilon, M = checks.positive_number(owner, "epsilon", epsilon), checks.positive_number(owner, "M", M)
+        owner, published = "BanditSubmodPFTAL", calibration == "published"
+        items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
+        size = len(items)
         default_H, default_gamma = bandit_submod_pftal_published_tuning(size, T, M)
         if gamma is None and default_gamma > 1:
             raise InvalidArgument(
@@ -87,8 +82,7 @@ class BanditSubmodPFTAL(BanditFeedback):
             )
         self.gamma = share(owner, "gamma", default_gamma if gamma is None else gamma)
         self.H = checks.positive_number(owner, "H", default_H if H is None else H)
-        # A single item has no inner prefix, whose estimate the coin doubles.
-        largest = (2 if size > 1 else 1) * M * (size + 1) / self.gamma
+        largest = largest_estimate(-M, M, size, self.gamma, coin=True)
         printed = 4 * M + 2 * self.H * math.sqrt(size)
         self.L = checks.positive_number(owner, "L", (printed if published else largest) if L is None else L)
         if not published and largest > self.L:
@@ -98,8 +92,8 @@ class BanditSubmodPFTAL(BanditFeedback):
             )
         self.T, self.M, self.epsilon, self.calibration = T, M, epsilon, calibration
         words = as_source(source, seed)
-        bound = VectorBound(coordinate=UNITS, l1=UNITS, step=largest / UNITS)
-        made = tree(size, T, bound, Budget(epsilon=epsilon), words, noise, self.L if published else None)
+        limits, bound = one_point_limits(-M, M, size, self.gamma, coin=True)
+        made = tree(size, T, bound, epsilon, words, noise, self.L if published else None)
         self._promise = _published_guarantee(made.guarantee, self, largest) if published else made.guarantee
         given = np.full(size, 0.5) if x1 is None else x1
         start = checks.finite_vector(owner, "x1", given, size)
@@ -109,7 +103,7 @@ class BanditSubmodPFTAL(BanditFeedback):
         core = new_core(
             mechanism=made.steps,
             rule=rule,
-            limits=limits_of(M, bound),
+            limits=limits,
             start=start,
             horizon=T,
             gamma=self.gamma,

@@ -1,10 +1,11 @@
-"""The arguments that the paper's algorithms share, checked and put into the parts of a core."""
+"""The arguments that the paper's algorithms share, checked."""
 
-from typing import Literal
+from collections.abc import Hashable, Iterable
+from typing import Literal, NamedTuple
 
 from discreet import checks
 from discreet.bounds.corrected import Noise
-from discreet.learners.core import Limits
+from discreet.learners.base import named_items
 from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy.budget import Budget
@@ -13,35 +14,60 @@ from discreet.randomness import WordSource
 
 Calibration = Literal["corrected", "published"]
 
-#: Grid steps in the largest coordinate of a gradient.
-UNITS = 1 << 24
+
+class Parameters(NamedTuple):
+    """Checked arguments; `noise` is the default of the calibration where none was given."""
+
+    items: tuple[Hashable, ...]
+    T: int
+    epsilon: float
+    M: float
+    noise: Noise
 
 
-def check_calibration(owner: str, calibration: Calibration, noise: Noise) -> None:
-    """Refuse anything but the documented words."""
+def checked(
+    owner: str,
+    n: int | Iterable[Hashable],
+    T: int,
+    epsilon: float,
+    M: float,
+    calibration: Calibration,
+    noise: Noise | None,
+) -> Parameters:
+    """The common arguments, each refused by its name if it cannot be used."""
+    return Parameters(
+        named_items(owner, n),
+        checks.integer(owner, "T", T, 1),
+        checks.positive_number(owner, "epsilon", epsilon),
+        checks.positive_number(owner, "M", M),
+        checked_noise(owner, calibration, noise),
+    )
+
+
+def checked_noise(owner: str, calibration: Calibration, noise: Noise | None) -> Noise:
+    """The noise to use; what is published is spherical."""
     if calibration not in ("corrected", "published"):
         raise checks.complaint(owner, "calibration", "'corrected' or 'published'", calibration)
-    if noise not in ("laplace", "spherical"):
+    if noise not in (None, "laplace", "spherical"):
         raise checks.complaint(owner, "noise", "'laplace' or 'spherical'", noise)
-    if calibration == "published" and noise != "spherical":
-        raise checks.complaint(owner, "noise", "'spherical' where the calibration is 'published'", noise)
-
-
-def limits_of(M: float, bound: VectorBound) -> Limits:
-    """Costs in [-M, M] and gradients within `bound`."""
-    return Limits(-M, M, UNITS, bound.step, bound.coordinate, bound.l1)
+    if calibration == "published":
+        if noise == "laplace":
+            raise checks.complaint(owner, "noise", "'spherical' where the calibration is 'published'", noise)
+        return "spherical"
+    return noise or "laplace"
 
 
 def tree(
     n: int,
     T: int,
     bound: VectorBound,
-    budget: Budget,
+    epsilon: float,
     source: WordSource,
     noise: Noise,
     sensitivity: float | None = None,
 ) -> BinaryTree:
     """TBAP's tree with exact Laplace noise, or with the paper's spherical noise made for `sensitivity`."""
+    budget = Budget(epsilon=epsilon)
     if noise == "laplace":
         return BinaryTree(n, T, bound, budget, source=source)
     return SphericalTree(n, T, bound, budget, sensitivity=sensitivity, source=source)

@@ -9,13 +9,12 @@ from discreet import checks
 from discreet.bounds import submod_pftal_published_H
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
-from discreet.learners.base import FunctionFeedback, named_items
+from discreet.learners.base import FunctionFeedback
 from discreet.learners.core import new_core
+from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
-from discreet.paper.parameters import UNITS, Calibration, check_calibration, limits_of, tree
-from discreet.privacy.budget import Budget
+from discreet.paper.parameters import Calibration, checked, tree
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import Seed, WordSource, as_source
 
 
@@ -79,13 +78,9 @@ class SubmodPFTAL(FunctionFeedback):
         seed: Seed | None = None,
         source: WordSource | None = None,
     ) -> None:
-        owner = "SubmodPFTAL"
-        published = calibration == "published"
-        noise = noise or ("spherical" if published else "laplace")
-        check_calibration(owner, calibration, noise)
-        items = named_items(owner, n)
-        size, T = len(items), checks.integer(owner, "T", T, 1)
-        epsilon, M = checks.positive_number(owner, "epsilon", epsilon), checks.positive_number(owner, "M", M)
+        owner, published = "SubmodPFTAL", calibration == "published"
+        items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
+        size = len(items)
         if H is None:
             H = submod_pftal_published_H(size, T, M) if published else corrected_H(size, T, M, epsilon)
         self.H = checks.positive_number(owner, "H", H)
@@ -98,12 +93,12 @@ class SubmodPFTAL(FunctionFeedback):
             )
         self.T, self.M, self.epsilon, self.calibration = T, M, epsilon, calibration
         words = as_source(source, seed)
-        bound = VectorBound.for_costs(-M, M, units=UNITS)
-        made = tree(size, T, bound, Budget(epsilon=epsilon), words, noise, self.L if published else None)
+        limits, bound = subgradient_limits(-M, M)
+        made = tree(size, T, bound, epsilon, words, noise, self.L if published else None)
         self._promise = _published_guarantee(made.guarantee, self) if published else made.guarantee
         start = checks.subset_mask(owner, "S1", S1, size).astype(np.float64)
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
-        core = new_core(mechanism=made.steps, rule=rule, limits=limits_of(M, bound), start=start, horizon=T)
+        core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=start, horizon=T)
         super().__init__(items, core, words)
 
     @property

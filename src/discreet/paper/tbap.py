@@ -8,8 +8,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.bounds.corrected import Noise
 from discreet.checks import FloatArray
-from discreet.paper.parameters import Calibration, check_calibration, tree
-from discreet.privacy.budget import Budget
+from discreet.paper.parameters import Calibration, checked_noise, tree
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import Seed, WordSource, as_source
@@ -60,9 +59,7 @@ class TBAP:
         seed: Seed | None = None,
         source: WordSource | None = None,
     ) -> None:
-        published = calibration == "published"
-        noise = noise or ("spherical" if published else "laplace")
-        check_calibration("TBAP", calibration, noise)
+        noise, published = checked_noise("TBAP", calibration, noise), calibration == "published"
         self.d = checks.integer("TBAP", "d", d, 1, MOST_COORDINATES)
         self.T = checks.integer("TBAP", "T", T, 1)
         self.mu = checks.positive_number("TBAP", "mu", mu)
@@ -73,7 +70,7 @@ class TBAP:
             self.d,
             self.T,
             bound,
-            Budget(epsilon=self.epsilon),
+            self.epsilon,
             as_source(source, seed),
             noise,
             self.mu if published else None,
