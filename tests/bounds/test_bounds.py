@@ -22,8 +22,8 @@ def test_published_bounds_are_the_displays() -> None:
         + 8 * 4 * (8 + 2 * 0.3 * 2) ** 2 * log**2.5 / (0.3 * 0.5)
         + 8 * 4 * 2 * 2 * math.sqrt(1000) / math.sqrt(0.25)
     )
-    assert bounds.submod_pftal_published_H(4, 100, 3.0) == pytest.approx(15.0)
-    assert bounds.bandit_submod_pftal_published_tuning(4, 10_000, 3.0) == pytest.approx((0.15, 0.4))
+    assert bounds.submod_pftal_stated_H(4, 100, 3.0) == pytest.approx(15.0)
+    assert bounds.bandit_submod_pftal_stated_tuning(4, 10_000, 3.0) == pytest.approx((0.15, 0.4))
     assert bounds.submod_pftal_claimed(4, 100, 3.0, 0.5) == pytest.approx(480.0)
 
 
@@ -31,7 +31,7 @@ def test_published_full_information_h_makes_its_own_bound_linear() -> None:
     """Erratum E2: with the stated H the term T H n / 2 is M n^0.5 T^1.5 / 2, more than the trivial 2 M T."""
     n, M = 4, 1.0
     for T in (10**3, 10**6):
-        H = bounds.submod_pftal_published_H(n, T, M)
+        H = bounds.submod_pftal_stated_H(n, T, M)
         assert bounds.submod_pftal_published(n, T, M, 1.0, H) > M * math.sqrt(n) * T**1.5 / 2 > 2 * M * T
 
 
@@ -50,6 +50,29 @@ def test_tunings_are_minima(n: int, T: int, epsilon: float, noise: str) -> None:
             if gamma * b <= 1:
                 tried = bounds.bandit_submod_pftal(n, T, 1.5, epsilon, H * a, gamma * b, noise)  # type: ignore[arg-type]
                 assert tried >= best * (1 - 1e-4)
+
+
+@pytest.mark.parametrize(("n", "T", "epsilon"), [(2, 2**12, 1.0), (8, 2**20, 0.3)])
+def test_tunings_of_the_published_bounds_are_minima(n: int, T: int, epsilon: float) -> None:
+    """No nearby parameter gives a smaller value, and the stated ones are no better."""
+    H = bounds.ftal_tuning(3.0, 2.0)
+    assert all(bounds.ftal(T, 3.0, H * a, 2.0) >= bounds.ftal(T, 3.0, H, 2.0) for a in (0.9, 1.1))
+    assert all(
+        bounds.pftal(n, T, 3.0, H * a, 2.0, epsilon) >= bounds.pftal(n, T, 3.0, H, 2.0, epsilon)
+        for a in (0.9, 1.1)
+    )
+    H = bounds.submod_pftal_published_tuning(n, T, 1.5, epsilon)
+    best = bounds.submod_pftal_published(n, T, 1.5, epsilon, H)
+    others = [H * 0.9, H * 1.1, bounds.submod_pftal_stated_H(n, T, 1.5)]
+    assert all(bounds.submod_pftal_published(n, T, 1.5, epsilon, other) >= best for other in others)
+    H, gamma = bounds.bandit_submod_pftal_published_tuning(n, T, 1.5, epsilon)
+    best = bounds.bandit_submod_pftal_published(n, T, 1.5, epsilon, H, gamma)
+    near = [(H * a, gamma * b) for a in (0.9, 1.0, 1.1) for b in (0.9, 1.0, 1.1)]
+    near.append(bounds.bandit_submod_pftal_stated_tuning(n, T, 1.5))
+    for other, share in near:
+        if share <= 1:
+            tried = bounds.bandit_submod_pftal_published(n, T, 1.5, epsilon, other, share)
+            assert tried >= best * (1 - 1e-4)
 
 
 def test_hazan_kale_tuning_balances() -> None:

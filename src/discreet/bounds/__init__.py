@@ -21,19 +21,24 @@ from discreet.bounds.hazan_kale import (
 from discreet.bounds.published import (
     bandit_submod_pftal_published,
     bandit_submod_pftal_published_tuning,
+    bandit_submod_pftal_stated_tuning,
     ftal,
+    ftal_tuning,
     pftal,
     submod_pftal_claimed,
     submod_pftal_published,
-    submod_pftal_published_H,
+    submod_pftal_published_tuning,
+    submod_pftal_stated_H,
 )
 
 __all__ = [
     "bandit_submod_pftal",
     "bandit_submod_pftal_published",
     "bandit_submod_pftal_published_tuning",
+    "bandit_submod_pftal_stated_tuning",
     "bandit_submod_pftal_tuning",
     "ftal",
+    "ftal_tuning",
     "hazan_kale",
     "hazan_kale_bandit",
     "hazan_kale_bandit_tuning",
@@ -43,6 +48,7 @@ __all__ = [
     "submod_pftal",
     "submod_pftal_claimed",
     "submod_pftal_published",
-    "submod_pftal_published_H",
+    "submod_pftal_published_tuning",
+    "submod_pftal_stated_H",
     "submod_pftal_tuning",
 ]

@@ -26,7 +26,7 @@ import math
 from typing import Literal
 
 from discreet import checks
-from discreet.bounds.arguments import positive, share, sizes
+from discreet.bounds.arguments import best_on_grid, positive, share, sizes
 
 Noise = Literal["laplace", "spherical"]
 
@@ -109,8 +109,7 @@ def bandit_submod_pftal_tuning(
         falling, rising = _bandit_terms(n, T, M, epsilon, gamma, noise)
         return math.sqrt(falling / rising)
 
-    gammas = [1.01**-k for k in range(1500)]
-    gamma = min(gammas, key=lambda g: bandit_submod_pftal(n, T, M, epsilon, best_H(g), g, noise))
+    gamma = best_on_grid(lambda g: bandit_submod_pftal(n, T, M, epsilon, best_H(g), g, noise))
     return best_H(gamma), gamma
 
 

@@ -6,7 +6,7 @@ written beside each and shown in `docs/errata.md`; the true versions are in `bou
 
 import math
 
-from discreet.bounds.arguments import positive, share, sizes
+from discreet.bounds.arguments import best_on_grid, positive, share, sizes
 
 
 def ftal(T: int, L: float, H: float, D: float) -> float:
@@ -17,6 +17,12 @@ def ftal(T: int, L: float, H: float, D: float) -> float:
     _, T = sizes("ftal", 1, T)
     positive("ftal", L=L, H=H, D=D)
     return 2 * (L + H * D) ** 2 * math.log(T) / H
+
+
+def ftal_tuning(L: float, D: float) -> float:
+    """The H that makes `ftal` and `pftal` least where it may be chosen: L / D."""
+    positive("ftal_tuning", L=L, D=D)
+    return L / D
 
 
 def pftal(n: int, T: int, L: float, H: float, D: float, epsilon: float) -> float:
@@ -31,10 +37,10 @@ def pftal(n: int, T: int, L: float, H: float, D: float, epsilon: float) -> float
     return 8 * n * (L + H * D) ** 2 * math.pow(math.log(T), 2.5) / (H * epsilon) + ftal(T, L, H, D)
 
 
-def submod_pftal_published_H(n: int, T: int, M: float) -> float:
+def submod_pftal_stated_H(n: int, T: int, M: float) -> float:
     """The H of the full-information theorem, M sqrt(T) / sqrt(n), which erratum E2 refutes."""
-    n, T = sizes("submod_pftal_published_H", n, T)
-    positive("submod_pftal_published_H", M=M)
+    n, T = sizes("submod_pftal_stated_H", n, T)
+    positive("submod_pftal_stated_H", M=M)
     return M * math.sqrt(T) / math.sqrt(n)
 
 
@@ -59,6 +65,15 @@ def submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: float) -
     return pftal(n, T, 4 * M + H * D, H, D, epsilon) + T * H * n / 2
 
 
+def submod_pftal_published_tuning(n: int, T: int, M: float, epsilon: float) -> float:
+    """The H that makes `submod_pftal_published` least: it has the form A / H + B H + constant."""
+    n, T = sizes("submod_pftal_published_tuning", n, T)
+    positive("submod_pftal_published_tuning", M=M, epsilon=epsilon)
+    log = math.log(max(T, 2))
+    weight = 8 * n * math.pow(log, 2.5) / epsilon + 2 * log
+    return math.sqrt(16 * M**2 * weight / (4 * n * weight + T * n / 2))
+
+
 def bandit_submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: float, gamma: float) -> float:
     """The last display of the bandit proof, all five terms.
 
@@ -75,11 +90,30 @@ def bandit_submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: f
     return leader + 2 * gamma * M * T + T * H * D**2 / 2 + noise + estimate
 
 
-def bandit_submod_pftal_published_tuning(n: int, T: int, M: float) -> tuple[float, float]:
+def bandit_submod_pftal_stated_tuning(n: int, T: int, M: float) -> tuple[float, float]:
     """The (H, gamma) of the bandit theorem: M / (sqrt(n) T^(1/4)) and n / T^(1/4).
 
     The second is a probability only for T >= n^4 (E6); it is returned as it is.
     """
-    n, T = sizes("bandit_submod_pftal_published_tuning", n, T)
-    positive("bandit_submod_pftal_published_tuning", M=M)
+    n, T = sizes("bandit_submod_pftal_stated_tuning", n, T)
+    positive("bandit_submod_pftal_stated_tuning", M=M)
     return M / (math.sqrt(n) * math.pow(T, 0.25)), n / math.pow(T, 0.25)
+
+
+def bandit_submod_pftal_published_tuning(n: int, T: int, M: float, epsilon: float) -> tuple[float, float]:
+    """The (H, gamma) that make `bandit_submod_pftal_published` least, gamma on a grid of 1% steps.
+
+    For fixed gamma the bound is A / H + B H + constant.
+    """
+    n, T = sizes("bandit_submod_pftal_published_tuning", n, T)
+    positive("bandit_submod_pftal_published_tuning", M=M, epsilon=epsilon)
+    D2, log = float(n), math.log(max(T, 2))
+    noise = 8 * n * math.pow(log, 2.5) / epsilon
+
+    def best_H(gamma: float) -> float:
+        falling = 2 * (2 * M * (n + 1) / gamma) ** 2 * log + noise * 16 * M**2
+        rising = 8 * D2 * log + noise * 4 * D2 + T * D2 / 2
+        return math.sqrt(falling / rising)
+
+    gamma = best_on_grid(lambda g: bandit_submod_pftal_published(n, T, M, epsilon, best_H(g), g))
+    return best_H(gamma), gamma

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
-from discreet.bounds import bandit_submod_pftal_published_tuning
+from discreet.bounds import bandit_submod_pftal_stated_tuning
 from discreet.bounds.arguments import share
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
@@ -74,7 +74,7 @@ class BanditSubmodPFTAL(BanditFeedback):
         owner, published = "BanditSubmodPFTAL", calibration == "published"
         items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
         size = len(items)
-        default_H, default_gamma = bandit_submod_pftal_published_tuning(size, T, M)
+        default_H, default_gamma = bandit_submod_pftal_stated_tuning(size, T, M)
         if gamma is None and default_gamma > 1:
             raise InvalidArgument(
                 f"The default gamma = n / T^(1/4) of BanditSubmodPFTAL needs T >= n^4 = {size**4}. "

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from discreet import checks
-from discreet.bounds import submod_pftal_published_H
+from discreet.bounds import submod_pftal_stated_H
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
 from discreet.learners.base import FunctionFeedback
@@ -82,7 +82,7 @@ class SubmodPFTAL(FunctionFeedback):
         items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
         size = len(items)
         if H is None:
-            H = submod_pftal_published_H(size, T, M) if published else corrected_H(size, T, M, epsilon)
+            H = submod_pftal_stated_H(size, T, M) if published else corrected_H(size, T, M, epsilon)
         self.H = checks.positive_number(owner, "H", H)
         self.L = 4 * M + (self.H * math.sqrt(size) if published else 0.0) if L is None else L
         checks.positive_number(owner, "L", self.L)
