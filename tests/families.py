@@ -3,7 +3,6 @@
 The definitions use Python sets and sums only, so they share no code with the package.
 """
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 
@@ -187,5 +186,3 @@ FAMILIES: dict[str, Callable[[int, np.random.Generator], Instance]] = {
         from_callable,
     )
 }
-
-PAIRS = list(itertools.combinations(FAMILIES, 2))
