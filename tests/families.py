@@ -41,6 +41,13 @@ def brute_force_minimum(f: Definition, n: int) -> float:
     return min(f(s) for s in subsets(n))
 
 
+def in_unit_range(f: SetFunction) -> SetFunction:
+    """The function moved and scaled to take values in [-1, 1]: M = 1."""
+    values = f.table().values
+    half = max((values.max() - values.min()) / 2, 1e-9)
+    return (1 / half) * f.shift(-(values.max() + values.min()) / 2)
+
+
 def modular(n: int, rng: np.random.Generator) -> Instance:
     w, c = rng.normal(size=n), float(rng.normal())
     return Modular(w, constant=c), lambda s: c + sum(w[i] for i in s)

@@ -48,5 +48,5 @@ class AlreadyTold(DiscreetError, ValueError):
     """A cost was told for a decision a second time."""
 
 
-class HorizonReached(DiscreetError, RuntimeError):
+class HorizonReached(InvalidArgument):
     """A mechanism made for a number of rounds has taken them all; more would need noise not accounted for."""

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
+from examples.errata.streams import regret_rate
 
-from discreet import DiscreetError, bounds, minimize
+from discreet import DiscreetError, bounds
 from discreet.baselines import (
     BestFixedSet,
     ExponentialWeights,
@@ -19,18 +20,12 @@ from discreet.baselines import (
 )
 from discreet.environments import Pool
 from discreet.set_functions import Cut, Modular
-from discreet.simulation.loop import play
 
 
 def easy_pool(rounds: int, n: int = 3) -> Pool:
     """Two modular functions whose sum wants exactly the even items."""
     signs = np.where(np.arange(n) % 2 == 0, -1.0, 1.0) / n
     return Pool([Modular(signs), Modular(0.5 * signs)], rounds, seed=0)
-
-
-def mean_regret(learner, pool: Pool, bandit: bool) -> float:  # type: ignore[no-untyped-def]
-    paid = play(learner._core, pool.compiled, pool.rounds, learner._source, bandit=bandit)
-    return (float(paid.sum()) - minimize(pool.total).value) / pool.rounds
 
 
 @pytest.mark.parametrize(
@@ -47,8 +42,8 @@ def mean_regret(learner, pool: Pool, bandit: bool) -> float:  # type: ignore[no-
 def test_learners_learn_an_easy_stream(learner, bandit: bool, most: float) -> None:  # type: ignore[no-untyped-def]
     """Well below the 0.5 (= mean of 0.75 * 2/3) that a random set loses against the best one."""
     pool = easy_pool(2**14)
-    random = mean_regret(RandomSet(3, seed=0), pool, bandit)
-    assert mean_regret(learner, pool, bandit) < min(most, random)
+    random = regret_rate(RandomSet(3, seed=0), pool, bandit=bandit)
+    assert regret_rate(learner, pool, bandit=bandit) < min(most, random)
 
 
 def test_hazan_kale_regret_stays_below_its_bound() -> None:
@@ -56,8 +51,10 @@ def test_hazan_kale_regret_stays_below_its_bound() -> None:
     T, n = 2**14, 4
     rng = np.random.default_rng(0)
     pool = Pool([Cut(rng.random((n, n)) / 5, rng.uniform(-0.2, 0.2, n)) for _ in range(9)], T, seed=1)
-    assert mean_regret(HazanKale(n, T, seed=0), pool, False) * T <= bounds.hazan_kale(n, T, 1.0)
-    assert mean_regret(HazanKaleBandit(n, T, seed=0), pool, True) * T <= bounds.hazan_kale_bandit(n, T, 1.0)
+    assert regret_rate(HazanKale(n, T, seed=0), pool, bandit=False) * T <= bounds.hazan_kale(n, T, 1.0)
+    assert regret_rate(HazanKaleBandit(n, T, seed=0), pool, bandit=True) * T <= bounds.hazan_kale_bandit(
+        n, T, 1.0
+    )
 
 
 def test_best_fixed_set_is_the_minimum_and_pays_it() -> None:
@@ -65,7 +62,7 @@ def test_best_fixed_set_is_the_minimum_and_pays_it() -> None:
     pool = easy_pool(100)
     best = BestFixedSet(pool.total)
     assert best.ask().subset == {0, 2}
-    assert mean_regret(best, pool, True) == pytest.approx(0.0, abs=1e-12)
+    assert regret_rate(best, pool, bandit=True) == pytest.approx(0.0, abs=1e-12)
     assert not best.guarantee.private
     assert best.minimum.certified
 

@@ -22,10 +22,7 @@ class Enumerated:
 
     def __init__(self, name: str, seed: int, x: np.ndarray, gamma: float) -> None:
         f, _ = families.FAMILIES[name](N, np.random.default_rng(seed))
-        values = f.table().values
-        half = max((values.max() - values.min()) / 2, 1e-9)
-        # Shift and scale into [-1, 1]: M = 1.
-        self.f = (1 / half) * f.shift(-(values.max() + values.min()) / 2)
+        self.f = families.in_unit_range(f)
         self.x, self.gamma = x, gamma
         self.chain = lovasz.chain(x)
         self.costs = self.f.chain_values(self.chain.order)

@@ -21,17 +21,10 @@ seeds = st.integers(0, 10**6)
 points = arrays(float, N, elements=st.floats(0, 1))
 
 
-def in_unit_range(f: SetFunction) -> SetFunction:
-    """The function moved and scaled to take values in [-1, 1]: M = 1."""
-    values = f.table().values
-    half = max((values.max() - values.min()) / 2, 1e-9)
-    return (1 / half) * f.shift(-(values.max() + values.min()) / 2)
-
-
 def random_stream(seed: int, rounds: int) -> list[SetFunction]:
     rng = np.random.default_rng(seed)
     makers = [families.cut, families.coverage, families.bundles, families.log_determinant]
-    return [in_unit_range(makers[k](N, rng)[0]) for k in rng.integers(0, 4, size=rounds)]
+    return [families.in_unit_range(makers[k](N, rng)[0]) for k in rng.integers(0, 4, size=rounds)]
 
 
 def regularised(f: SetFunction, x: np.ndarray, H: float) -> float:
@@ -110,7 +103,7 @@ def test_chain_gradients_lie_in_the_stated_polytope(seed: int, n: int) -> None:
     """E3: for submodular f in [-M, M], g along the chain is in 2M conv{+-e_i, e_i - e_j (i < j)}."""
     rng = np.random.default_rng(seed)
     maker = [families.cut, families.coverage, families.bundles, families.iwata][rng.integers(4)]
-    f = in_unit_range(maker(n, rng)[0])
+    f = families.in_unit_range(maker(n, rng)[0])
     g = np.diff(f.chain_values(range(n)))
     corners = np.array(extreme_gradients(n)) * 2
     # Is g a convex combination of the corners? A linear feasibility problem.

@@ -10,18 +10,15 @@ from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.learners.base import BanditFeedback, named_items
-from discreet.learners.core import choose, learn_cost
-from discreet.privacy.guarantee import Guarantee
+from discreet.learners.core import choose, chosen_first, learn_cost
 from discreet.privacy.noise import Law, fill
 from discreet.privacy.sensitivity import to_units
-from discreet.privacy.uniform import DRY
+from discreet.privacy.uniform import DRY, uniform_float
 from discreet.randomizers.laplace import LaplaceOnGrid
 from discreet.randomness import Seed, WordArray, WordSource, as_source
 
 #: All 2^n sets are arms.
 MOST_ITEMS = 12
-
-_DROPPED_BITS = np.uint64(11)
 
 
 class ArmsCore(NamedTuple):
@@ -82,7 +79,6 @@ class ExponentialWeights(BanditFeedback):
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
         self.gamma = min(arms * self.eta * M, 0.5) if gamma is None else gamma
         checks.positive_number(owner, "gamma", self.gamma)
-        self._promise = randomizer.guarantee
         core = ArmsCore(
             law=randomizer.law,
             low=-M,
@@ -95,7 +91,7 @@ class ExponentialWeights(BanditFeedback):
             x=np.full(size, 0.5),
             rounds=np.zeros(1, dtype=np.int64),
         )
-        super().__init__(items, core, words)
+        super().__init__(items, core, words, randomizer.guarantee)
 
     @property
     def point(self) -> FloatArray:
@@ -106,24 +102,20 @@ class ExponentialWeights(BanditFeedback):
         levels: FloatArray = chances @ members
         return levels
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised to each person."""
-        return self._promise
-
 
 @choose.register(ArmsCore)
 @kernel
 def _choose_arm(core: ArmsCore, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
     n, arms = core.x.size, core.losses.size
-    order = np.empty(n, dtype=np.int64)
+    chosen = np.zeros(n, dtype=np.bool_)
     if cursor >= words.size:
-        return order, 0, 1.0, DRY
+        order, size = chosen_first(chosen)
+        return order, size, 1.0, DRY
     # Weights relative to the best arm cannot overflow.
     least = core.losses.min()
     weights = np.exp(-core.eta * (core.losses - least))
     total = weights.sum()
-    uniform = np.float64(words[cursor] >> _DROPPED_BITS) * 2.0**-53
+    uniform = uniform_float(words[cursor])
     arm, probability = arms - 1, 0.0
     for candidate in range(arms):
         probability = (1.0 - core.gamma) * weights[candidate] / total + core.gamma / arms
@@ -131,15 +123,10 @@ def _choose_arm(core: ArmsCore, words: WordArray, cursor: int) -> tuple[IntArray
             arm = candidate
             break
         uniform -= probability
-    front, back = 0, n
     for i in range(n):
-        if (arm >> i) & 1 == 1:
-            order[front] = i
-            front += 1
-        else:
-            back -= 1
-            order[back] = i
-    return order, front, probability, cursor + 1
+        chosen[i] = (arm >> i) & 1 == 1
+    order, size = chosen_first(chosen)
+    return order, size, probability, cursor + 1
 
 
 @learn_cost.register(ArmsCore)

@@ -9,7 +9,7 @@ from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.learners.base import BanditFeedback, named_items
-from discreet.learners.core import choose, learn_cost, learn_function
+from discreet.learners.core import choose, chosen_first, learn_cost, learn_function
 from discreet.minimizers import Minimum, minimize
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
@@ -17,6 +17,7 @@ from discreet.randomness import Seed, WordArray, as_source
 from discreet.set_functions import SetFunction
 
 IGNORES_FEEDBACK = Guarantee(epsilon=0.0)
+KNOWS_ALL = Guarantee(epsilon=float("inf")).void("it is chosen in hindsight from the exact data")
 
 
 class FixedCore(NamedTuple):
@@ -45,11 +46,6 @@ class _IgnoresFeedback(BanditFeedback):
         with self._lock:
             self._core.rounds[0] += 1
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Perfect privacy: nothing depends on the feedback."""
-        return IGNORES_FEEDBACK
-
 
 class FixedSet(_IgnoresFeedback):
     """The same set in every round.
@@ -66,9 +62,8 @@ class FixedSet(_IgnoresFeedback):
     def __init__(self, n: int | Iterable[Hashable], subset: Iterable[int] = ()) -> None:
         items = named_items("FixedSet", n)
         mask = checks.subset_mask("FixedSet", "subset", subset, len(items))
-        order = np.concatenate((np.flatnonzero(mask), np.flatnonzero(~mask)))
-        core = FixedCore(order, int(mask.sum()), mask.astype(np.float64), np.zeros(1, dtype=np.int64))
-        super().__init__(items, core, as_source(None, None))
+        core = FixedCore(*chosen_first(mask), mask.astype(np.float64), np.zeros(1, dtype=np.int64))
+        super().__init__(items, core, as_source(None, None), IGNORES_FEEDBACK)
 
 
 class BestFixedSet(FixedSet):
@@ -84,11 +79,7 @@ class BestFixedSet(FixedSet):
     def __init__(self, total: SetFunction) -> None:
         self.minimum: Minimum = minimize(total)
         super().__init__(total.n, self.minimum.set)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """None: it was chosen with all the data in view."""
-        return Guarantee(epsilon=float("inf")).void("it is chosen in hindsight from the exact data")
+        self.guarantee = KNOWS_ALL
 
 
 class RandomSet(_IgnoresFeedback):
@@ -102,7 +93,7 @@ class RandomSet(_IgnoresFeedback):
     def __init__(self, n: int | Iterable[Hashable], *, seed: Seed | None = None) -> None:
         items = named_items("RandomSet", n)
         core = RandomCore(np.full(len(items), 0.5), np.zeros(1, dtype=np.int64))
-        super().__init__(items, core, as_source(None, seed))
+        super().__init__(items, core, as_source(None, seed), IGNORES_FEEDBACK)
 
 
 @choose.register(FixedCore)
@@ -115,19 +106,15 @@ def _choose_fixed(core: FixedCore, words: WordArray, cursor: int) -> tuple[IntAr
 @kernel
 def _choose_random(core: RandomCore, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
     n = core.x.size
-    order = np.empty(n, dtype=np.int64)
-    if cursor + (n + 63) // 64 > words.size:
-        return order, 0, 1.0, DRY
-    front, back = 0, n
-    for i in range(n):
-        word = words[cursor + i // 64]
-        if (word >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1):
-            order[front] = i
-            front += 1
-        else:
-            back -= 1
-            order[back] = i
-    return order, front, 0.5**n, cursor + (n + 63) // 64
+    chosen = np.zeros(n, dtype=np.bool_)
+    after = cursor + (n + 63) // 64
+    if after > words.size:
+        after = DRY
+    else:
+        for i in range(n):
+            chosen[i] = (words[cursor + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+    order, size = chosen_first(chosen)
+    return order, size, 0.5**n, after
 
 
 @learn_cost.register(FixedCore)

@@ -55,12 +55,7 @@ class HazanKale(FunctionFeedback):
             limits=subgradient_limits(-M, M)[0],
             start=np.full(size, 0.5),
         )
-        super().__init__(items, core, as_source(None, seed))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """None: it adds no noise."""
-        return NOT_PRIVATE
+        super().__init__(items, core, as_source(None, seed), NOT_PRIVATE)
 
 
 class HazanKaleBandit(BanditFeedback):
@@ -101,9 +96,4 @@ class HazanKaleBandit(BanditFeedback):
             gamma=self.gamma,
             coin=True,
         )
-        super().__init__(items, core, as_source(None, seed))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """None: it adds no noise."""
-        return NOT_PRIVATE
+        super().__init__(items, core, as_source(None, seed), NOT_PRIVATE)

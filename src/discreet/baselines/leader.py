@@ -12,7 +12,6 @@ from discreet.learners.core import new_core
 from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import ApproximateLeader
 from discreet.prefix_sums.plain import no_noise
-from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import Seed, as_source
 
 
@@ -49,9 +48,4 @@ class FollowTheApproximateLeader(FunctionFeedback):
             limits=subgradient_limits(-M, M)[0],
             start=np.zeros(size),
         )
-        super().__init__(items, core, as_source(None, seed))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """None: it adds no noise."""
-        return NOT_PRIVATE
+        super().__init__(items, core, as_source(None, seed), NOT_PRIVATE)

@@ -12,7 +12,6 @@ from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import DualAveraging
 from discreet.prefix_sums.plain import round_noise
 from discreet.privacy.budget import Budget
-from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import Seed, WordSource, as_source
 
 
@@ -56,16 +55,11 @@ class NoisedGradients(FunctionFeedback):
         (limits, bound), budget = subgradient_limits(-M, M), Budget(epsilon=epsilon)
         law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
         words = as_source(source, seed)
-        self._promise = budget.guarantee(words, proof="factorisations", local=True)
+        promise = budget.guarantee(words, proof="factorisations", local=True)
         core = new_core(
             mechanism=round_noise(size, law),
             rule=DualAveraging(self.eta, np.full(size, 0.5)),
             limits=limits,
             start=np.full(size, 0.5),
         )
-        super().__init__(items, core, words)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised to each person."""
-        return self._promise
+        super().__init__(items, core, words, promise)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NoReturn, overload
 
@@ -20,7 +19,7 @@ from discreet.errors import (
     StaleState,
     UnknownDecision,
 )
-from discreet.learners.core import NO_HORIZON, choose, learn_cost, learn_function
+from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
 from discreet.learners.decision import Decision, Pending
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
@@ -32,33 +31,36 @@ from discreet.set_functions.from_callable import number_or_nan
 class Learner:
     """Chooses subsets and learns from their costs.
 
-    Subclasses build a `core` (see `discreet.learners.core`) and say what they guarantee.
+    Subclasses build a `core` (see `discreet.learners.core`) and say what it guarantees.
 
     Args:
-        items: How many items there are, or their names.
+        items: The names of the items (see `named_items`).
         core: The compiled parts.
         source: Random words, the same that the core's noise is made of.
+        guarantee: What is promised to each person.
         maximize: Whether feedback is a reward to be made large, not a cost.
 
     Attributes:
         items: The items' names, in order.
+        guarantee: What is promised to each person.
     """
 
     def __init__(
-        self, items: int | Iterable[Hashable], core: Any, source: WordSource, maximize: bool = False
+        self,
+        items: tuple[Hashable, ...],
+        core: Any,
+        source: WordSource,
+        guarantee: Guarantee,
+        maximize: bool = False,
     ) -> None:
-        self.items = named_items(type(self).__name__, items)
+        self.items = items
+        self.guarantee = guarantee
         self._core, self._source = core, source
         self._sign = -1.0 if maximize else 1.0
         self._pending: dict[int, Pending] = {}
         self._asked = self._struck = 0
         self._lock = threading.Lock()
         self._mark = process_mark()
-
-    @property
-    @abstractmethod
-    def guarantee(self) -> Guarantee:
-        """What is promised to each person."""
 
     @property
     def point(self) -> FloatArray:
@@ -74,7 +76,7 @@ class Learner:
     @property
     def horizon(self) -> int:
         """How many rounds can be learnt from."""
-        return int(getattr(self._core, "horizon", NO_HORIZON))
+        return horizon_of(self._core)
 
     @property
     def pending(self) -> int:

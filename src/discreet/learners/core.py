@@ -16,22 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import generic, kernel
 from discreet.estimators import chain_probabilities, draw_prefix, one_point, one_point_with_coin
 from discreet.learners.limits import Limits
 from discreet.learners.update_rules import enter, forget_past, next_point
 from discreet.lovasz import chain_weights, decreasing_order
+from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient, to_units, values_to_units
-from discreet.privacy.uniform import DRY
+from discreet.privacy.uniform import DRY, uniform_float
 from discreet.randomness import WordArray
-
-#: Integer sums of bounded gradients fit 64 bits for at least so many rounds.
-NO_HORIZON = 1 << 32
-
-_DROPPED_BITS = np.uint64(11)
-_TO_UNIT = 2.0**-53
 
 
 @generic
@@ -95,7 +90,7 @@ def new_core(
     rule: Any,
     limits: Limits,
     start: FloatArray,
-    horizon: int = NO_HORIZON,
+    horizon: int = MOST_ROUNDS,
     gamma: float = 0.0,
     coin: bool = False,
 ) -> Core:
@@ -116,15 +111,19 @@ def new_core(
     )
 
 
+def horizon_of(core: Any) -> int:
+    """How many rounds a core can take; one that sums nothing takes as many as any."""
+    return int(getattr(core, "horizon", MOST_ROUNDS))
+
+
 @choose.register(Core)
 @kernel
 def _choose_prefix(core: Core, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
     order = decreasing_order(core.x)
     if cursor >= words.size:
         return order, 0, 1.0, DRY
-    uniform = np.float64(words[cursor] >> _DROPPED_BITS) * _TO_UNIT
     probabilities = chain_probabilities(chain_weights(core.x, order), core.gamma)
-    size = draw_prefix(probabilities, uniform)
+    size = draw_prefix(probabilities, uniform_float(words[cursor]))
     return order, size, probabilities[size], cursor + 1
 
 
@@ -194,3 +193,20 @@ def restart(core: Core, start: FloatArray) -> None:
     core.rounds[0] = 0
     core.x[:] = start
     core.released[:] = 0.0
+
+
+@kernel
+def chosen_first(chosen: BoolArray) -> tuple[IntArray, int]:
+    """A set as `choose` gives it: an order of all items that begins with its members, and their number."""
+    order = np.empty(chosen.size, dtype=np.int64)
+    size = 0
+    for i in range(chosen.size):
+        if chosen[i]:
+            order[size] = i
+            size += 1
+    place = size
+    for i in range(chosen.size):
+        if not chosen[i]:
+            order[place] = i
+            place += 1
+    return order, size

@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument
-from discreet.minimizers.result import Minimum, Progress, Stop
+from discreet.minimizers.result import Minimum, Progress
 from discreet.minimizers.stopping import Stopping
 from discreet.set_functions import SetFunction
 from discreet.set_functions.cut_network import CutNetwork
@@ -46,13 +46,14 @@ def minimize_by_max_flow(
     value, stopped = f(best), None
     try:
         while stopped is None:
-            missing = flow.push_stage()
-            candidate = flow.source_side()[: f.n]
+            flow.push_stage()
+            candidate = flow.side[: f.n]
             if (reached := f(candidate)) < value:
                 best, value = candidate, reached
             stopped = stopping.after_pass(value, flow.lower_bound())
-            if missing == 0:
-                stopped = _final(value, flow, stopped)
+            if flow.missing == 0:
+                # The flow is maximum: optimal if the grid was exact, else as close as rounding allows.
+                stopped = "optimal" if flow.exact else stopped or "stalled"
     except KeyboardInterrupt:
         stopped = "interrupted"
     bound = min(max(stopping.lower_bound, flow.lower_bound()), value)
@@ -66,16 +67,17 @@ def minimize_by_max_flow(
     )
 
 
-def _final(value: float, flow: _Flow, stopped: Stop | None) -> Stop:
-    """The flow is maximum: optimal if the grid was exact, else as close as rounding allows."""
-    return "optimal" if flow.exact else stopped or "stalled"
-
-
 class _Flow:
     """A feasible flow on the integer grid and its residual network.
 
     Arcs come in mirrored pairs, sorted by (tail, head), so that the residual capacities are the
     data of one sparse matrix whose pattern never changes.
+
+    Attributes:
+        exact: Whether the grid holds every capacity without rounding.
+        value: The value of the flow, in grid units.
+        missing: A bound on what is still to be pushed, in grid units.
+        side: After a stage: the nodes that the source still reaches along leading digits.
     """
 
     def __init__(self, network: CutNetwork) -> None:
@@ -90,8 +92,7 @@ class _Flow:
         merged = np.minimum(merged, total)
         self._scale, self.exact = _grid(merged, total)
         self._residual = np.floor(merged * self._scale).astype(np.int64)
-        self._missing = int(self._residual[self._tails == self._source].sum())
-        self._shift = 0
+        self.missing = int(self._residual[self._tails == self._source].sum())
         self.value = 0
 
     def _pattern(self, tails: IntArray, heads: IntArray, capacities: FloatArray) -> FloatArray:
@@ -104,13 +105,13 @@ class _Flow:
         self._starts = np.searchsorted(self._tails, np.arange(nodes + 1))
         return np.bincount(place[: tails.size], capacities, minlength=codes.size).astype(np.float64)
 
-    def push_stage(self) -> int:
-        """Augment by the leading digits of the residual network; a bound on what is still missing."""
+    def push_stage(self) -> None:
+        """Augment by the leading digits of the residual network, and find the cut that this leaves."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_flow
 
-        self._shift = max(self._missing.bit_length() - STAGE_BITS, 0)
-        digits = np.minimum(self._residual, self._missing) >> self._shift
+        shift = max(self.missing.bit_length() - STAGE_BITS, 0)
+        digits = np.minimum(self._residual, self.missing) >> shift
         graph = csr_array(
             (digits.astype(np.int32), self._heads.astype(np.int32), self._starts.astype(np.int32)),
             shape=(self._sink + 1, self._sink + 1),
@@ -118,19 +119,17 @@ class _Flow:
         pushed = maximum_flow(graph, self._source, self._sink).flow
         if not np.array_equal(pushed.indices, self._heads):
             raise AssertionError("scipy changed the pattern of a symmetric matrix")
-        steps = pushed.data.astype(np.int64) << self._shift
+        steps = pushed.data.astype(np.int64) << shift
         self._residual -= steps
         self.value += int(steps[self._tails == self._source].sum())
-        side = self.source_side()
-        self._missing = int(self._residual[side[self._tails] & ~side[self._heads]].sum())
-        return self._missing
+        self.side = self._reached(self._residual >> shift > 0)
+        self.missing = int(self._residual[self.side[self._tails] & ~self.side[self._heads]].sum())
 
-    def source_side(self) -> BoolArray:
-        """The nodes that the source reaches along arcs with leading digits left."""
+    def _reached(self, open_arcs: BoolArray) -> BoolArray:
+        """The nodes that the source reaches along some of the arcs."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import breadth_first_order
 
-        open_arcs = (self._residual >> self._shift) > 0
         starts = np.concatenate(([0], np.cumsum(open_arcs)))[self._starts]
         graph = csr_array(
             (np.ones(int(open_arcs.sum()), dtype=np.int8), self._heads[open_arcs], starts),

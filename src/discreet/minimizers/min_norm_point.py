@@ -52,7 +52,7 @@ def minimize_by_min_norm_point(
     stopped: Stop | None = None
     if f.n == 0:
         return Minimum(frozenset(), value, value, "minimum-norm point")
-    # Starting from the order of the single gains is as good as any, and costs one pass.
+    # Any vertex will do to start with.
     corral = _Corral(_greedy_vertex(f, np.arange(f.n))[0])
     try:
         while stopped is None:

@@ -94,7 +94,7 @@ class BanditSubmodPFTAL(BanditFeedback):
         words = as_source(source, seed)
         limits, bound = one_point_limits(-M, M, size, self.gamma, coin=True)
         made = tree(size, T, bound, epsilon, words, noise, self.L if published else None)
-        self._promise = _published_guarantee(made.guarantee, self, largest) if published else made.guarantee
+        promise = _published_guarantee(made.guarantee, self, largest) if published else made.guarantee
         given = np.full(size, 0.5) if x1 is None else x1
         start = checks.finite_vector(owner, "x1", given, size)
         if start.min() < 0 or start.max() > 1:
@@ -109,12 +109,7 @@ class BanditSubmodPFTAL(BanditFeedback):
             gamma=self.gamma,
             coin=True,
         )
-        super().__init__(items, core, words)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised, or for the published calibration what is false."""
-        return self._promise
+        super().__init__(items, core, words, promise)
 
 
 def _published_guarantee(promise: Guarantee, learner: BanditSubmodPFTAL, largest: float) -> Guarantee:

@@ -18,7 +18,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import Seed, WordSource, as_source
 
 
-def corrected_H(n: int, T: int, M: float, epsilon: float) -> float:
+def corrected_H(T: int, M: float, epsilon: float) -> float:
     """4 sqrt(2) M sqrt(ln^2.5 T / (epsilon T)).
 
     It minimises n (4M)^2 ln^2.5 T / (epsilon H) + T H n / 2: the paper's bound, its lost factor T put back.
@@ -82,7 +82,7 @@ class SubmodPFTAL(FunctionFeedback):
         items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
         size = len(items)
         if H is None:
-            H = submod_pftal_stated_H(size, T, M) if published else corrected_H(size, T, M, epsilon)
+            H = submod_pftal_stated_H(size, T, M) if published else corrected_H(T, M, epsilon)
         self.H = checks.positive_number(owner, "H", H)
         self.L = 4 * M + (self.H * math.sqrt(size) if published else 0.0) if L is None else L
         checks.positive_number(owner, "L", self.L)
@@ -95,16 +95,11 @@ class SubmodPFTAL(FunctionFeedback):
         words = as_source(source, seed)
         limits, bound = subgradient_limits(-M, M)
         made = tree(size, T, bound, epsilon, words, noise, self.L if published else None)
-        self._promise = _published_guarantee(made.guarantee, self) if published else made.guarantee
+        promise = _published_guarantee(made.guarantee, self) if published else made.guarantee
         start = checks.subset_mask(owner, "S1", S1, size).astype(np.float64)
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
         core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=start, horizon=T)
-        super().__init__(items, core, words)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised, or for the published calibration what is false."""
-        return self._promise
+        super().__init__(items, core, words, promise)
 
 
 def _published_guarantee(promise: Guarantee, learner: SubmodPFTAL) -> Guarantee:

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray, integer
-from discreet.errors import InvalidArgument
+from discreet.errors import HorizonReached, InvalidArgument
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
+from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
@@ -86,10 +87,18 @@ class PrefixSum(Exclusive):
             values.flags.writeable = False
             return Released(values, self.round)
 
+    def _law_for(self, nodes: int) -> noise.Law:
+        """The noise of each node where one round's vector enters so many."""
+        return self.budget.law(
+            l1=self.bound.l1_distance(self.budget.neighbours),
+            squared_l2=self.bound.squared_l2_distance(self.budget.neighbours),
+            nodes=nodes,
+        )
+
     def _refuse_after_the_end(self) -> None:
         last = MOST_ROUNDS if self.horizon is None else self.horizon
         if self.round >= last:
-            raise InvalidArgument(f"This {type(self).__name__} has taken all its {last} rounds.")
+            raise HorizonReached(f"This {type(self).__name__} has taken all its {last} rounds.")
 
     @abstractmethod
     def _samples_to_draw(self) -> int:

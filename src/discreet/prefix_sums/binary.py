@@ -63,11 +63,7 @@ class BinaryTree(CompiledPrefixSum):
         super().__init__(dimension, bound, budget, source)
         self._horizon = integer("BinaryTree", "horizon", horizon, least=1, most=MOST_ROUNDS)
         self.levels = (self._horizon - 1).bit_length() + 1
-        self._law = budget.law(
-            l1=bound.l1_distance(budget.neighbours),
-            squared_l2=bound.squared_l2_distance(budget.neighbours),
-            nodes=self.levels,
-        )
+        self._law = self._law_for(self.levels)
         self._state = new_state(self.dimension, levels=self.levels, rows=self.levels)
 
     @property
@@ -143,8 +139,10 @@ def advance(state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> N
 
 @samples_needed.register(BinarySteps)
 @kernel
-def _one_node(mechanism: BinarySteps) -> int:
-    return mechanism.state.total.size
+def one_node(mechanism: Any) -> int:
+    """A round completes one node."""
+    size: int = mechanism.state.total.size
+    return size
 
 
 @draw_noise.register(BinarySteps)
@@ -156,11 +154,9 @@ def _draw_node(mechanism: BinarySteps, done: int, words: WordArray, cursor: int)
 
 @add_secret.register(BinarySteps)
 @kernel
-def _add(mechanism: BinarySteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
+def enter_vector(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> None:
+    """Advance the tree of any mechanism laid out like this one."""
     advance(mechanism.state, vector, released)
 
 
-@forget.register(BinarySteps)
-@kernel
-def _forget(mechanism: BinarySteps) -> None:
-    forget_tree(mechanism.state)
+forget.register(BinarySteps)(forget_tree)

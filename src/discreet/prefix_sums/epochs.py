@@ -88,12 +88,7 @@ class Epochs(PrefixSum):
         """The tree of an epoch, for all its rounds but the last, and the noise of each node."""
         length = self.growth**epoch
         shape = kary.best_shape(length - 1, extra_nodes=1) if length > 1 else kary.Shape(3, 0)
-        law = self.budget.law(
-            l1=self.bound.l1_distance(self.budget.neighbours),
-            squared_l2=self.bound.squared_l2_distance(self.budget.neighbours),
-            nodes=shape.height + 1,
-        )
-        return shape, law
+        return shape, self._law_for(shape.height + 1)
 
     def _epoch_of(self, rounds: int) -> int:
         """The epoch that is going on after so many rounds."""

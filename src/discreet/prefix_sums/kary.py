@@ -88,11 +88,7 @@ class KAryTree(CompiledPrefixSum):
         require_epsilon("KAryTree", budget)
         self._horizon = integer("KAryTree", "horizon", horizon, least=1, most=MOST_ROUNDS)
         self.shape = best_shape(self._horizon) if arity is None else shape_for(arity, self._horizon)
-        self._law = budget.law(
-            l1=bound.l1_distance(budget.neighbours),
-            squared_l2=bound.squared_l2_distance(budget.neighbours),
-            nodes=self.shape.height,
-        )
+        self._law = self._law_for(self.shape.height)
         self._state = state_for(self.shape, self.dimension)
 
     @property
@@ -265,7 +261,4 @@ def _add(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> 
     advance(mechanism.shape, mechanism.state, vector, released)
 
 
-@forget.register(KArySteps)
-@kernel
-def _forget(mechanism: KArySteps) -> None:
-    forget_tree(mechanism.state)
+forget.register(KArySteps)(forget_tree)

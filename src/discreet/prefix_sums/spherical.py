@@ -9,9 +9,8 @@ import math
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from discreet.checks import IntArray, positive_number
+from discreet.checks import positive_number
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import binary
@@ -100,10 +99,10 @@ class SphericalTree(binary.BinaryTree):
         return cls(**common_settings(settings), **own, source=source)
 
 
-@samples_needed.register(SphericalSteps)
-@kernel
-def _one_node(mechanism: SphericalSteps) -> int:
-    return mechanism.state.total.size
+# The layout is the binary tree's; only the noise is another.
+samples_needed.register(SphericalSteps)(binary.one_node)
+add_secret.register(SphericalSteps)(binary.enter_vector)
+forget.register(SphericalSteps)(forget_tree)
 
 
 @draw_noise.register(SphericalSteps)
@@ -112,15 +111,3 @@ def _draw_node(mechanism: SphericalSteps, done: int, words: WordArray, cursor: i
     n = mechanism.state.total.size
     start = binary.entering_level(mechanism.state) * n
     return fill_spherical(mechanism.scale, mechanism.state.live[start : start + n], done, words, cursor)
-
-
-@add_secret.register(SphericalSteps)
-@kernel
-def _add(mechanism: SphericalSteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
-    binary.advance(mechanism.state, vector, released)
-
-
-@forget.register(SphericalSteps)
-@kernel
-def _forget(mechanism: SphericalSteps) -> None:
-    forget_tree(mechanism.state)

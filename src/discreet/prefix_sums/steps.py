@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray
 from discreet.compiled import generic, kernel
-from discreet.prefix_sums.tree import TreeState
 from discreet.randomness import WordArray
 
 
@@ -43,8 +42,9 @@ def forget(mechanism: Any) -> None:
 
 
 @kernel
-def forget_tree(state: TreeState) -> None:
-    """Clear every secret of a tree."""
+def forget_tree(mechanism: Any) -> None:
+    """Clear every secret of a mechanism whose `state` is that of a tree."""
+    state = mechanism.state
     state.digits[:] = 0
     state.total[:] = 0
     state.noise[:] = 0

@@ -20,6 +20,7 @@ _EVEN = np.uint64(0xFFFF_FFFF_FFFF_FFFE)
 _ONE = np.uint64(1)
 _LOW_HALF = np.uint64(0xFFFF_FFFF)
 _HALF = np.uint64(32)
+_DROPPED_BITS = np.uint64(11)
 _TWO_TO_63 = np.uint64(1 << 63)
 
 
@@ -107,3 +108,9 @@ def run_is_even(start: int, ties: int, bound: int, words: WordArray, cursor: int
         if cell == ENDED:
             return even, cursor
         even = not even
+
+
+@kernel
+def uniform_float(word: np.uint64) -> float:
+    """A float in [0, 1), from the upper 53 bits of a word: for coins, which need not be exact."""
+    return np.float64(word >> _DROPPED_BITS) * 2.0**-53

@@ -8,7 +8,7 @@ from discreet.checks import FloatArray
 from discreet.compiled import kernel
 from discreet.environments.stream import chain_costs, prefix_cost
 from discreet.errors import HorizonReached
-from discreet.learners.core import NO_HORIZON, choose, learn_cost, learn_function
+from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray, WordSource
 
@@ -54,7 +54,7 @@ def play_full_information(
 
 def play(core: Any, stream: Any, rounds: int, source: WordSource, *, bandit: bool) -> FloatArray:
     """The costs paid in each of `rounds` rounds; `core` is changed."""
-    horizon = getattr(core, "horizon", NO_HORIZON)
+    horizon = horizon_of(core)
     if core.rounds[0] + rounds > horizon:
         raise HorizonReached(f"This learner can take {horizon - core.rounds[0]} more rounds, not {rounds}.")
     paid = np.empty(rounds)
