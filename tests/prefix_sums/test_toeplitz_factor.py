@@ -1,10 +1,14 @@
 """The rational factor: its closed forms, how close it comes to the square root, and the streamed noise."""
 
+import json
+
+import numba
 import numpy as np
 import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import SquareRootToeplitz
+from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
 from discreet.prefix_sums.toeplitz import Factor, best_factor, correlate, enough_buffers
 from discreet.privacy import Budget, VectorBound
 from discreet.randomness import WordSource
@@ -76,6 +80,56 @@ def test_the_released_variance():
     zero = np.zeros(2000, dtype=np.int64)
     squares = [float((sums.add(zero).values ** 2).mean()) for _ in range(300)]
     assert np.mean(squares) == pytest.approx(sums.mean_variance, rel=0.2)
+
+
+@numba.njit
+def run(mechanism, vectors, words, released):
+    """All rounds in compiled code, as a simulation does; the number of words used, or -1 if too few."""
+    cursor = 0
+    for t in range(vectors.shape[0]):
+        done, cursor = draw_noise(mechanism, 0, words, cursor)
+        if done < samples_needed(mechanism):
+            return -1
+        add_secret(mechanism, vectors[t], released[t])
+    return cursor
+
+
+def test_compiled_callers_get_the_same_sums():
+    """The steps in a compiled loop release what the object does, and again after forgetting."""
+    vectors = np.random.default_rng(2).integers(-1000, 1001, size=(20, 3))
+    sums, parts = (
+        SquareRootToeplitz(3, 20, BOUND, Budget(rho=0.5), source=WordSource(seed=7)) for _ in range(2)
+    )
+    expected = np.array([sums.add(vector).values for vector in vectors])
+    words = np.random.PCG64DXSM(7).random_raw(80)
+    for _ in range(2):
+        released = np.zeros((20, 3))
+        assert run(parts.steps, vectors, words, released) == 80
+        assert np.array_equal(released, expected)
+        forget(parts.steps)
+        assert not any(array.any() for array in parts.steps.state)
+
+
+def test_words_that_run_out_change_no_sum():
+    """A draw that was cut short may begin again: only fresh noise was written, and it is overwritten."""
+    cut, whole = (
+        SquareRootToeplitz(3, 20, BOUND, Budget(rho=0.5), source=WordSource(seed=7)).steps for _ in range(2)
+    )
+    vectors = np.array([[5, -6, 7]])
+    words = np.random.PCG64DXSM(7).random_raw(4)
+    first, second = np.zeros((1, 3)), np.zeros((1, 3))
+    assert run(cut, vectors, words[:3], first) == -1
+    assert not any(array.any() for array in (cut.state.total, cut.state.noise, cut.state.buffers, first))
+    assert run(cut, vectors, words, first) == run(whole, vectors, words, second) == 4
+    assert np.array_equal(first, second)
+
+
+def test_fresh_noise_is_neither_kept_nor_saved():
+    """A round uses it up: it is zero between rounds, and the saved fields do not include it."""
+    sums = SquareRootToeplitz(3, 20, BOUND, Budget(rho=0.5))
+    sums.add(np.array([1, 2, 3]))
+    assert not sums.steps.state.fresh.any()
+    assert set(json.loads(sums.save())["arrays"]) == {"total", "noise", "buffers"}
 
 
 def test_it_says_that_it_is_made_of_floats():

@@ -27,7 +27,8 @@ import numpy.typing as npt
 from discreet.checks import FloatArray, IntArray, integer
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
-from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum, common_settings
+from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
+from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
 from discreet.privacy.accounting import epsilon_of_gaussian
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import fill_gaussian
@@ -143,7 +144,32 @@ def enough_buffers(rounds: int) -> int:
     return 3 if rounds <= 1 << 16 else 4
 
 
-class SquareRootToeplitz(PrefixSum):
+class ToeplitzState(NamedTuple):
+    """The secrets of the mechanism over vectors of length n.
+
+    Attributes:
+        total: The exact sum of all vectors so far.
+        noise: The noise now on that sum.
+        fresh: Independent noise for the round to come; zero between rounds.
+        buffers: Past noise, one row of length n per pole.
+    """
+
+    total: IntArray
+    noise: FloatArray
+    fresh: FloatArray
+    buffers: FloatArray
+
+
+class ToeplitzSteps(NamedTuple):
+    """Correlated Gaussian noise, as compiled code sees it."""
+
+    sigma: float
+    poles: FloatArray
+    weights: FloatArray
+    state: ToeplitzState
+
+
+class SquareRootToeplitz(CompiledPrefixSum):
     """Gaussian noise, correlated over time by a rational approximation of the square root of A.
 
     Args:
@@ -183,11 +209,14 @@ class SquareRootToeplitz(PrefixSum):
         squared_distance = bound.squared_l2_distance(budget.neighbours)
         squared = self.factor.squared_sensitivity(self._horizon) * squared_distance
         self.sigma = math.sqrt(squared / (2 * float(budget.per_round))) * (1 + _SLACK)
+        self._poles = np.array(self.factor.poles, dtype=np.float64)
         self._weights = self.factor.weights
-        self._total = np.zeros(self.dimension, dtype=np.int64)
-        self._noise = np.zeros(self.dimension)
-        self._fresh = np.zeros(self.dimension)
-        self._buffers = np.zeros((self.factor.poles.size, self.dimension))
+        self._state = ToeplitzState(
+            total=np.zeros(self.dimension, dtype=np.int64),
+            noise=np.zeros(self.dimension),
+            fresh=np.zeros(self.dimension),
+            buffers=np.zeros((self._poles.size, self.dimension)),
+        )
 
     @property
     def horizon(self) -> int:
@@ -219,16 +248,10 @@ class SquareRootToeplitz(PrefixSum):
         """Mean over all rounds of the noise variance per coordinate of a released sum."""
         return self.factor.mean_variance(self._horizon) * (self.sigma * self.bound.step) ** 2
 
-    def _samples_to_draw(self) -> int:
-        return self.dimension
-
-    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-        return fill_gaussian(self.sigma, self._fresh, done, words, cursor)
-
-    def _advance(self, secret: IntArray) -> FloatArray:
-        self._total += secret
-        correlate(self._fresh, self._buffers, self.factor.poles, self._weights, self._noise)
-        return self._total + self._noise
+    @property
+    def steps(self) -> ToeplitzSteps:
+        """The compiled mechanism."""
+        return ToeplitzSteps(self.sigma, self._poles, self._weights, self._state)
 
     def _settings(self) -> dict[str, Any]:
         return super()._settings() | {
@@ -239,7 +262,8 @@ class SquareRootToeplitz(PrefixSum):
         }
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {"total": self._total, "noise": self._noise, "buffers": self._buffers}
+        # There is no fresh noise between rounds; what an interrupted draw left is never used.
+        return {name: array for name, array in super()._arrays().items() if name != "fresh"}
 
     @classmethod
     def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
@@ -263,3 +287,36 @@ def correlate(
         for j in range(poles.size):
             buffers[j, i] = poles[j] * buffers[j, i] + value
         noise[i] += value
+
+
+@samples_needed.register(ToeplitzSteps)
+@kernel
+def _one_sample_each(mechanism: ToeplitzSteps) -> int:
+    return mechanism.state.fresh.size
+
+
+@draw_noise.register(ToeplitzSteps)
+@kernel
+def _draw_fresh(mechanism: ToeplitzSteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+    return fill_gaussian(mechanism.sigma, mechanism.state.fresh, done, words, cursor)
+
+
+@add_secret.register(ToeplitzSteps)
+@kernel
+def _add(mechanism: ToeplitzSteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
+    state = mechanism.state
+    correlate(state.fresh, state.buffers, mechanism.poles, mechanism.weights, state.noise)
+    for i in range(vector.size):
+        state.fresh[i] = 0.0
+        state.total[i] += vector[i]
+        released[i] = state.total[i] + state.noise[i]
+
+
+@forget.register(ToeplitzSteps)
+@kernel
+def _forget(mechanism: ToeplitzSteps) -> None:
+    state = mechanism.state
+    state.total[:] = 0
+    state.noise[:] = 0.0
+    state.fresh[:] = 0.0
+    state.buffers[:] = 0.0
