@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet import baselines, paper
+from discreet import BanditLearner, FullInformationLearner, baselines, paper
 from discreet.learners.base import BanditFeedback, Learner
 from discreet.set_functions import Cut, Modular, SetFunction
 
@@ -13,6 +13,17 @@ N, T = 3, 256
 
 #: Name -> a function of a seed (None for cryptographic words).
 LEARNERS: dict[str, Callable[[int | None], Learner]] = {
+    "BanditLearner": lambda seed: BanditLearner(N, 1.0, (-1, 1), seed=seed),
+    "BanditLearner central": lambda seed: BanditLearner(N, 1.0, (-1, 1), mode="central", block=3, seed=seed),
+    "FullInformationLearner": lambda seed: FullInformationLearner(N, 1.0, (-1, 1), seed=seed),
+    "FullInformationLearner tree": lambda seed: FullInformationLearner(
+        N, 1.0, (-1, 1), method="tree", horizon=T, seed=seed
+    ),
+    "FullInformationLearner delta": lambda seed: FullInformationLearner(
+        N, 1.0, (-1, 1), method="tree", horizon=2**16, delta=1e-6, seed=seed
+    ),
+    "BanditWithoutNoise": lambda seed: baselines.BanditWithoutNoise(N, (-1, 1), seed=seed),
+    "FullInformationWithoutNoise": lambda seed: baselines.FullInformationWithoutNoise(N, (-1, 1), seed=seed),
     "SubmodPFTAL": lambda seed: paper.SubmodPFTAL(N, T, 1.0, seed=seed),
     "SubmodPFTAL spherical": lambda seed: paper.SubmodPFTAL(N, T, 1.0, noise="spherical", seed=seed),
     "SubmodPFTAL published": lambda seed: paper.SubmodPFTAL(N, T, 1.0, calibration="published", seed=seed),

@@ -21,6 +21,7 @@ import numpy as np
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.learners.core import Core, choose, learn_cost, restart
+from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.paper import BanditSubmodPFTAL
 from discreet.paper.parameters import Calibration
 from discreet.privacy.uniform import DRY
@@ -36,23 +37,26 @@ def run_many(
 ) -> tuple[int, int]:
     """Tell `first` for the middle set of the first chain, then zeros; keep the sets, run after run."""
     n = core.x.size
-    order, start = np.arange(n), np.full(n, 0.5)
-    rho = core.gamma / (n + 1)  # at x = (1/2, ..., 1/2) middle sets are reached by exploration alone
+    start = np.full(n, 0.5)
+    draw = Draw(np.arange(n), np.zeros(3, dtype=np.int64), np.zeros(2))
     while done < sets.shape[0]:
         restart(core, start)
-        after = learn_cost(core, order, middle(n), rho, first, words, cursor)
+        draw.order[:] = np.arange(n)
+        draw.numbers[SIZE] = middle(n)
+        draw.chances[PROBABILITY] = core.gamma / (n + 1)  # at x = (1/2, ..., 1/2) by exploration alone
+        after = learn_cost(core, draw, first, words, cursor)
         hit[done] = np.argmax(np.abs(core.mechanism.state.total))
         for t in range(sets.shape[1]):
             if after == DRY:
                 break
-            chain, length, probability, after = choose(core, words, after)
+            after = choose(core, draw, words, after)
             if after == DRY:
                 break
             code = 0
-            for k in range(length):
-                code |= 1 << chain[k]
+            for k in range(draw.numbers[SIZE]):
+                code |= 1 << draw.order[k]
             sets[done, t] = code
-            after = learn_cost(core, chain, length, probability, 0.0, words, after)
+            after = learn_cost(core, draw, 0.0, words, after)
         if after == DRY:
             break
         cursor = after

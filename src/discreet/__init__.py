@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         bounds,
         environments,
         estimators,
+        learners,
         lovasz,
         paper,
         prefix_sums,
@@ -31,18 +32,25 @@ if TYPE_CHECKING:
         randomness,
         set_functions,
     )
+    from discreet.learners import BanditLearner, Decision, FullInformationLearner
+    from discreet.loading import load
     from discreet.minimizers import Minimum, minimize
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BanditLearner",
+    "Decision",
     "DiscreetError",
+    "FullInformationLearner",
     "Minimum",
     "__version__",
     "baselines",
     "bounds",
     "environments",
     "estimators",
+    "learners",
+    "load",
     "lovasz",
     "minimize",
     "paper",
@@ -55,7 +63,11 @@ __all__ = [
 
 #: Public names that are not modules -> the module that defines them.
 _HOME = {
+    "BanditLearner": "discreet.learners",
+    "Decision": "discreet.learners",
+    "FullInformationLearner": "discreet.learners",
     "Minimum": "discreet.minimizers",
+    "load": "discreet.loading",
     "minimize": "discreet.minimizers",
 }
 

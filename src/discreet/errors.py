@@ -48,5 +48,9 @@ class AlreadyTold(DiscreetError, ValueError):
     """A cost was told for a decision a second time."""
 
 
+class Expired(DiscreetError, ValueError):
+    """A cost was told after its deadline, when a neutral value had been learnt from in its place."""
+
+
 class HorizonReached(InvalidArgument):
     """A mechanism made for a number of rounds has taken them all; more would need noise not accounted for."""

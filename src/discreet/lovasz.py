@@ -114,31 +114,43 @@ def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
 
 @kernel
 def decreasing_order(x: FloatArray) -> IntArray:
-    """The items by decreasing x, stably: of equal ones the lower number comes first."""
-    # Few items: insertion is several times faster than a general sort, and allocates only the result.
-    n = x.size
-    if n > 32:
-        return np.argsort(-x, kind="mergesort")
-    order = np.empty(n, dtype=np.int64)
-    for item in range(n):
-        place = item
-        while place > 0 and x[order[place - 1]] < x[item]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = item
+    """The items by decreasing x; of equal ones the lower number comes first."""
+    order = np.arange(x.size)
+    sort_by_level(x, order)
     return order
 
 
 @kernel
+def sort_by_level(levels: FloatArray, items: IntArray) -> None:
+    """Sort some items in place by decreasing level; of equal ones the lower number comes first."""
+    m = items.size
+    if m > 32:
+        items.sort()
+        items[:] = items[np.argsort(-levels[items], kind="mergesort")]
+        return
+    # Few items: insertion is several times faster than a general sort, and allocates nothing.
+    for taken in range(1, m):
+        item = items[taken]
+        place = taken
+        while place > 0 and (
+            levels[items[place - 1]] < levels[item]
+            or (levels[items[place - 1]] == levels[item] and items[place - 1] > item)
+        ):
+            items[place] = items[place - 1]
+            place -= 1
+        items[place] = item
+
+
+@kernel
 def chain_weights(x: FloatArray, order: IntArray) -> FloatArray:
-    """The weights mu_0, ..., mu_n of the prefixes of `order`, which sorts x decreasingly."""
-    n = x.size
-    weights = np.empty(n + 1)
+    """The weights mu_0, ..., mu_n of the prefixes of `order`, which sorts (some items of) x decreasingly."""
+    m = order.size
+    weights = np.empty(m + 1)
     above = 1.0
-    for k in range(n):
+    for k in range(m):
         weights[k] = above - x[order[k]]
         above = x[order[k]]
-    weights[n] = above
+    weights[m] = above
     return weights
 
 

@@ -20,7 +20,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -80,20 +80,38 @@ class WordSource:
     def __init__(self, seed: Seed | None = None, *, fresh: Callable[[], DrawWords] | None = None) -> None:
         if seed is not None and fresh is not None:
             raise InvalidArgument("A WordSource takes a 'seed' or a 'fresh' generator, not both.")
-        self._seeded = seed is not None
         self._fresh = fresh or chacha20
-        self._draw = _seeded_words(seed) if seed is not None else self._fresh()
+        self._seeded = None if seed is None else _seeded_generator(seed)
+        self._draw: DrawWords = self._fresh() if self._seeded is None else self._seeded.random_raw
         self._start_empty()
+
+    def saved(self) -> dict[str, Any] | None:
+        """Where a seeded source stands, as plain JSON values; None for others, which are never repeated."""
+        with self._owned_by_this_process():
+            if self._seeded is None:
+                return None
+            unread = self._words[self._cursor :].tolist()
+            return {"generator": self._seeded.state, "unread": unread, "batch": self._batch}
+
+    @classmethod
+    def restored(cls, saved: dict[str, Any]) -> "WordSource":
+        """A seeded source that goes on where :meth:`saved` stood."""
+        source = cls(seed=0)
+        assert source._seeded is not None
+        source._seeded.state = saved["generator"]
+        source._words = np.array(saved["unread"], dtype=np.uint64)
+        source._batch = saved["batch"]
+        return source
 
     @property
     def private(self) -> bool:
         """Whether noise made of these words can protect anybody."""
-        return not self._seeded
+        return self._seeded is None
 
     @property
     def not_private_because(self) -> str:
         """Why it cannot, or an empty string."""
-        return SEEDED if self._seeded else ""
+        return "" if self._seeded is None else SEEDED
 
     def feed(self, consume: Consumer, goal: int) -> None:
         """Call `consume` with ever more words until it has finished `goal` samples."""
@@ -132,7 +150,7 @@ class WordSource:
         return self._lock
 
     def _leave_parent_behind(self) -> None:
-        if self._seeded:
+        if self._seeded is not None:
             raise NotCopyable(
                 "A seeded WordSource cannot go on in a forked process, where it would repeat "
                 "its parent's words. Give each process a seed of its own."
@@ -174,9 +192,9 @@ def as_source(source: "WordSource | None", seed: Seed | None = None) -> WordSour
     return source if source is not None else WordSource(seed)
 
 
-def _seeded_words(seed: Seed) -> DrawWords:
+def _seeded_generator(seed: Seed) -> np.random.PCG64DXSM:
     try:
-        return np.random.PCG64DXSM(seed).random_raw
+        return np.random.PCG64DXSM(seed)
     except (TypeError, ValueError):
         raise complaint("WordSource", "seed", "a whole number of at least 0, or several", seed) from None
 

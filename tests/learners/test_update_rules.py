@@ -40,7 +40,7 @@ def test_leader_is_the_literal_argmin(seed: int, rounds: int, H: float) -> None:
     points, gradients, noise = rng.random((rounds, N)), rng.normal(size=(rounds, N)), rng.normal(size=N)
     v = (gradients + H * points).sum(axis=0) + noise
     x = np.empty(N)
-    next_point(ApproximateLeader(H), gradients.sum(axis=0) + noise, rounds, x)
+    next_point(ApproximateLeader(H), gradients.sum(axis=0) + noise, rounds, x, np.empty_like(x))
     np.testing.assert_allclose(x, literal_leader(v, points, H), atol=1e-5)
 
 
@@ -56,8 +56,8 @@ def test_published_leader_is_the_same_point() -> None:
         vector = np.rint(gradient / step).astype(np.int64)
         enter(published, y, step, vector)
         total, printed = total + gradient, printed + vector * step
-        next_point(plain, total, t, x)
-        next_point(published, printed, t, y)
+        next_point(plain, total, t, x, np.empty_like(x))
+        next_point(published, printed, t, y, np.empty_like(y))
         np.testing.assert_allclose(x, y, atol=1e-6)
 
 
@@ -70,8 +70,8 @@ def test_dual_averaging_and_descent() -> None:
     path = []
     for t, gradient in enumerate([1.0, 1.0, 10.0, -10.0, -1.0], start=1):
         total += gradient
-        next_point(averaging, total, t, x)
-        next_point(descent, total, t, y)
+        next_point(averaging, total, t, x, np.empty_like(x))
+        next_point(descent, total, t, y, np.empty_like(y))
         path.append((round(float(x[0]), 6), round(float(y[0]), 6)))
     assert path == [(0.4, 0.4), (0.3, 0.3), (0.0, 0.0), (0.3, 1.0), (0.4, 1.0)]
 

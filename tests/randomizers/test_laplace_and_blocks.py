@@ -68,14 +68,14 @@ def test_blocks_are_exclusive_states():
     """They hold an exact sum: saved and restored whole, stale ones refused, never copied."""
     blocks = Blocks(1.0, (0.0, 1.0), length=3, source=WordSource(seed=3))
     assert blocks.add(0.5) is None
-    saved = blocks.save()
-    restored = Blocks.restore(saved, generation=1, source=WordSource(seed=4))
+    saved = blocks.to_bytes()
+    restored = Blocks.from_bytes(saved, generation=1, source=WordSource(seed=4))
     blocks._source = WordSource(seed=4)
     assert [blocks.add(v) for v in (0.1, 0.9, 0.1)] == [restored.add(v) for v in (0.1, 0.9, 0.1)]
     assert restored.length == 3
     assert not restored.guarantee.private
     with pytest.raises(StaleState):
-        Blocks.restore(saved, generation=blocks.generation)
+        Blocks.from_bytes(saved, generation=blocks.generation)
     with pytest.raises(NotCopyable):
         blocks.__reduce__()
     assert "0.5" not in repr(blocks)
@@ -140,4 +140,4 @@ def test_a_damaged_block_is_refused():
     blocks = Blocks(1.0, length=2)
     blocks._count[0] = 7
     with pytest.raises(InvalidArgument, match="damaged"):
-        Blocks.restore(blocks.save(), generation=0)
+        Blocks.from_bytes(blocks.to_bytes(), generation=0)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import InvalidArgument
+from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY
 from discreet.randomizers import OneBit
 from discreet.randomizers.kernels import release_bit
@@ -96,10 +97,11 @@ def test_compiled_and_interpreted_bits_agree(value, seed):
     randomizer = OneBit(1.5, (-2.0, 5.0), source=WordSource(seed=seed))
     words = np.random.PCG64DXSM(seed).random_raw(1)
     grid = randomizer.grid
-    bit, cursor = release_bit(value, grid.low, grid.high, grid.units, randomizer.slope, words, 0)
+    units = to_units(value, grid.low, grid.high, grid.units)
+    bit, cursor = release_bit(units, randomizer.slope, words, 0)
     assert bit == randomizer.release(value)
     assert cursor == 1
-    assert release_bit(value, grid.low, grid.high, grid.units, randomizer.slope, words, 1) == (0, DRY)
+    assert release_bit(units, randomizer.slope, words, 1) == (0, DRY)
 
 
 def test_estimates_lie_around_the_midpoint():

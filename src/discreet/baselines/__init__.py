@@ -10,12 +10,15 @@ from discreet.baselines.fixed import BestFixedSet, FixedSet, RandomSet
 from discreet.baselines.hazan_kale import HazanKale, HazanKaleBandit
 from discreet.baselines.leader import FollowTheApproximateLeader
 from discreet.baselines.noised_gradients import NoisedGradients
+from discreet.baselines.without_noise import BanditWithoutNoise, FullInformationWithoutNoise
 
 __all__ = [
+    "BanditWithoutNoise",
     "BestFixedSet",
     "ExponentialWeights",
     "FixedSet",
     "FollowTheApproximateLeader",
+    "FullInformationWithoutNoise",
     "HazanKale",
     "HazanKaleBandit",
     "NoisedGradients",

@@ -9,8 +9,10 @@ import numpy as np
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
-from discreet.learners.base import BanditFeedback, named_items
-from discreet.learners.core import choose, chosen_first, learn_cost
+from discreet.learners.arguments import keeps_arguments, named_items
+from discreet.learners.base import BanditFeedback
+from discreet.learners.core import choose, learn_cost, put_first
+from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.privacy.noise import Law, fill
 from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY, uniform_float
@@ -55,6 +57,9 @@ class ExponentialWeights(BanditFeedback):
         else is post-processing. Local. Proof: `docs/guarantees.md#bandit-loop`.
     """
 
+    _takes_available = False
+
+    @keeps_arguments
     def __init__(
         self,
         n: int | Iterable[Hashable],
@@ -105,16 +110,13 @@ class ExponentialWeights(BanditFeedback):
 
 @choose.register(ArmsCore)
 @kernel
-def _choose_arm(core: ArmsCore, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
-    n, arms = core.x.size, core.losses.size
-    chosen = np.zeros(n, dtype=np.bool_)
+def _choose_arm(core: ArmsCore, draw: Draw, words: WordArray, cursor: int) -> int:
     if cursor >= words.size:
-        order, size = chosen_first(chosen)
-        return order, size, 1.0, DRY
+        return DRY
     # Weights relative to the best arm cannot overflow.
     least = core.losses.min()
     weights = np.exp(-core.eta * (core.losses - least))
-    total = weights.sum()
+    total, arms = weights.sum(), core.losses.size
     uniform = uniform_float(words[cursor])
     arm, probability = arms - 1, 0.0
     for candidate in range(arms):
@@ -123,17 +125,17 @@ def _choose_arm(core: ArmsCore, words: WordArray, cursor: int) -> tuple[IntArray
             arm = candidate
             break
         uniform -= probability
-    for i in range(n):
+    chosen = np.empty(core.x.size, dtype=np.bool_)
+    for i in range(chosen.size):
         chosen[i] = (arm >> i) & 1 == 1
-    order, size = chosen_first(chosen)
-    return order, size, probability, cursor + 1
+    put_first(chosen, draw)
+    draw.chances[PROBABILITY] = probability
+    return cursor + 1
 
 
 @learn_cost.register(ArmsCore)
 @kernel
-def _learn_arm(
-    core: ArmsCore, order: IntArray, size: int, probability: float, cost: float, words: WordArray, cursor: int
-) -> int:
+def _learn_arm(core: ArmsCore, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
     done, cursor = fill(core.law, core.fresh, 0, words, cursor)
     if done == 0:
         return DRY
@@ -141,8 +143,8 @@ def _learn_arm(
     noisy = (to_units(cost, core.low, core.high, core.units) + core.fresh[0]) * (half / core.units)
     core.fresh[0] = 0
     arm = 0
-    for k in range(size):
-        arm |= 1 << order[k]
-    core.losses[arm] += noisy / probability
+    for k in range(draw.numbers[SIZE]):
+        arm |= 1 << draw.order[k]
+    core.losses[arm] += noisy / draw.chances[PROBABILITY]
     core.rounds[0] += 1
     return cursor

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet import checks
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel
-from discreet.learners.base import BanditFeedback, named_items
-from discreet.learners.core import choose, chosen_first, learn_cost, learn_function
+from discreet.learners.arguments import keeps_arguments, named_items
+from discreet.learners.base import BanditFeedback
+from discreet.learners.core import choose, learn_cost, learn_function, put_first
+from discreet.learners.draw import PROBABILITY, Draw
 from discreet.minimizers import Minimum, minimize
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
@@ -21,10 +23,9 @@ KNOWS_ALL = Guarantee(epsilon=float("inf")).void("it is chosen in hindsight from
 
 
 class FixedCore(NamedTuple):
-    """Always the first `size` items of `order`."""
+    """Always the same items."""
 
-    order: IntArray
-    size: int
+    chosen: BoolArray
     x: FloatArray
     rounds: IntArray
 
@@ -39,12 +40,7 @@ class RandomCore(NamedTuple):
 class _IgnoresFeedback(BanditFeedback):
     """Takes costs or functions alike and learns nothing from them."""
 
-    def tell(self, decision: Any, cost: Any) -> None:
-        """Count the round."""
-        name, _ = self._look_up(decision)
-        self._strike(name)
-        with self._lock:
-            self._core.rounds[0] += 1
+    _takes_available = False
 
 
 class FixedSet(_IgnoresFeedback):
@@ -59,10 +55,11 @@ class FixedSet(_IgnoresFeedback):
         [1, 3]
     """
 
+    @keeps_arguments
     def __init__(self, n: int | Iterable[Hashable], subset: Iterable[int] = ()) -> None:
         items = named_items("FixedSet", n)
         mask = checks.subset_mask("FixedSet", "subset", subset, len(items))
-        core = FixedCore(*chosen_first(mask), mask.astype(np.float64), np.zeros(1, dtype=np.int64))
+        core = FixedCore(mask, mask.astype(np.float64), np.zeros(1, dtype=np.int64))
         super().__init__(items, core, as_source(None, None), IGNORES_FEEDBACK)
 
 
@@ -79,7 +76,8 @@ class BestFixedSet(FixedSet):
     def __init__(self, total: SetFunction) -> None:
         self.minimum: Minimum = minimize(total)
         super().__init__(total.n, self.minimum.set)
-        self.guarantee = KNOWS_ALL
+        self._guarantee = KNOWS_ALL
+        del self._arguments
 
 
 class RandomSet(_IgnoresFeedback):
@@ -90,6 +88,7 @@ class RandomSet(_IgnoresFeedback):
         seed: Makes a run repeatable.
     """
 
+    @keeps_arguments
     def __init__(self, n: int | Iterable[Hashable], *, seed: Seed | None = None) -> None:
         items = named_items("RandomSet", n)
         core = RandomCore(np.full(len(items), 0.5), np.zeros(1, dtype=np.int64))
@@ -98,31 +97,31 @@ class RandomSet(_IgnoresFeedback):
 
 @choose.register(FixedCore)
 @kernel
-def _choose_fixed(core: FixedCore, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
-    return core.order, core.size, 1.0, cursor
+def _choose_fixed(core: FixedCore, draw: Draw, words: WordArray, cursor: int) -> int:
+    put_first(core.chosen, draw)
+    draw.chances[PROBABILITY] = 1.0
+    return cursor
 
 
 @choose.register(RandomCore)
 @kernel
-def _choose_random(core: RandomCore, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
+def _choose_random(core: RandomCore, draw: Draw, words: WordArray, cursor: int) -> int:
     n = core.x.size
-    chosen = np.zeros(n, dtype=np.bool_)
     after = cursor + (n + 63) // 64
     if after > words.size:
-        after = DRY
-    else:
-        for i in range(n):
-            chosen[i] = (words[cursor + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
-    order, size = chosen_first(chosen)
-    return order, size, 0.5**n, after
+        return DRY
+    chosen = np.empty(n, dtype=np.bool_)
+    for i in range(n):
+        chosen[i] = (words[cursor + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+    put_first(chosen, draw)
+    draw.chances[PROBABILITY] = 0.5**n
+    return after
 
 
 @learn_cost.register(FixedCore)
 @learn_cost.register(RandomCore)
 @kernel
-def _learn_no_cost(
-    core: Any, order: IntArray, size: int, probability: float, cost: float, words: WordArray, cursor: int
-) -> int:
+def _learn_no_cost(core: Any, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
     core.rounds[0] += 1
     return cursor
 
@@ -130,6 +129,6 @@ def _learn_no_cost(
 @learn_function.register(FixedCore)
 @learn_function.register(RandomCore)
 @kernel
-def _learn_no_function(core: Any, order: IntArray, costs: FloatArray, words: WordArray, cursor: int) -> int:
+def _learn_no_function(core: Any, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
     core.rounds[0] += 1
     return cursor

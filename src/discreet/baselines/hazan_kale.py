@@ -7,7 +7,8 @@ import numpy as np
 from discreet import checks
 from discreet.bounds import hazan_kale_bandit_tuning, hazan_kale_step
 from discreet.bounds.arguments import share
-from discreet.learners.base import BanditFeedback, FunctionFeedback, named_items
+from discreet.learners.arguments import keeps_arguments, named_items
+from discreet.learners.base import BanditFeedback, FunctionFeedback
 from discreet.learners.core import new_core
 from discreet.learners.limits import one_point_limits, subgradient_limits
 from discreet.learners.update_rules import ProjectedDescent
@@ -36,6 +37,7 @@ class HazanKale(FunctionFeedback):
         array([0.465, 0.535])
     """
 
+    @keeps_arguments
     def __init__(
         self,
         n: int | Iterable[Hashable],
@@ -73,6 +75,7 @@ class HazanKaleBandit(BanditFeedback):
         seed: Makes a run repeatable.
     """
 
+    @keeps_arguments
     def __init__(
         self,
         n: int | Iterable[Hashable],

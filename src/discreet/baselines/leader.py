@@ -7,7 +7,8 @@ import numpy as np
 
 from discreet import checks
 from discreet.baselines.hazan_kale import NOT_PRIVATE
-from discreet.learners.base import FunctionFeedback, named_items
+from discreet.learners.arguments import keeps_arguments, named_items
+from discreet.learners.base import FunctionFeedback
 from discreet.learners.core import new_core
 from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import ApproximateLeader
@@ -27,6 +28,7 @@ class FollowTheApproximateLeader(FunctionFeedback):
         seed: Makes a run repeatable.
     """
 
+    @keeps_arguments
     def __init__(
         self,
         n: int | Iterable[Hashable],

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from discreet import checks
-from discreet.learners.base import FunctionFeedback, named_items
+from discreet.learners.arguments import keeps_arguments, named_items
+from discreet.learners.base import FunctionFeedback
 from discreet.learners.core import new_core
 from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import DualAveraging
@@ -34,6 +35,7 @@ class NoisedGradients(FunctionFeedback):
         It is the case of one node per round of `docs/guarantees.md#factorisations`.
     """
 
+    @keeps_arguments
     def __init__(
         self,
         n: int | Iterable[Hashable],

@@ -12,6 +12,13 @@ from discreet.bounds.corrected import (
     submod_pftal,
     submod_pftal_tuning,
 )
+from discreet.bounds.dual_averaging import (
+    bandit_dual_averaging,
+    bandit_tuning,
+    batched,
+    tree_dual_averaging,
+    tree_step,
+)
 from discreet.bounds.hazan_kale import (
     hazan_kale,
     hazan_kale_bandit,
@@ -32,11 +39,14 @@ from discreet.bounds.published import (
 )
 
 __all__ = [
+    "bandit_dual_averaging",
     "bandit_submod_pftal",
     "bandit_submod_pftal_published",
     "bandit_submod_pftal_published_tuning",
     "bandit_submod_pftal_stated_tuning",
     "bandit_submod_pftal_tuning",
+    "bandit_tuning",
+    "batched",
     "ftal",
     "ftal_tuning",
     "hazan_kale",
@@ -51,4 +61,6 @@ __all__ = [
     "submod_pftal_published_tuning",
     "submod_pftal_stated_H",
     "submod_pftal_tuning",
+    "tree_dual_averaging",
+    "tree_step",
 ]

@@ -13,6 +13,8 @@ rho_k, dividing by rho_k makes the estimate unbiased.
 
 from __future__ import annotations
 
+from typing import Any
+
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 
@@ -36,11 +38,16 @@ def one_point(order: IntArray, size: int, probability: float, cost: float, out: 
         array([-8.,  0.,  8.])
     """
     out[:] = 0.0
-    share = cost / probability
+    add_one_point(order, size, cost / probability, out)
+
+
+@kernel
+def add_one_point(order: IntArray, size: int, share: float, out: Any) -> None:
+    """Add the coin-free estimate to `out`, where `share` is the cost divided by its probability."""
     if size > 0:
-        out[order[size - 1]] = share
+        out[order[size - 1]] += share
     if size < order.size:
-        out[order[size]] = -share
+        out[order[size]] -= share
 
 
 @kernel

@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
-import threading
+import os
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, NoReturn, overload
+from typing import Any, Self, overload
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet import checks
-from discreet.checks import FloatArray
+from discreet.checks import FloatArray, IntArray
 from discreet.errors import (
     AlreadyTold,
+    Expired,
     HorizonReached,
     InvalidArgument,
     InvalidType,
-    NotCopyable,
-    StaleState,
     UnknownDecision,
 )
+from discreet.learners import pending
+from discreet.learners.arguments import restored_argument
 from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
-from discreet.learners.decision import Decision, Pending
+from discreet.learners.decision import Decision
+from discreet.learners.draw import SIZE, Draw, new_draw
+from discreet.learners.files import write_atomically
+from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
-from discreet.randomness import WordArray, WordSource, process_mark
+from discreet.randomness import WordArray, WordSource
 from discreet.set_functions import FromCallable, SetFunction
 from discreet.set_functions.from_callable import number_or_nan
 
+#: After so many further decisions one that was never told about is closed, unless a learner is told
+#: otherwise.
+EXPIRE_AFTER = 100_000
 
-class Learner:
+
+class Learner(Exclusive):
     """Chooses subsets and learns from their costs.
 
-    Subclasses build a `core` (see `discreet.learners.core`) and say what it guarantees.
+    Subclasses build a `core` (see `discreet.learners.core`) and say what it guarantees; their constructors
+    are decorated with `keeps_arguments`, so that they can be saved.
 
     Args:
         items: The names of the items (see `named_items`).
@@ -39,11 +49,19 @@ class Learner:
         source: Random words, the same that the core's noise is made of.
         guarantee: What is promised to each person.
         maximize: Whether feedback is a reward to be made large, not a cost.
+        expire_after: A decision that has not been told about when so many more have been asked for
+            is learnt from as if its cost were the middle of the range.
 
     Attributes:
         items: The items' names, in order.
-        guarantee: What is promised to each person.
+        expire_after: As above.
     """
+
+    #: How many decisions in a row get one drawn set.
+    _rounds_per_draw = 1
+    #: Whether items can be switched off for a decision.
+    _takes_available = True
+    _arguments: dict[str, Any]
 
     def __init__(
         self,
@@ -51,16 +69,24 @@ class Learner:
         core: Any,
         source: WordSource,
         guarantee: Guarantee,
+        *,
         maximize: bool = False,
+        expire_after: int = EXPIRE_AFTER,
     ) -> None:
+        super().__init__(source)
         self.items = items
-        self.guarantee = guarantee
-        self._core, self._source = core, source
+        self.expire_after = checks.integer(type(self).__name__, "expire_after", expire_after, 1)
+        self._guarantee = guarantee
+        self._core = core
         self._sign = -1.0 if maximize else 1.0
-        self._pending: dict[int, Pending] = {}
+        self._pending: dict[int, Draw] = {}
         self._asked = self._struck = 0
-        self._lock = threading.Lock()
-        self._mark = process_mark()
+        self._drawn: Draw | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each person."""
+        return self._guarantee.void(self._not_private_because)
 
     @property
     def point(self) -> FloatArray:
@@ -84,60 +110,94 @@ class Learner:
         return len(self._pending)
 
     @overload
-    def ask(self) -> Decision: ...
+    def ask(self, *, available: Iterable[Hashable] | None = None) -> Decision: ...
     @overload
-    def ask(self, count: int) -> list[Decision]: ...
-    def ask(self, count: int | None = None) -> Decision | list[Decision]:
-        """Choose a subset, or a list of `count` of them."""
-        if count is not None:
-            wanted = checks.integer(type(self).__name__, "count", count, 0)
-            return [self.ask() for _ in range(wanted)]
-        drawn: list[Pending] = []
+    def ask(self, count: int, *, available: Iterable[Hashable] | None = None) -> list[Decision]: ...
+    def ask(
+        self, count: int | None = None, *, available: Iterable[Hashable] | None = None
+    ) -> Decision | list[Decision]:
+        """Choose a subset, or a list of `count` of them.
 
-        def draw(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-            order, size, probability, after = choose(self._core, words, cursor)
-            if after == DRY:
-                return done, cursor
-            drawn.append(Pending(order, size, probability))
-            return 1, after
+        Args:
+            count: How many decisions; None for one, not in a list.
+            available: The items that can be chosen now, all of them by default. It is a public
+                input: it must not depend on anybody's feedback. The set is drawn among these
+                items, and what is learnt concerns the choice among them.
+        """
+        with self._alone():
+            among = self._among(available)
+            if count is None:
+                return self._ask(among)
+            return [
+                self._ask(among) for _ in range(checks.integer(type(self).__name__, "count", count, least=0))
+            ]
 
-        self._source.feed(draw, 1)
-        chosen = drawn[0]
-        with self._lock:
-            self._asked += 1
-            number = self._asked
-            self._pending[number] = chosen
-        subset = frozenset(self.items[i] for i in chosen.order[: chosen.size].tolist())
-        return Decision(number, subset, number)
-
-    def _look_up(self, decision: Decision | int) -> tuple[int, Pending]:
-        """The id and the draw of a decision that is still to be told about."""
-        if self._mark != process_mark():
-            raise StaleState(
-                f"This {type(self).__name__} belongs to the process that forked this one. "
-                "Both going on would share its noise."
+    def _among(self, available: Iterable[Hashable] | None) -> IntArray:
+        """The numbers of the items that can be chosen."""
+        if available is None:
+            return np.arange(len(self.items))
+        owner = type(self).__name__
+        if not self._takes_available:
+            raise InvalidArgument(
+                f"This {owner} cannot switch items off: its sets are not drawn one by one from single items' "
+                "levels. Taking items out of a chosen set afterwards would make it learn the wrong thing."
             )
+        if isinstance(available, str | bytes) or not isinstance(available, Iterable):
+            raise checks.complaint(owner, "available", "an iterable of items", available)
+        wanted = set(available)
+        strangers = wanted - set(self.items)
+        if strangers:
+            raise checks.complaint(owner, "available", "items of this learner", sorted(map(str, strangers)))
+        return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
+
+    def _ask(self, among: IntArray) -> Decision:
+        self._expire(self._asked + 1 - self.expire_after)
+        if self._drawn is None or self._asked % self._rounds_per_draw == 0:
+            draw = new_draw(among.copy())
+            self._feed(lambda words, cursor: choose(self._core, draw, words, cursor))
+            self._drawn = draw
+        draw = self._drawn
+        self._asked += 1
+        self._pending[self._asked] = draw
+        self.generation += 1
+        subset = frozenset(self.items[i] for i in draw.order[: draw.numbers[SIZE]].tolist())
+        return Decision(self._asked, subset, self._asked)
+
+    def _expire(self, name: int) -> None:
+        """Learn from a decision whose deadline has come as if its cost were the middle of the range."""
+        if name in self._pending and self._struck < self.horizon:
+            self._learn(name, self._neutral_step(self._pending[name]))
+
+    def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
+        """The learning step for a value in the middle of the range, by the same mechanism as any other."""
+        raise NotImplementedError
+
+    def _number_of(self, decision: Decision | int) -> int:
+        """The id of a decision that is still to be told about."""
         name = decision.id if isinstance(decision, Decision) else decision
         if not isinstance(name, int) or not 1 <= name <= self._asked:
             raise UnknownDecision(f"No decision {name!r} was asked for.")
-        pending = self._pending.get(name)
-        if pending is None:
+        if name not in self._pending:
+            if name <= self._asked - self.expire_after:
+                raise Expired(
+                    f"The decision {name} was closed {self.expire_after} decisions after it was made; "
+                    "nothing was changed."
+                )
             raise AlreadyTold(f"The decision {name} has been told about already; nothing was changed.")
-        return name, pending
-
-    def _strike(self, name: int) -> None:
-        """Take a decision off the list, of several threads only once, and never beyond the horizon."""
-        with self._lock:
-            if self._struck >= self.horizon:
-                raise HorizonReached(f"This {type(self).__name__} has taken all its {self.horizon} rounds.")
-            if self._pending.pop(name, None) is None:
-                raise AlreadyTold(f"The decision {name} has been told about already; nothing was changed.")
-            self._struck += 1
+        return name
 
     def _learn(self, name: int, step: Callable[[WordArray, int], int]) -> None:
         """Strike out a decision and run its learning step, with as many words as it takes."""
+        if self._struck >= self.horizon:
+            raise HorizonReached(f"This {type(self).__name__} has taken all its {self.horizon} rounds.")
         # Struck out first: an interruption may lose a round, never count it twice.
-        self._strike(name)
+        del self._pending[name]
+        self._struck += 1
+        self.generation += 1
+        self._feed(step)
+
+    def _feed(self, step: Callable[[WordArray, int], int]) -> None:
+        """Run a compiled step with as many words as it takes."""
 
         def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
             after = step(words, cursor)
@@ -145,10 +205,52 @@ class Learner:
 
         self._source.feed(consume, 1)
 
-    def __reduce__(self) -> NoReturn:
-        raise NotCopyable(
-            f"A {type(self).__name__} cannot be copied or pickled: two copies would share noise."
-        )
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file, atomically; :func:`discreet.load` goes on from it.
+
+        A learner that keeps secrets is handed over: this object cannot go on (`discreet.learners.files`).
+        Its file is as secret as the data.
+        """
+        write_atomically(path, self.to_bytes())
+        self._handed_over = self.keeps_secrets
+
+    @property
+    def keeps_secrets(self) -> bool:
+        """Whether the state holds more than its guarantee covers, so that only one copy may go on."""
+        return self.guarantee.private and not self.guarantee.local and self.guarantee.epsilon != 0
+
+    def _settings(self) -> dict[str, Any]:
+        if not hasattr(self, "_arguments"):
+            raise InvalidType(f"A {type(self).__name__} cannot be saved: it is made from data.")
+        if not all(isinstance(item, str | int) for item in self.items):
+            raise InvalidType(
+                "Only a learner whose items are named by strings or whole numbers can be saved."
+            )
+        return {
+            "items": list(self.items),
+            "arguments": self._arguments,
+            "asked": self._asked,
+            "struck": self._struck,
+            "words": self._source.saved(),
+        }
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return pending.arrays_of(self._core) | pending.packed(self._pending, self._drawn)
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+        arguments = {name: restored_argument(value) for name, value in settings["arguments"].items()}
+        learner = cls(settings["items"], **arguments)
+        learner._source = source if settings["words"] is None else WordSource.restored(settings["words"])
+        owner = cls.__name__
+        learner._asked = checks.integer(owner, "saved number of decisions", settings["asked"], 0)
+        learner._struck = checks.integer(owner, "saved number of rounds", settings["struck"], 0)
+        return learner
+
+    def _load(self, saved: Any) -> None:
+        owner = type(self).__name__
+        pending.put_back(owner, self._core, saved)
+        self._pending, self._drawn = pending.unpacked(owner, saved, len(self.items), self._asked)
 
     def __repr__(self) -> str:
         return (
@@ -168,14 +270,34 @@ class BanditFeedback(Learner):
             cost: A private number. Outside the declared range it is clipped; what is no
                 finite number counts as the middle of the range. Nothing is raised for any value.
         """
-        name, pending = self._look_up(decision)
-        number = self._sign * number_or_nan(cost)
-        self._learn(
-            name,
-            lambda words, cursor: learn_cost(
-                self._core, pending.order, pending.size, pending.probability, number, words, cursor
-            ),
-        )
+        with self._alone():
+            name = self._number_of(decision)
+            self._learn(name, self._cost_step(self._pending[name], self._sign * number_or_nan(cost)))
+
+    def tell_many(self, feedback: Iterable[tuple[Decision | int, Any]]) -> None:
+        """Learn from many ``(decision, cost)`` pairs; from none if one decision is unknown or told twice."""
+        pairs = list(feedback)
+        with self._alone():
+            names = self._numbers_of(decision for decision, _ in pairs)
+            for name, (_, cost) in zip(names, pairs, strict=True):
+                self._learn(name, self._cost_step(self._pending[name], self._sign * number_or_nan(cost)))
+
+    def _numbers_of(self, decisions: Iterable[Decision | int]) -> list[int]:
+        names = [self._number_of(decision) for decision in decisions]
+        if len(set(names)) < len(names):
+            repeated = next(name for name in names if names.count(name) > 1)
+            raise AlreadyTold(f"The decision {repeated} is told about twice; nothing was changed.")
+        if self._struck + len(names) > self.horizon:
+            raise HorizonReached(
+                f"This {type(self).__name__} can take {self.horizon - self._struck} more rounds."
+            )
+        return names
+
+    def _cost_step(self, draw: Draw, number: float) -> Callable[[WordArray, int], int]:
+        return lambda words, cursor: learn_cost(self._core, draw, number, words, cursor)
+
+    def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
+        return self._cost_step(draw, float("nan"))
 
 
 class FunctionFeedback(Learner):
@@ -191,37 +313,50 @@ class FunctionFeedback(Learner):
                 the declared range, and what is no finite number counts as the middle. An
                 exception inside a Python function is passed on, before anything has changed.
         """
+        told = self._as_set_function(function)
+        with self._alone():
+            draw = self._pending[self._number_of(decision)]
+        # Outside the lock: the function is the caller's, and may be slow.
+        costs = self._sign * self._chain_costs(told, draw)
+        with self._alone():
+            self._learn(self._number_of(decision), self._costs_step(draw, costs))
+
+    def tell_many(
+        self, feedback: Iterable[tuple[Decision | int, SetFunction | Callable[[Any], float]]]
+    ) -> None:
+        """Learn from many ``(decision, function)`` pairs, one after the other."""
+        for decision, function in feedback:
+            self.tell(decision, function)
+
+    def _as_set_function(self, function: SetFunction | Callable[[Any], float]) -> SetFunction:
         if isinstance(function, SetFunction):
             if function.n != len(self.items):
                 raise InvalidArgument(
                     f"The 'function' told to {type(self).__name__} must have {len(self.items)} items. "
                     f"Got {function.n} instead."
                 )
-        elif callable(function):
-            told = function
-            function = FromCallable(
-                lambda chosen: told(frozenset(self.items[i] for i in chosen)), len(self.items)
+            return function
+        if callable(function):
+            named = function
+            return FromCallable(
+                lambda chosen: named(frozenset(self.items[i] for i in chosen)), len(self.items)
             )
-        else:
-            raise InvalidType(
-                f"The 'function' told to {type(self).__name__} must be a set function or callable. "
-                f"Got {type(function).__name__} instead."
-            )
-        name, pending = self._look_up(decision)
-        with np.errstate(all="ignore"):  # a warning would depend on private values
-            costs = self._sign * function.chain_values(pending.order)
-        self._learn(
-            name, lambda words, cursor: learn_function(self._core, pending.order, costs, words, cursor)
+        raise InvalidType(
+            f"The 'function' told to {type(self).__name__} must be a set function or callable. "
+            f"Got {type(function).__name__} instead."
         )
 
+    def _chain_costs(self, function: SetFunction, draw: Draw) -> FloatArray:
+        """The costs of the prefixes of a draw's order; items that were switched off are in none of them."""
+        off = (
+            np.setdiff1d(np.arange(len(self.items)), draw.order) if draw.order.size < len(self.items) else ()
+        )
+        with np.errstate(all="ignore"):  # a warning would depend on private values
+            costs: FloatArray = function.chain_values(np.append(draw.order, off).astype(np.int64))
+        return costs[: draw.order.size + 1]
 
-def named_items(owner: str, items: int | Iterable[Hashable]) -> tuple[Hashable, ...]:
-    """The names of the items: 0, 1, ... where only their number is given."""
-    if isinstance(items, int | np.integer) and not isinstance(items, bool):
-        return tuple(range(checks.integer(owner, "items", items, 1)))
-    if not isinstance(items, Iterable) or isinstance(items, str | bytes):
-        raise checks.complaint(owner, "items", "a number or an iterable of names", items)
-    names = tuple(items)
-    if not names or len(set(names)) < len(names):
-        raise checks.complaint(owner, "items", "at least one name, all different", names)
-    return names
+    def _costs_step(self, draw: Draw, costs: FloatArray) -> Callable[[WordArray, int], int]:
+        return lambda words, cursor: learn_function(self._core, draw, costs, words, cursor)
+
+    def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
+        return self._costs_step(draw, np.full(draw.order.size + 1, np.nan))

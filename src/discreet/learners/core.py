@@ -7,6 +7,9 @@ functions one round at a time; the simulator calls the very same functions in a 
 Every function takes ``(words, cursor)`` and returns the new cursor, or DRY before it has changed
 anything that matters, so that a round can be replayed with more words (`discreet.randomness`).
 
+This module has the core that sums whole gradients in private: the paper's algorithms, the baselines and
+the tree. `bandit_core` and `batched_core` have the others.
+
 Which values are secret: the feedback, `vector` and `estimate` (cleared at the end of each round), and the
 state inside `mechanism`. Everything else, `released` and `x` among it, is a function of released
 values and of public coins.
@@ -19,9 +22,10 @@ import numpy as np
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import generic, kernel
 from discreet.estimators import chain_probabilities, draw_prefix, one_point, one_point_with_coin
+from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.learners.limits import Limits
 from discreet.learners.update_rules import enter, forget_past, next_point
-from discreet.lovasz import chain_weights, decreasing_order
+from discreet.lovasz import chain_weights, sort_by_level
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient, to_units, values_to_units
@@ -30,27 +34,23 @@ from discreet.randomness import WordArray
 
 
 @generic
-def choose(core: Any, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
-    """Draw a set, changing nothing.
+def choose(core: Any, draw: Draw, words: WordArray, cursor: int) -> int:
+    """Draw a set among `draw.order`, and write down how; nothing else is changed.
 
-    Returns:
-        ``(order, size, probability, cursor)``: the set is the first `size` items of `order`, and it
-        had this probability.
+    A draw that serves for several rounds is left as it is until all of them have been told.
     """
     raise AssertionError("declares a generic function")
 
 
 @generic
-def learn_function(core: Any, order: IntArray, costs: FloatArray, words: WordArray, cursor: int) -> int:
-    """Full information: learn from the n+1 costs of the prefixes of `order`."""
+def learn_function(core: Any, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
+    """Full information: learn from the costs of the prefixes of `draw.order`, the empty one first."""
     raise AssertionError("declares a generic function")
 
 
 @generic
-def learn_cost(
-    core: Any, order: IntArray, size: int, probability: float, cost: float, words: WordArray, cursor: int
-) -> int:
-    """Bandit: learn from the cost of the first `size` items of `order`, chosen with this probability."""
+def learn_cost(core: Any, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
+    """Bandit: learn from the cost of the set that was drawn."""
     raise AssertionError("declares a generic function")
 
 
@@ -65,6 +65,7 @@ class Core(NamedTuple):
         gamma: Exploration; 0 draws level sets.
         coin: Whether one-point estimates use the paper's coin.
         x: The present point.
+        levels: What items are sorted by; x is these, clipped to [0, 1].
         rounds: How many rounds have been learnt from, in its one entry.
         vector: Room for a gradient in units; secret while a round lasts.
         estimate: Room for a gradient in values; likewise.
@@ -78,6 +79,7 @@ class Core(NamedTuple):
     gamma: float
     coin: bool
     x: FloatArray
+    levels: FloatArray
     rounds: IntArray
     vector: IntArray
     estimate: FloatArray
@@ -104,6 +106,7 @@ def new_core(
         gamma=gamma,
         coin=coin,
         x=start.astype(np.float64),
+        levels=start.astype(np.float64),
         rounds=np.zeros(1, dtype=np.int64),
         vector=np.zeros(n, dtype=np.int64),
         estimate=np.zeros(n),
@@ -116,36 +119,44 @@ def horizon_of(core: Any) -> int:
     return int(getattr(core, "horizon", MOST_ROUNDS))
 
 
+@kernel
+def draw_from_chain(
+    x: FloatArray, levels: FloatArray, gamma: float, draw: Draw, words: WordArray, cursor: int
+) -> int:
+    """Sort the items by level and draw a prefix of their chain, each with at least gamma / (n+1)."""
+    if cursor >= words.size:
+        return DRY
+    sort_by_level(levels, draw.order)
+    probabilities = chain_probabilities(chain_weights(x, draw.order), gamma)
+    size = draw_prefix(probabilities, uniform_float(words[cursor]))
+    draw.numbers[SIZE] = size
+    draw.chances[PROBABILITY] = probabilities[size]
+    return cursor + 1
+
+
 @choose.register(Core)
 @kernel
-def _choose_prefix(core: Core, words: WordArray, cursor: int) -> tuple[IntArray, int, float, int]:
-    order = decreasing_order(core.x)
-    if cursor >= words.size:
-        return order, 0, 1.0, DRY
-    probabilities = chain_probabilities(chain_weights(core.x, order), core.gamma)
-    size = draw_prefix(probabilities, uniform_float(words[cursor]))
-    return order, size, probabilities[size], cursor + 1
+def _choose_prefix(core: Core, draw: Draw, words: WordArray, cursor: int) -> int:
+    return draw_from_chain(core.x, core.levels, core.gamma, draw, words, cursor)
 
 
 @learn_function.register(Core)
 @kernel
-def _learn_gradient(core: Core, order: IntArray, costs: FloatArray, words: WordArray, cursor: int) -> int:
+def _learn_gradient(core: Core, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
     if core.rounds[0] >= core.horizon:
         return cursor
     done, cursor = draw_noise(core.mechanism, 0, words, cursor)
     if done < samples_needed(core.mechanism):
         return DRY
     limits = core.limits
-    chain_gradient(costs, order, limits.low, limits.high, limits.units, core.vector)
+    chain_gradient(costs, draw.order, limits.low, limits.high, limits.units, core.vector)
     absorb(core)
     return cursor
 
 
 @learn_cost.register(Core)
 @kernel
-def _learn_estimate(
-    core: Core, order: IntArray, size: int, probability: float, cost: float, words: WordArray, cursor: int
-) -> int:
+def _learn_estimate(core: Core, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
     if core.rounds[0] >= core.horizon:
         return cursor
     heads = True
@@ -161,10 +172,11 @@ def _learn_estimate(
     # Centred and on the grid: a number in [-M, M] whatever the feedback was.
     half = 0.5 * limits.high - 0.5 * limits.low
     centred = to_units(cost, limits.low, limits.high, limits.units) * (half / limits.units)
+    size, probability = draw.numbers[SIZE], draw.chances[PROBABILITY]
     if core.coin:
-        one_point_with_coin(order, size, probability, centred, heads, core.estimate)
+        one_point_with_coin(draw.order, size, probability, centred, heads, core.estimate)
     else:
-        one_point(order, size, probability, centred, core.estimate)
+        one_point(draw.order, size, probability, centred, core.estimate)
     values_to_units(core.estimate, limits.step, limits.coordinate, core.vector)
     absorb(core)
     return cursor
@@ -182,7 +194,7 @@ def absorb(core: Core) -> None:
         core.vector[i] = 0
         core.estimate[i] = 0.0
     core.rounds[0] += 1
-    next_point(core.rule, core.released, core.rounds[0], core.x)
+    next_point(core.rule, core.released, core.rounds[0], core.x, core.levels)
 
 
 @kernel
@@ -192,21 +204,20 @@ def restart(core: Core, start: FloatArray) -> None:
     forget_past(core.rule)
     core.rounds[0] = 0
     core.x[:] = start
+    core.levels[:] = start
     core.released[:] = 0.0
 
 
 @kernel
-def chosen_first(chosen: BoolArray) -> tuple[IntArray, int]:
-    """A set as `choose` gives it: an order of all items that begins with its members, and their number."""
-    order = np.empty(chosen.size, dtype=np.int64)
-    size = 0
+def put_first(chosen: BoolArray, draw: Draw) -> None:
+    """Write a set down as a draw: an order of all items that begins with its members, and their number."""
+    size, place = 0, draw.order.size - 1
     for i in range(chosen.size):
         if chosen[i]:
-            order[size] = i
+            draw.order[size] = i
             size += 1
-    place = size
-    for i in range(chosen.size):
+    draw.numbers[SIZE] = size
+    for i in range(chosen.size - 1, -1, -1):
         if not chosen[i]:
-            order[place] = i
-            place += 1
-    return order, size
+            draw.order[place] = i
+            place -= 1

@@ -28,9 +28,14 @@ class Limits(NamedTuple):
     l1: int
 
 
-def subgradient_limits(low: float, high: float) -> tuple[Limits, VectorBound]:
-    """For exact subgradients: |g_i| <= 2M and |g|_1 <= 4M, with M half the width of the range."""
-    bound = VectorBound.for_costs(low, high, units=UNITS)
+def subgradient_limits(
+    low: float, high: float, gradient_bound: float | None = None
+) -> tuple[Limits, VectorBound]:
+    """For exact subgradients: |g_i| <= 2M and |g|_1 <= 4M, or less where a smaller bound is declared.
+
+    M is half the width of the range.
+    """
+    bound = VectorBound.for_costs(low, high, units=UNITS, gradient_bound=gradient_bound)
     return Limits(low, high, UNITS, bound.step, bound.coordinate, bound.l1), bound
 
 

@@ -16,8 +16,12 @@ def enter(rule: Any, x: FloatArray, step: float, vector: IntArray) -> None:
 
 
 @generic
-def next_point(rule: Any, total: FloatArray, rounds: int, x: FloatArray) -> None:
-    """Move x, given the released sum (as values) of the gradients of so many rounds."""
+def next_point(rule: Any, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray) -> None:
+    """Move x, given the released sum (as values) of the gradients of so many rounds.
+
+    The levels decide the order of the items; clipping them to [0, 1] gives x. Where several items lie at a
+    side of the cube their levels go on ranking them, so the chain follows what was learnt.
+    """
 
 
 @generic
@@ -79,31 +83,36 @@ def _enter_regularizer(rule: PublishedLeader, x: FloatArray, step: float, vector
 
 @next_point.register(ApproximateLeader)
 @kernel
-def _lead(rule: ApproximateLeader, total: FloatArray, rounds: int, x: FloatArray) -> None:
+def _lead(rule: ApproximateLeader, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray) -> None:
     for i in range(x.size):
-        x[i] = clip_to_cube(-total[i] / (rule.H * rounds))
+        x[i] = levels[i] = clip_to_cube(-total[i] / (rule.H * rounds))
 
 
 @next_point.register(PublishedLeader)
 @kernel
-def _lead_as_published(rule: PublishedLeader, total: FloatArray, rounds: int, x: FloatArray) -> None:
+def _lead_as_published(
+    rule: PublishedLeader, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray
+) -> None:
     for i in range(x.size):
         rule.points[i] += x[i]
-        x[i] = clip_to_cube((rule.points[i] - total[i] / rule.H) / rounds)
+        x[i] = levels[i] = clip_to_cube((rule.points[i] - total[i] / rule.H) / rounds)
 
 
 @next_point.register(DualAveraging)
 @kernel
-def _average(rule: DualAveraging, total: FloatArray, rounds: int, x: FloatArray) -> None:
+def _average(rule: DualAveraging, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray) -> None:
     for i in range(x.size):
-        x[i] = clip_to_cube(rule.start[i] - rule.eta * total[i])
+        levels[i] = rule.start[i] - rule.eta * total[i]
+        x[i] = clip_to_cube(levels[i])
 
 
 @next_point.register(ProjectedDescent)
 @kernel
-def _descend(rule: ProjectedDescent, total: FloatArray, rounds: int, x: FloatArray) -> None:
+def _descend(
+    rule: ProjectedDescent, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray
+) -> None:
     for i in range(x.size):
-        x[i] = clip_to_cube(x[i] - rule.eta * (total[i] - rule.before[i]))
+        x[i] = levels[i] = clip_to_cube(x[i] - rule.eta * (total[i] - rule.before[i]))
         rule.before[i] = total[i]
 
 

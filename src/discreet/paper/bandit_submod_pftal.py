@@ -11,6 +11,7 @@ from discreet.bounds import bandit_submod_pftal_stated_tuning
 from discreet.bounds.arguments import share
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
+from discreet.learners.arguments import first_point, keeps_arguments
 from discreet.learners.base import BanditFeedback
 from discreet.learners.core import new_core
 from discreet.learners.limits import largest_estimate, one_point_limits
@@ -55,6 +56,7 @@ class BanditSubmodPFTAL(BanditFeedback):
         True
     """
 
+    @keeps_arguments
     def __init__(
         self,
         n: int | Iterable[Hashable],
@@ -95,10 +97,7 @@ class BanditSubmodPFTAL(BanditFeedback):
         limits, bound = one_point_limits(-M, M, size, self.gamma, coin=True)
         made = tree(size, T, bound, epsilon, words, noise, self.L if published else None)
         promise = _published_guarantee(made.guarantee, self, largest) if published else made.guarantee
-        given = np.full(size, 0.5) if x1 is None else x1
-        start = checks.finite_vector(owner, "x1", given, size)
-        if start.min() < 0 or start.max() > 1:
-            raise checks.complaint(owner, "x1", "a point of [0, 1]^n", start.tolist())
+        start = first_point(owner, "x1", x1, items)
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
         core = new_core(
             mechanism=made.steps,

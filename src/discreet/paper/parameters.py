@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from discreet import checks
 from discreet.bounds.corrected import Noise
-from discreet.learners.base import named_items
+from discreet.learners.arguments import named_items
 from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy.budget import Budget

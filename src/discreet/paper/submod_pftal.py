@@ -9,6 +9,7 @@ from discreet import checks
 from discreet.bounds import submod_pftal_stated_H
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
+from discreet.learners.arguments import keeps_arguments
 from discreet.learners.base import FunctionFeedback
 from discreet.learners.core import new_core
 from discreet.learners.limits import subgradient_limits
@@ -63,6 +64,7 @@ class SubmodPFTAL(FunctionFeedback):
         1.0
     """
 
+    @keeps_arguments
     def __init__(
         self,
         n: int | Iterable[Hashable],

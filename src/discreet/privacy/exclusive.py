@@ -9,6 +9,7 @@ copy from a stale one.
 
 import base64
 import contextlib
+import hashlib
 import json
 import secrets
 import threading
@@ -36,7 +37,7 @@ class Exclusive(ABC):
             records it, durably, *before* a release is shown, by compare-and-set: from
             g - 1 to g, and if it finds another number the release is not shown. Two
             branches of one state (a restored one and an original that still runs) then
-            cannot both go on. :meth:`restore` is given the recorded number, and the
+            cannot both go on. :meth:`from_bytes` is given the recorded number, and the
             number after restoring is recorded in the same way.
     """
 
@@ -48,8 +49,9 @@ class Exclusive(ABC):
         self._lock = threading.Lock()
         self._mark = process_mark()
         self._interrupted = False
+        self._handed_over = False
 
-    def save(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """The whole state, exactly, as versioned JSON.
 
         It holds exact sums and unreleased noise: as secret as the data. Seal it, and
@@ -66,14 +68,14 @@ class Exclusive(ABC):
                 "settings": self._settings(),
                 "arrays": {name: _packed(array) for name, array in self._arrays().items()},
             }
-        return json.dumps(document, sort_keys=True).encode()
+        return sealed(document)
 
     @classmethod
-    def restore(cls, data: bytes, *, generation: int, source: WordSource | None = None) -> Self:
+    def from_bytes(cls, data: bytes, *, generation: int, source: WordSource | None = None) -> Self:
         """Go on from a saved state, if it is the latest one.
 
         Args:
-            data: What :meth:`save` returned.
+            data: What :meth:`to_bytes` returned.
             generation: The generation that the caller's store knows to be the latest of
                 this lineage. Any other is refused.
             source: Words for the noise to come; new cryptographic ones by default.
@@ -85,7 +87,7 @@ class Exclusive(ABC):
         Raises:
             StaleState: The saved state is not of the stated generation.
         """
-        document = _document(data)
+        document = opened(data)
         if document["kind"] != cls.__name__:
             raise InvalidArgument(f"This is the state of a {document['kind']}, not of a {cls.__name__}.")
         latest = integer(cls.__name__, "generation", generation, least=0)
@@ -131,9 +133,14 @@ class Exclusive(ABC):
         if self._mark != process_mark():
             raise StaleState(
                 f"This {type(self).__name__} belongs to the process that forked this one. Both going on "
-                "would reuse its noise. Save it there and restore it here."
+                "would reuse its noise. Save it there and load it here."
             )
         with self._lock:
+            if self._handed_over:
+                raise StaleState(
+                    f"This {type(self).__name__} was saved, and the file has it now. Load it to go on: two "
+                    "that do would share noise."
+                )
             if self._interrupted:
                 raise StaleState(
                     f"This {type(self).__name__} was interrupted in the middle of a round and cannot go on."
@@ -151,7 +158,7 @@ class Exclusive(ABC):
     def __reduce__(self) -> NoReturn:
         raise NotCopyable(
             f"A {type(self).__name__} cannot be copied or pickled: two copies would share noise. "
-            "Use save() and restore()."
+            "Save and load it instead."
         )
 
 
@@ -161,22 +168,35 @@ def _packed(array: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def _unpacked(packed: dict[str, Any]) -> npt.NDArray[Any]:
-    if packed["dtype"] not in ("i8", "f8"):
+    if packed["dtype"] not in ("i8", "f8", "b1"):
         raise InvalidArgument(f"The saved state holds an array of the unknown type {packed['dtype']!r}.")
     raw = np.frombuffer(base64.b64decode(packed["data"], validate=True), dtype="<" + packed["dtype"])
     return raw.reshape(packed["shape"]).astype(packed["dtype"])
 
 
-def _document(data: bytes) -> dict[str, Any]:
+def sealed(document: dict[str, Any]) -> bytes:
+    """A document with a digest of itself, by which :func:`opened` notices damage; it is no signature."""
+    return json.dumps(document | {"sha256": _digest(document)}, sort_keys=True).encode()
+
+
+def opened(data: bytes) -> dict[str, Any]:
+    """The document in `data`, if it is whole and of a known version."""
     try:
         document = json.loads(data)
         known = document["format"] == _FORMAT
     except (ValueError, KeyError, TypeError):
         known = False
     if not known:
-        raise InvalidArgument("These bytes are not a saved state of discreet.") from None
-    if document["version"] != _VERSION:
+        raise InvalidArgument("These bytes are not a saved state of discreet, or were cut short.") from None
+    if document.get("version") != _VERSION:
         raise InvalidArgument(
-            f"This state was saved in version {document['version']} of the format. Known: {_VERSION}."
+            f"This state was saved in version {document.get('version')} of the format. Known: {_VERSION}. "
+            "A newer release of discreet may read it."
         )
+    if document.pop("sha256", None) != _digest(document):
+        raise InvalidArgument("The saved state is damaged: its contents do not match their digest.")
     return document  # type: ignore[no-any-return] # JSON objects are dictionaries
+
+
+def _digest(document: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()

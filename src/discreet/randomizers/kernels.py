@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.compiled import kernel
-from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY
 from discreet.randomizers import one_bit
 from discreet.randomness import WordArray
@@ -15,11 +14,9 @@ _ONE = np.uint64(1)
 
 
 @kernel
-def release_bit(
-    value: float, low: float, high: float, units: int, slope: int, words: WordArray, cursor: int
-) -> tuple[int, int]:
-    """The bit of a private value, from one word; ``(0, DRY)`` if there is none left."""
+def release_bit(units: int, slope: int, words: WordArray, cursor: int) -> tuple[int, int]:
+    """The bit of a private grid value, from one word; ``(0, DRY)`` if there is none left."""
     if cursor >= words.size:
         return 0, DRY
     uniform: int = np.int64(words[cursor] >> _ONE)  # type: ignore[assignment] # compiled: int64
-    return int(_bit_of(to_units(value, low, high, units), slope, uniform)), cursor + 1
+    return int(_bit_of(units, slope, uniform)), cursor + 1

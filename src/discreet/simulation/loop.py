@@ -9,21 +9,22 @@ from discreet.compiled import kernel
 from discreet.environments.stream import chain_costs, prefix_cost
 from discreet.errors import HorizonReached
 from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
+from discreet.learners.draw import SIZE, Draw, new_draw
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray, WordSource
 
 
 @kernel
 def play_bandit(
-    core: Any, stream: Any, paid: FloatArray, t: int, words: WordArray, cursor: int
+    core: Any, stream: Any, draw: Draw, paid: FloatArray, t: int, words: WordArray, cursor: int
 ) -> tuple[int, int]:
     """Play rounds t, t+1, ... until `paid` is full or the words run out; return (rounds done, cursor)."""
     while t < paid.size:
-        order, size, probability, after = choose(core, words, cursor)
+        after = choose(core, draw, words, cursor)
         if after == DRY:
             break
-        cost = prefix_cost(stream, t, core.x, order, size)
-        after = learn_cost(core, order, size, probability, cost, words, after)
+        cost = prefix_cost(stream, t, core.x, draw.order, draw.numbers[SIZE])
+        after = learn_cost(core, draw, cost, words, after)
         if after == DRY:
             break
         paid[t] = cost
@@ -34,19 +35,19 @@ def play_bandit(
 
 @kernel
 def play_full_information(
-    core: Any, stream: Any, paid: FloatArray, t: int, words: WordArray, cursor: int
+    core: Any, stream: Any, draw: Draw, paid: FloatArray, t: int, words: WordArray, cursor: int
 ) -> tuple[int, int]:
     """The same where the whole function is seen after each round."""
     costs = np.empty(core.x.size + 1)
     while t < paid.size:
-        order, size, _, after = choose(core, words, cursor)
+        after = choose(core, draw, words, cursor)
         if after == DRY:
             break
-        chain_costs(stream, t, core.x, order, costs)
-        after = learn_function(core, order, costs, words, after)
+        chain_costs(stream, t, core.x, draw.order, costs)
+        after = learn_function(core, draw, costs, words, after)
         if after == DRY:
             break
-        paid[t] = costs[size]
+        paid[t] = costs[draw.numbers[SIZE]]
         t += 1
         cursor = after
     return t, cursor
@@ -59,5 +60,6 @@ def play(core: Any, stream: Any, rounds: int, source: WordSource, *, bandit: boo
         raise HorizonReached(f"This learner can take {horizon - core.rounds[0]} more rounds, not {rounds}.")
     paid = np.empty(rounds)
     run = play_bandit if bandit else play_full_information
-    source.feed(lambda done, words, cursor: run(core, stream, paid, done, words, cursor), rounds)
+    draw = new_draw(np.arange(core.x.size))
+    source.feed(lambda done, words, cursor: run(core, stream, draw, paid, done, words, cursor), rounds)
     return paid

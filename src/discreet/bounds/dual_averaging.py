@@ -1,0 +1,148 @@
+"""Regret bounds of this package's own learners, proved in `docs/guarantees.md#regret` with all constants.
+
+All of them play x = clip(start - eta * (sum of released gradients)). For steps that do not grow and
+gradients (or unbiased estimates) g_1, ..., g_N the regret on the Lovász extension is at most
+
+    R / eta_N + sum of eta_t E|g_t|^2 / 2,      R = sum over items of max(start_i, 1 - start_i)^2 / 2,
+
+which is n/8 where the start is the middle of the cube. The bounds below insert what is known of the
+gradients.
+"""
+
+import math
+
+import numpy as np
+
+from discreet.bounds.arguments import positive, sizes
+from discreet.checks import FloatArray
+
+
+def start_range(start: FloatArray) -> float:
+    """R, the largest value of |x - start|^2 / 2 on the cube."""
+    return float((np.maximum(start, 1 - start) ** 2).sum() / 2)
+
+
+def bandit_tuning(n: int, second_moment: float) -> tuple[float, float]:
+    """The (exploration, step) that make `bandit_dual_averaging` least for large T.
+
+    exploration = (n sqrt(12 (n+1) s) / 24)^(2/3) and step = sqrt(exploration / (12 (n+1) s)), where s is the
+    second moment of a released number in units of M^2, and the start is the middle of the cube.
+    """
+    n, _ = sizes("bandit_tuning", n, 1)
+    positive("bandit_tuning", second_moment=second_moment)
+    spread = 12 * (n + 1) * second_moment
+    exploration = (n * math.sqrt(spread) / 24) ** (2 / 3)
+    return exploration, math.sqrt(exploration / spread)
+
+
+def bandit_dual_averaging(
+    n: int,
+    T: int,
+    M: float,
+    second_moment: float,
+    exploration: float,
+    step: float,
+    *,
+    block: int = 1,
+    start_range: float | None = None,
+    outstanding: float = 0.0,
+) -> float:
+    """Bandit feedback, with gamma_t = min(1, exploration t^(-1/3)) and eta_t = (step / M) t^(-2/3).
+
+    With N = floor(T / block) updates, s the second moment and R the start's range it is
+
+        block M (N^(2/3) (3 a + R/b + 1.5 n(n+1) s b/a) + 3 n(n+1) s b N^(1/3)) + 2 M block,
+
+    a being the exploration and b the step. The best a and b make it 2.48 n^(2/3) (n+1)^(1/3) s^(1/3) M
+    T^(2/3) to first order. The adversary is oblivious: the best set must not depend on the estimates.
+
+    Args:
+        n: Items.
+        T: Rounds.
+        M: Half the width of the range of costs.
+        second_moment: Of a released number minus its baseline, in units of M^2.
+        exploration: The constant a.
+        step: The constant b.
+        block: Rounds for which a set is held.
+        start_range: R; n/8 by default.
+        outstanding: How many draws at most are waiting for their costs, independently of these.
+    """
+    n, T = sizes("bandit_dual_averaging", n, T)
+    positive("bandit_dual_averaging", M=M, second_moment=second_moment, exploration=exploration, step=step)
+    updates = T // block
+    spread = n * (n + 1) * second_moment
+    root = updates ** (1 / 3)
+    distance = n / 8 if start_range is None else start_range
+    rate = 3 * exploration + distance / step + 1.5 * spread * step / exploration
+    regret = rate * root**2 + 3 * spread * step * root
+    if outstanding:
+        # The missing gradients would have moved the point by eta times their sum.
+        d = outstanding
+        drift = 8 * d * 3 * step * root
+        jitter = 2 * math.sqrt(2) * math.sqrt(2 * spread * d) * step
+        regret += drift + jitter * (3 * root + 2 * math.sqrt(root) * root / math.sqrt(exploration))
+    return float(block * M * regret + 2 * M * block)
+
+
+def batched(
+    n: int,
+    T: int,
+    M: float,
+    noise_variance: float,
+    shortest: float,
+    longest: float,
+    *,
+    alpha: float = 0.5,
+    squared_gradient: float | None = None,
+    start_range: float | None = None,
+    first_spent: float = 0.0,
+) -> float:
+    """Full information in blocks of any adaptive lengths between `shortest` and `longest`.
+
+    (1 + 1/alpha) (sqrt(alpha R E) + F + L) + 2 M longest, where E = T (G longest + n v / shortest) bounds
+    the energy of all releases, F is what the step starts from, and L = 4 M longest + n sqrt(v) (1 + ln B)
+    bounds the mean of the largest release among B = T / shortest in L1. The adversary may adapt.
+
+    Args:
+        n: Items.
+        T: Rounds.
+        M: Half the width of the range of costs.
+        noise_variance: v, of each coordinate of a release.
+        shortest: Least length of a block.
+        longest: Greatest length.
+        alpha: The step's constant.
+        squared_gradient: G, the largest squared norm of a gradient; 8 M^2 by default.
+        start_range: R; n/8 by default.
+        first_spent: F.
+    """
+    n, T = sizes("batched", n, T)
+    positive("batched", M=M, shortest=shortest, longest=longest, alpha=alpha)
+    gradient = 8 * M**2 if squared_gradient is None else squared_gradient
+    distance = n / 8 if start_range is None else start_range
+    energy = T * (gradient * longest + n * noise_variance / shortest)
+    largest = 4 * M * longest + n * math.sqrt(noise_variance) * (1 + math.log(max(1.0, T / shortest)))
+    return (1 + 1 / alpha) * (math.sqrt(alpha * distance * energy) + first_spent + largest) + 2 * M * longest
+
+
+def tree_dual_averaging(n: int, T: int, M: float, variance: float, eta: float) -> float:
+    """Full information on prefix sums whose noise has this mean variance per coordinate.
+
+    n / (8 eta) + eta T (4 M^2 + 2 sqrt(2) M sqrt(n variance)). The adversary may adapt.
+    """
+    n, T = sizes("tree_dual_averaging", n, T)
+    positive("tree_dual_averaging", M=M, eta=eta)
+    return n / (8 * eta) + eta * T * _tree_rate(n, M, variance)
+
+
+def tree_step(n: int, T: int, M: float, variance: float) -> float:
+    """The eta that makes `tree_dual_averaging` least.
+
+    The bound is then M sqrt(2 n T) sqrt(1 + sqrt(n variance) / (sqrt(2) M)).
+    """
+    n, T = sizes("tree_step", n, T)
+    positive("tree_step", M=M)
+    return math.sqrt(n / (8 * T * _tree_rate(n, M, variance)))
+
+
+def _tree_rate(n: int, M: float, variance: float) -> float:
+    return 4 * M**2 + 2 * math.sqrt(2) * M * math.sqrt(n * variance)

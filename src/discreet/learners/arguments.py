@@ -1,0 +1,106 @@
+"""The public arguments that learners share: items, the first point, and what a saved file keeps of them."""
+
+import functools
+import inspect
+from collections.abc import Callable, Hashable, Iterable
+from fractions import Fraction
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet import checks
+from discreet.checks import FloatArray
+
+Constructor = TypeVar("Constructor", bound=Callable[..., None])
+
+#: Where randomness comes from is not an argument to be kept: a loaded learner gets words of its own.
+_NOT_KEPT = {"seed", "source"}
+
+
+def named_items(owner: str, items: int | Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """The names of the items: 0, 1, ... where only their number is given."""
+    if isinstance(items, int | np.integer) and not isinstance(items, bool):
+        return tuple(range(checks.integer(owner, "items", items, 1)))
+    if not isinstance(items, Iterable) or isinstance(items, str | bytes):
+        raise checks.complaint(owner, "items", "a number or an iterable of names", items)
+    names = tuple(items)
+    if not names or len(set(names)) < len(names):
+        raise checks.complaint(owner, "items", "at least one name, all different", names)
+    return names
+
+
+def first_point(
+    owner: str, name: str, start: npt.ArrayLike | Iterable[Hashable] | None, items: tuple[Hashable, ...]
+) -> FloatArray:
+    """A point of the cube: from n levels, from a set of items, or all levels 1/2 by default.
+
+    A set (or frozenset) holds names of items; anything else is a sequence of levels.
+    """
+    if start is None:
+        return np.full(len(items), 0.5)
+    if isinstance(start, set | frozenset):
+        strangers = start - set(items)
+        if strangers:
+            raise checks.complaint(owner, name, "a set of items", sorted(map(str, strangers)))
+        return np.array([float(item in start) for item in items])
+    point = checks.finite_vector(owner, name, start, len(items))
+    if point.min() < 0 or point.max() > 1:
+        raise checks.complaint(owner, name, "a point of [0, 1]^n", point.tolist())
+    return point
+
+
+def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float, float]:
+    """The range of costs; of rewards r the range of -r."""
+    try:
+        ends = tuple(cost_range)  # type: ignore[arg-type, var-annotated] # the except clause is the check
+        low, high = (checks.finite_number(owner, "cost_range", end) for end in ends)
+    except (TypeError, ValueError):
+        raise checks.complaint(owner, "cost_range", "a pair of finite numbers", cost_range) from None
+    if low >= high:
+        raise checks.complaint(owner, "cost_range", "a lower and a higher number", cost_range)
+    return (-high, -low) if maximize else (low, high)
+
+
+def keeps_arguments(constructor: Constructor) -> Constructor:
+    """Decorate the constructor of a learner: note its arguments, so that a saved file can repeat the call.
+
+    The first argument, the items, is kept apart (as the names it stands for).
+    """
+    signature = inspect.signature(constructor)
+    own, _, *others = signature.parameters
+
+    @functools.wraps(constructor)
+    def noting(*given: Any, **named: Any) -> None:
+        bound = signature.bind(*given, **named)
+        for name in others:
+            value = bound.arguments.get(name)
+            if isinstance(value, Iterable) and not isinstance(value, str | bytes | set | frozenset):
+                bound.arguments[name] = np.asarray(value) if isinstance(value, np.ndarray) else list(value)
+        learner = bound.arguments[own]
+        if not hasattr(learner, "_arguments"):  # a constructor that calls its parent's notes its own
+            kept = {n: bound.arguments[n] for n in others if n in bound.arguments and n not in _NOT_KEPT}
+            learner._arguments = {name: _plain(value) for name, value in kept.items()}
+        constructor(*bound.args, **bound.kwargs)
+
+    return noting  # type: ignore[return-value] # wraps keeps the signature
+
+
+def _plain(value: Any) -> Any:
+    """An argument as JSON can hold it."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Fraction):
+        return {"fraction": str(value)}
+    if isinstance(value, set | frozenset):
+        return {"set": sorted(value, key=repr)}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def restored_argument(value: Any) -> Any:
+    """What `keeps_arguments` wrote down, as it was given."""
+    if isinstance(value, dict):
+        return Fraction(value["fraction"]) if "fraction" in value else set(value["set"])
+    return value

@@ -1,0 +1,203 @@
+"""BanditLearner: each cost is made private by itself, and all the rest is post-processing."""
+
+from collections.abc import Callable, Hashable, Iterable
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy.typing as npt
+
+from discreet import checks
+from discreet.bounds.dual_averaging import bandit_dual_averaging, bandit_tuning, start_range
+from discreet.errors import InvalidArgument
+from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
+from discreet.learners.bandit_core import BanditCore, learn_released, new_bandit_core
+from discreet.learners.base import EXPIRE_AFTER, BanditFeedback
+from discreet.learners.decision import Decision
+from discreet.learners.draw import TOLD, Draw
+from discreet.learners.scalar_release import AsBit, with_laplace
+from discreet.privacy.budget import Budget
+from discreet.privacy.grid import DEFAULT_UNITS
+from discreet.privacy.noise import variance
+from discreet.randomizers.blocks import Blocks, best_length
+from discreet.randomizers.one_bit import OneBit
+from discreet.randomness import Seed, WordArray, WordSource, as_source
+
+Mode = Literal["local", "central"]
+
+#: What the tuning of least bound is multiplied by; the bound becomes 2.7 times as large, and regret on
+#: ordinary streams less than half (`benchmarks/bench_regret.py`).
+EXPLORATION, STEP = 0.4, 3.0
+#: Central blocks are this many times as long as `Blocks` would have them: the baseline takes most of the
+#: costs' own second moment away, which pays for longer blocks.
+LONGER_BLOCKS = 2
+
+
+class BanditLearner(BanditFeedback):
+    """Choose subsets, be told what the chosen one cost, keep every cost private.
+
+    Args:
+        items: The number of items, or their names.
+        epsilon: What one person may lose, in all their rounds.
+        cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
+        are clipped. mode: "local": every cost becomes one random bit on arrival, and nothing else of it is
+        kept. "central": a set is
+            played for a block of rounds, and the mean of its costs is released with noise; better for epsilon
+            below about 1, but exact sums are kept while a block is open.
+        block: Rounds in a block, in central mode; about 5.7 / epsilon by default.
+        maximize: Whether a large number is good.
+        rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
+        start: The first point: n levels in [0, 1], or a set of items.
+        exploration: Multiplies the exploration of least regret bound.
+        step: Multiplies the step of least regret bound.
+        expire_after: A decision that was not told about when so many more have been made counts as the middle
+            of the range. (Where costs are missing more often for some sets than for others, that is a bias.)
+        seed: Makes a run repeatable and not private.
+        source: Random words, instead of a seed.
+
+    Formal guarantees:
+        Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Local*:
+        the cost of the chosen set is clipped, put on an integer grid and turned into one bit whose
+        likelihood ratios are at most exp(epsilon / k) exactly; decisions, point, mean cost and saved files
+        are computed from bits. *Central*: a cost enters one block sum, which it moves by at most the width
+        of the range; the noise is discrete Laplace of scale width * k / epsilon; a block that does not fill
+        is never released. Proof: `docs/guarantees.md#bandit-loop`. Regret: `bounds.bandit_dual_averaging`.
+
+    Examples:
+        >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
+        >>> decision = learner.ask()
+        >>> learner.tell(decision, 0.7)
+        >>> learner.guarantee.local, learner.rounds
+        (True, 1)
+
+        A client can make the bit itself, so that nobody else ever sees the number:
+
+        >>> from discreet.randomizers import OneBit
+        >>> bit = OneBit(epsilon=1.0, cost_range=(0, 1)).release(0.7)
+        >>> learner.tell(learner.ask(), released=bit)
+    """
+
+    _core: BanditCore
+
+    @keeps_arguments
+    def __init__(
+        self,
+        items: int | Iterable[Hashable],
+        epsilon: float | Fraction,
+        cost_range: tuple[float, float],
+        *,
+        mode: Mode = "local",
+        block: int | None = None,
+        maximize: bool = False,
+        rounds_per_person: int = 1,
+        start: npt.ArrayLike | Iterable[Hashable] | None = None,
+        exploration: float = EXPLORATION,
+        step: float = STEP,
+        expire_after: int = EXPIRE_AFTER,
+        seed: Seed | None = None,
+        source: WordSource | None = None,
+    ) -> None:
+        owner = "BanditLearner"
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize)
+        words = as_source(source, seed)
+        budget = Budget(epsilon=epsilon, rounds_per_person=rounds_per_person)
+        if mode not in ("local", "central"):
+            raise checks.complaint(owner, "mode", "'local' or 'central'", mode)
+        if mode == "local":
+            if block is not None:
+                raise InvalidArgument(
+                    "A 'block' needs mode='central': local learners release every cost by itself."
+                )
+            randomizer = OneBit(budget.per_round, (low, high), source=words)
+            kind: Any = AsBit(randomizer.slope, round(randomizer.magnitude))
+            length, moment = 1, randomizer.second_moment
+        else:
+            length = LONGER_BLOCKS * best_length(budget.per_round) if block is None else block
+            blocks = Blocks(budget.per_round, (low, high), length=length, source=words)
+            kind = with_laplace(blocks.law)
+            length, moment = blocks.length, 1 + variance(blocks.law) / (blocks.length * DEFAULT_UNITS) ** 2
+        a, b = bandit_tuning(len(names), moment)
+        core = new_bandit_core(
+            kind=kind,
+            low=low,
+            high=high,
+            units=DEFAULT_UNITS,
+            length=length,
+            exploration=a * checks.positive_number(owner, "exploration", exploration),
+            step=b * checks.positive_number(owner, "step", step),
+            prior=moment,
+            start=first_point(owner, "start", start, names),
+        )
+        proof = "bandit-loop"
+        super().__init__(
+            names,
+            core,
+            words,
+            budget.guarantee(words, proof=proof, local=mode == "local"),
+            maximize=maximize,
+            expire_after=expire_after,
+        )
+        self.mode: Mode = mode
+        self._second_moment = moment
+        self._rounds_per_draw = length
+        self._takes_available = length == 1
+
+    @property
+    def block(self) -> int:
+        """For how many rounds a set is held; 1 in local mode."""
+        return self._core.length
+
+    @property
+    def mean_cost(self) -> float | None:
+        """The mean of all costs (or rewards) so far, from what was released of them; None before any was."""
+        core = self._core
+        if core.updates[0] == 0:
+            return None
+        mean = core.released[0] / (core.updates[0] * core.length) / core.units
+        half = 0.5 * core.high - 0.5 * core.low
+        return float(self._sign * (core.low + half + mean * half))
+
+    def regret_bound(self, rounds: int) -> float:
+        """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`."""
+        core = self._core
+        return bandit_dual_averaging(
+            len(self.items),
+            rounds,
+            0.5 * core.high - 0.5 * core.low,
+            self._second_moment + 3,  # what a baseline on the wrong side can add
+            core.exploration,
+            core.step,
+            block=core.length,
+            start_range=start_range(core.start),
+        )
+
+    def tell(self, decision: Decision | int, cost: Any = None, *, released: int | None = None) -> None:
+        """Learn from the cost of a decision.
+
+        Args:
+            decision: What `ask` returned, or its id; in any order, however late, but once.
+            cost: A private number. Outside the declared range it is clipped; what is no
+                finite number counts as the middle of the range. Nothing is raised for any value.
+            released: In local mode, instead of a cost: the bit that `randomizers.OneBit` made of it, with
+                this learner's range and epsilon (divided by `rounds_per_person`).
+        """
+        if released is None:
+            super().tell(decision, cost)
+            return
+        if self.mode != "local" or cost is not None:
+            raise InvalidArgument("A 'released' bit is told to a local BanditLearner, instead of a cost.")
+        bit = checks.integer("BanditLearner", "released", released, 0, 1)
+        with self._alone():
+            name = self._number_of(decision)
+            self._learn(name, self._bit_step(self._pending[name], bit))
+
+    def _bit_step(self, draw: Draw, bit: int) -> Callable[[WordArray, int], int]:
+        number = self._core.kind.magnitude * (1 if (bit == 1) == (self._sign > 0) else -1)
+
+        def step(words: WordArray, cursor: int) -> int:
+            learn_released(self._core, draw, number)
+            draw.numbers[TOLD] = 1
+            self._core.rounds[0] += 1
+            return cursor
+
+        return step

@@ -1,0 +1,151 @@
+"""The compiled core of `BanditLearner`: privatise a number, then learn from what was released.
+
+A set is drawn from the chain of the point; its cost is released once (or the sum of the costs of a block of
+rounds in which that set was played); the one-point estimate made of what was released is added to a sum;
+and the point is x = clip(start - eta_t * sum). All but the open blocks is post-processing of released
+numbers.
+
+**Schedules.** After t - 1 updates the exploration is gamma_t = min(1, exploration * t^(-1/3)) and the step
+eta_t = step * t^(-2/3).
+
+**Baseline.** The gradient does not change if a constant is taken off all costs, but the variance of its
+estimate does. The constant is the mean of what was released, drawn towards the middle of the range while
+there is little of it, and noted with the draw. So what a cost adds to the sum depends on its draw and on
+what was released for it, and on nothing else: costs that come late or in another order add up to the same
+integers.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import kernel
+from discreet.estimators import add_one_point
+from discreet.learners.core import choose, draw_from_chain, learn_cost
+from discreet.learners.draw import BASELINE, PROBABILITY, SIZE, TOLD, TOTAL, Draw
+from discreet.learners.scalar_release import release
+from discreet.learners.update_rules import clip_to_cube
+from discreet.privacy.sensitivity import to_units
+from discreet.privacy.uniform import DRY
+from discreet.randomness import WordArray
+
+#: No single estimate is larger than this many units; only absurd parameters reach it.
+LARGEST_SHARE = float(1 << 61)
+
+
+class BanditCore(NamedTuple):
+    """The parts and the public state of a bandit learner.
+
+    Attributes:
+        kind: How numbers are released (`scalar_release`).
+        low: Lower end of the range of costs.
+        high: Upper end.
+        units: Grid steps in half the range.
+        length: Rounds in a block.
+        exploration: The constant of gamma_t.
+        step: The constant of eta_t, per unit of half the range.
+        prior: How many released numbers the middle of the range weighs in the baseline.
+        start: The first point.
+        x: The present point.
+        levels: What items are sorted by; x is these, clipped.
+        rounds: How many rounds have been told about, in its one entry.
+        updates: How many numbers have been released, likewise.
+        released: Their sum, in units.
+        gradients: The sum of all estimates, in units.
+    """
+
+    kind: Any
+    low: float
+    high: float
+    units: int
+    length: int
+    exploration: float
+    step: float
+    prior: float
+    start: FloatArray
+    x: FloatArray
+    levels: FloatArray
+    rounds: IntArray
+    updates: IntArray
+    released: IntArray
+    gradients: IntArray
+
+
+def new_bandit_core(
+    *,
+    kind: Any,
+    low: float,
+    high: float,
+    units: int,
+    length: int,
+    exploration: float,
+    step: float,
+    prior: float,
+    start: FloatArray,
+) -> BanditCore:
+    """A core before its first round, at the point `start`."""
+    return BanditCore(
+        kind=kind,
+        low=low,
+        high=high,
+        units=units,
+        length=length,
+        exploration=exploration,
+        step=step,
+        prior=prior,
+        start=start.astype(np.float64),
+        x=start.astype(np.float64),
+        levels=start.astype(np.float64),
+        rounds=np.zeros(1, dtype=np.int64),
+        updates=np.zeros(1, dtype=np.int64),
+        released=np.zeros(1, dtype=np.int64),
+        gradients=np.zeros(start.size, dtype=np.int64),
+    )
+
+
+@choose.register(BanditCore)
+@kernel
+def _choose_for_a_block(core: BanditCore, draw: Draw, words: WordArray, cursor: int) -> int:
+    if 0 < draw.numbers[TOLD] < core.length:
+        return cursor
+    gamma = min(1.0, core.exploration * (core.updates[0] + 1.0) ** (-1.0 / 3.0))
+    cursor = draw_from_chain(core.x, core.levels, gamma, draw, words, cursor)
+    if cursor != DRY:
+        draw.numbers[TOLD] = 0
+        draw.numbers[TOTAL] = 0
+        mean = core.released[0] / (core.length * (core.updates[0] + core.prior))
+        draw.chances[BASELINE] = min(max(mean, -float(core.units)), float(core.units))
+    return cursor
+
+
+@learn_cost.register(BanditCore)
+@kernel
+def _learn_block(core: BanditCore, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
+    told, total = draw.numbers[TOLD] + 1, draw.numbers[TOTAL]
+    total += to_units(cost, core.low, core.high, core.units)
+    if told < core.length:
+        draw.numbers[TOTAL] = total
+    else:
+        number, cursor = release(core.kind, total, words, cursor)
+        if cursor == DRY:
+            return DRY
+        draw.numbers[TOTAL] = 0
+        learn_released(core, draw, number)
+    draw.numbers[TOLD] = told
+    core.rounds[0] += 1
+    return cursor
+
+
+@kernel
+def learn_released(core: BanditCore, draw: Draw, number: int) -> None:
+    """Learn from a released number, which stands for the sum of a block's costs; move the point."""
+    share = (number / core.length - draw.chances[BASELINE]) / draw.chances[PROBABILITY]
+    whole: int = np.int64(round(min(max(share, -LARGEST_SHARE), LARGEST_SHARE)))  # type: ignore[assignment]
+    add_one_point(draw.order, draw.numbers[SIZE], whole, core.gradients)
+    core.released[0] += number
+    core.updates[0] += 1
+    eta = core.step * (core.updates[0] + 1.0) ** (-2.0 / 3.0) / core.units
+    for i in range(core.x.size):
+        core.levels[i] = core.start[i] - eta * core.gradients[i]
+        core.x[i] = clip_to_cube(core.levels[i])

@@ -1,0 +1,68 @@
+"""Learners in files: written whole or not at all, and never two of one secret.
+
+A learner that keeps more than it has released (exact sums, noise that is in use) must go on only once: two
+copies would share noise, or release the same data twice. So saving such a learner hands it over to the
+file, and loading takes it out of the file again, which is renamed. Learners whose state is covered by their
+guarantee, local ones and those that are not private at all, are saved and loaded at will.
+"""
+
+import contextlib
+import os
+import pathlib
+import tempfile
+
+from discreet.errors import StaleState
+
+#: Added to the name of a file whose learner has been taken out of it.
+TAKEN = ".taken"
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file so that after a crash there is the old one or the new one, readable by its owner only."""
+    target = pathlib.Path(path)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, target)
+    except BaseException:
+        pathlib.Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
+    """The contents of a file, or a reason if its learner has been taken out of it."""
+    source = pathlib.Path(path)
+    if not source.exists() and _taken(source).exists():
+        raise StaleState(
+            f"The learner in {source} has been loaded already. Two that go on would share noise. If it is "
+            "lost, start a new one, with start= at its last point."
+        )
+    return source.read_bytes()
+
+
+def take(path: str | os.PathLike[str]) -> None:
+    """Rename a file whose learner goes on elsewhere; of two processes that try, one succeeds."""
+    source = pathlib.Path(path)
+    try:
+        os.rename(source, _taken(source))
+    except FileNotFoundError:
+        raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
+    _sync_folder(source.parent)
+
+
+def _taken(source: pathlib.Path) -> pathlib.Path:
+    return source.with_name(source.name + TAKEN)
+
+
+def _sync_folder(folder: pathlib.Path) -> None:
+    """Make a rename durable, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,210 @@
+"""FullInformationLearner: whole cost functions are seen, and what is learnt from them is released in blocks."""
+
+import math
+from collections.abc import Hashable, Iterable
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy.typing as npt
+
+from discreet import checks
+from discreet.bounds import dual_averaging as bounds
+from discreet.errors import InvalidArgument
+from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
+from discreet.learners.base import EXPIRE_AFTER, FunctionFeedback
+from discreet.learners.batched_core import ALPHA, LENGTH, new_batched_core
+from discreet.learners.core import new_core
+from discreet.learners.limits import Limits, subgradient_limits
+from discreet.learners.update_rules import DualAveraging
+from discreet.prefix_sums import KAryTree, SquareRootToeplitz
+from discreet.prefix_sums.plain import round_noise
+from discreet.privacy.accounting import gaussian_rho_of_epsilon, rho_of_epsilon
+from discreet.privacy.budget import Budget
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.noise import variance
+from discreet.privacy.sensitivity import VectorBound
+from discreet.randomness import Seed, WordSource, as_source
+
+Method = Literal["batched", "tree"]
+
+#: Blocks grow up to this many times their shortest length; the regret bound pays the square root of about
+#: half of it.
+LONGEST_OVER_SHORTEST = 16
+
+
+class FullInformationLearner(FunctionFeedback):
+    """Choose subsets, be told the whole cost function afterwards, keep every function private.
+
+    Args:
+        items: The number of items, or their names.
+        epsilon: What one person may lose, in all their rounds.
+        cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
+        are clipped. method: "batched": blocks of rounds, with a step and lengths that adapt to what was
+        released; the safe
+            choice, and the default. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
+        horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
+        length.
+        gradient_bound: A smaller bound on the sum of an item-by-item gradient's absolute entries than the
+            proved 4M (M is half the width of the range), declared beforehand. Noise falls in proportion.
+            Gradients that exceed it are scaled down: private still, but the regret bound is lost.
+        delta: Allows the tree Gaussian noise (made of floats), where that is less than Laplace noise.
+            Blocks do not profit from it and stay purely private.
+        maximize: Whether large values are good; rewards are to be supermodular.
+        rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
+        start: The first point: n levels in [0, 1], or a set of items.
+        step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or
+            twenty times that is much better, on others ruinous.
+        expire_after: A decision that was not told about when so many more have been made counts as a
+        constant function.
+        seed: Makes a run repeatable and not private.
+        source: Random words, instead of a seed.
+
+    Formal guarantees:
+        Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k).
+        Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M (or `gradient_bound`) in exact
+        integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
+        block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate. Where a
+        block ends depends on earlier releases only: `docs/guarantees.md#adaptive-blocks`. A block that does
+        not fill is never released. *Tree*: `docs/guarantees.md#tree-with-subtraction`, or with `delta`
+        `docs/guarantees.md#gaussian-noise`. Regret: `bounds.batched`, `bounds.tree_dual_averaging`.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> learner = FullInformationLearner(["tea", "milk"], epsilon=1.0, cost_range=(-1, 1))
+        >>> decision = learner.ask()
+        >>> learner.tell(decision, Modular([0.5, -0.5]))
+        >>> learner.tell(learner.ask(), lambda subset: 0.5 if "tea" in subset else 0.0)
+        >>> learner.rounds
+        2
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        items: int | Iterable[Hashable],
+        epsilon: float | Fraction,
+        cost_range: tuple[float, float],
+        *,
+        method: Method = "batched",
+        horizon: int | None = None,
+        gradient_bound: float | None = None,
+        delta: float | None = None,
+        maximize: bool = False,
+        rounds_per_person: int = 1,
+        start: npt.ArrayLike | Iterable[Hashable] | None = None,
+        step: float | None = None,
+        expire_after: int = EXPIRE_AFTER,
+        seed: Seed | None = None,
+        source: WordSource | None = None,
+    ) -> None:
+        owner = "FullInformationLearner"
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize)
+        if method not in ("batched", "tree"):
+            raise checks.complaint(owner, "method", "'batched' or 'tree'", method)
+        if horizon is not None:
+            horizon = checks.integer(owner, "horizon", horizon, 1)
+        words = as_source(source, seed)
+        self._limits, self._bound = subgradient_limits(low, high, gradient_bound)
+        self._start = first_point(owner, "start", start, names)
+        budget = Budget(epsilon=epsilon, rounds_per_person=rounds_per_person)
+        if method == "tree":
+            core, promise = self._tree(budget, words, horizon, delta, step)
+        elif step is not None:
+            raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
+        else:
+            core, promise = self._batched(budget, words, horizon)
+        self.method: Method = method
+        super().__init__(names, core, words, promise, maximize=maximize, expire_after=expire_after)
+
+    def _batched(self, budget: Budget, words: WordSource, horizon: int | None) -> tuple[Any, Guarantee]:
+        n, limits, bound = self._start.size, self._limits, self._bound
+        law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
+        self.noise_variance = variance(law) * limits.step**2
+        shortest, longest = block_lengths(n, self.noise_variance, squared_gradient(limits, bound), horizon)
+        core = new_batched_core(
+            mechanism=round_noise(n, law),
+            limits=limits,
+            shortest=shortest,
+            longest=longest,
+            noise_energy=n * self.noise_variance,
+            first_spent=ALPHA * n * math.sqrt(self.noise_variance),
+            start=self._start,
+        )
+        return core, budget.guarantee(words, proof="adaptive-blocks")
+
+    def _tree(
+        self, budget: Budget, words: WordSource, horizon: int | None, delta: float | None, step: float | None
+    ) -> tuple[Any, Guarantee]:
+        if horizon is None:
+            raise InvalidArgument("The method 'tree' of FullInformationLearner needs a 'horizon'.")
+        n, limits = self._start.size, self._limits
+        made: KAryTree | SquareRootToeplitz = KAryTree(n, horizon, self._bound, budget, source=words)
+        promise = made.guarantee
+        if delta is not None:
+            gaussian = _gaussian(n, horizon, self._bound, budget, delta, words)
+            if gaussian.mean_variance < made.mean_variance:
+                made, promise = gaussian, gaussian.guarantee_at(delta)
+        self.noise_variance = made.mean_variance
+        if step is None:
+            step = bounds.tree_step(n, horizon, _half(limits), self.noise_variance)
+        rule = DualAveraging(checks.positive_number("FullInformationLearner", "step", step), self._start)
+        core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=self._start, horizon=horizon)
+        return core, promise
+
+    @property
+    def block_length(self) -> int:
+        """For how many rounds the point is held now; 1 for the tree."""
+        return int(self._core.counts[LENGTH]) if self.method == "batched" else 1
+
+    def regret_bound(self, rounds: int) -> float:
+        """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
+
+        It holds for submodular costs in the declared range, and without a `gradient_bound` that cuts their
+        gradients.
+        """
+        n, half, core = self._start.size, _half(self._limits), self._core
+        if self.method == "tree":
+            return bounds.tree_dual_averaging(n, rounds, half, self.noise_variance, core.rule.eta)
+        return bounds.batched(
+            n,
+            rounds,
+            half,
+            self.noise_variance,
+            core.shortest,
+            core.longest,
+            squared_gradient=squared_gradient(self._limits, self._bound),
+            start_range=core.range,
+            first_spent=ALPHA * n * math.sqrt(self.noise_variance),
+        )
+
+
+def block_lengths(
+    n: int, noise_variance: float, squared_gradient: float, horizon: int | None = None
+) -> tuple[float, float]:
+    """The shortest block, where noise and the largest gradients have the same energy, and the longest.
+
+    >>> block_lengths(6, 128.0, 8.0)
+    (9.79795897113271, 156.76734353812336)
+    """
+    most = math.inf if horizon is None else max(1.0, horizon / 16)
+    shortest = min(max(1.0, math.sqrt(n * noise_variance / squared_gradient)), most)
+    return shortest, min(LONGEST_OVER_SHORTEST * shortest, most)
+
+
+def squared_gradient(limits: Limits, bound: VectorBound) -> float:
+    """The largest squared norm of a gradient, in values."""
+    return bound.squared_l2 * limits.step**2
+
+
+def _half(limits: Limits) -> float:
+    return 0.5 * limits.high - 0.5 * limits.low
+
+
+def _gaussian(
+    n: int, horizon: int, bound: VectorBound, budget: Budget, delta: float, words: WordSource
+) -> SquareRootToeplitz:
+    """Gaussian prefix sums within the same epsilon, at this delta."""
+    epsilon, people = float(budget.per_round * budget.rounds_per_person), budget.rounds_per_person
+    rho = gaussian_rho_of_epsilon(epsilon, delta) if people == 1 else rho_of_epsilon(epsilon, delta)
+    return SquareRootToeplitz(n, horizon, bound, Budget(rho=rho, rounds_per_person=people), source=words)

@@ -1,0 +1,55 @@
+"""From a saved file back to a learner, of whatever class."""
+
+import os
+
+from discreet import baselines, paper
+from discreet.errors import InvalidArgument
+from discreet.learners import BanditLearner, FullInformationLearner
+from discreet.learners.base import Learner
+from discreet.learners.files import read_unless_taken, take
+from discreet.privacy.exclusive import opened
+
+#: The modules whose learners are found by the name of their class; others once they have been imported.
+_HOMES = (baselines, paper, BanditLearner, FullInformationLearner)
+
+
+def load(path: str | os.PathLike[str]) -> Learner:
+    """The learner that :meth:`Learner.save` wrote to a file, exactly as it was.
+
+    A learner that keeps secrets (see `discreet.learners.files`) is taken out of the file, which is renamed.
+
+    Raises:
+        InvalidArgument: The file is no saved learner, is damaged, or is of another version.
+        StaleState: The learner keeps secrets and has been loaded from this file before.
+
+    Examples:
+        >>> import tempfile, discreet
+        >>> learner = discreet.BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
+        >>> decision = learner.ask()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     learner.save(f"{folder}/shop.json")
+        ...     later = discreet.load(f"{folder}/shop.json")
+        >>> later.tell(decision.id, 0.2)
+        >>> later.rounds
+        1
+    """
+    learner = from_bytes(read_unless_taken(path))
+    if learner.keeps_secrets:
+        take(path)
+    return learner
+
+
+def from_bytes(data: bytes) -> Learner:
+    """A learner from its saved bytes."""
+    document = opened(data)
+    kinds = _below(Learner)
+    if document["kind"] not in kinds:
+        raise InvalidArgument(f"This is the state of a {document['kind']}, which is no learner known here.")
+    return kinds[document["kind"]].from_bytes(data, generation=document["generation"])
+
+
+def _below(kind: type[Learner]) -> dict[str, type[Learner]]:
+    found = {kind.__name__: kind}
+    for child in kind.__subclasses__():
+        found |= _below(child)
+    return found
