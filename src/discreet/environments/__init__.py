@@ -1,6 +1,17 @@
-"""Streams of cost functions for experiments."""
+"""Streams of cost functions for experiments.
 
+A stream has the number of items `n`, the number of `rounds`, the `compiled` form that the simulator
+plays, and the `total` of all rounds' functions. Iterating gives these functions round by round, unless
+they depend on what the learner does.
+"""
+
+from discreet.environments.item_signs import ItemSigns
 from discreet.environments.pool import Pool
 from discreet.environments.stream import chain_costs, prefix_cost
 
-__all__ = ["Pool", "chain_costs", "prefix_cost"]
+__all__ = [
+    "ItemSigns",
+    "Pool",
+    "chain_costs",
+    "prefix_cost",
+]
