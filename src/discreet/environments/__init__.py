@@ -5,12 +5,14 @@ plays, and the `total` of all rounds' functions. Iterating gives these functions
 they depend on what the learner does.
 """
 
+from discreet.environments.against_the_point import AgainstThePoint
 from discreet.environments.directed_cuts import DirectedCuts
 from discreet.environments.item_signs import ItemSigns
 from discreet.environments.pool import Pool
 from discreet.environments.stream import chain_costs, prefix_cost
 
 __all__ = [
+    "AgainstThePoint",
     "DirectedCuts",
     "ItemSigns",
     "Pool",
