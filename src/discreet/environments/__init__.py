@@ -9,6 +9,7 @@ from discreet.environments.against_the_point import AgainstThePoint
 from discreet.environments.directed_cuts import DirectedCuts
 from discreet.environments.item_signs import ItemSigns
 from discreet.environments.pool import Pool
+from discreet.environments.priced_cuts import cuts_with_prices
 from discreet.environments.stream import chain_costs, prefix_cost
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "ItemSigns",
     "Pool",
     "chain_costs",
+    "cuts_with_prices",
     "prefix_cost",
 ]
