@@ -18,6 +18,8 @@ from discreet import DiscreetError, checks
         (lambda: checks.finite_number("Owner", "x", float("inf")), "a finite number. Got inf instead."),
         (lambda: checks.positive_number("Owner", "x", -1), "must be a positive number. Got -1 instead."),
         (lambda: checks.positive_number("Owner", "x", None), "must be a positive number. Got None instead."),
+        (lambda: checks.unit_number("Owner", "p", 1.5), "must be a number from 0 to 1. Got 1.5 instead."),
+        (lambda: checks.unit_number("Owner", "p", float("nan")), "a number from 0 to 1. Got nan instead."),
         (lambda: checks.integer("Owner", "k", 0, 1), "a whole number of at least 1. Got 0 instead."),
         (lambda: checks.integer("Owner", "k", 9, 1, 8), "a whole number from 1 to 8. Got 9 instead."),
         (lambda: checks.integer("Owner", "k", 1.0, 1), "Got 1.0 instead."),

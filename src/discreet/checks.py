@@ -49,6 +49,17 @@ def positive_number(owner: str, name: str, value: object) -> float:
     return number
 
 
+def unit_number(owner: str, name: str, value: object) -> float:
+    """A number from 0 to 1, both included."""
+    try:
+        number = finite_number(owner, name, value)
+    except InvalidArgument:
+        raise complaint(owner, name, "a number from 0 to 1", value) from None
+    if not 0 <= number <= 1:
+        raise complaint(owner, name, "a number from 0 to 1", value)
+    return number
+
+
 def integer(owner: str, name: str, value: object, least: int, most: int | None = None) -> int:
     """A whole number within [least, most]."""
     wanted = f"a whole number of at least {least}"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from stream_checks import assert_compiled_costs_are_values, assert_total_is_the_sum
 
 from discreet import DiscreetError
 from discreet.environments import Pool, chain_costs, prefix_cost
@@ -31,14 +32,40 @@ def test_total_is_the_sum_over_rounds() -> None:
     assert 200 < pool.total([0]) < 300
 
 
+def test_iterating_gives_the_functions_round_by_round() -> None:
+    """The very objects, as often as they were drawn; and again from the start the second time."""
+    functions = [Modular([1.0, 0.0]), Iwata(2)]
+    pool = Pool(functions, rounds=20, seed=4)
+    assert [functions.index(f) for f in pool] == pool.compiled.choice.tolist()
+    assert len(list(pool)) == 20
+
+
+def test_one_pool_then_another() -> None:
+    """The rounds follow each other, functions in both pools are allowed, and the pools stay as they were."""
+    first = Pool([Modular([1.0, 0.0, 0.0]), Iwata(3)], rounds=20, seed=5)
+    second = Pool([Iwata(3), Cut(np.ones((3, 3))), first.functions[0]], rounds=30, seed=6)
+    both = first.then(second)
+    assert (both.n, both.rounds) == (3, 50)
+    assert list(both) == [*first, *second]
+    assert_compiled_costs_are_values(both)
+    assert_total_is_the_sum(both)
+    assert (len(list(first)), len(list(second))) == (20, 30)
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
         (lambda: Pool([], 10), "'functions'"),
         (lambda: Pool([Iwata(3)], 0), "'rounds'"),
         (lambda: Pool([Iwata(17)], 10), "from 1 to 16"),
+        (lambda: Pool([Iwata(3), Iwata(4)], 10), r"the same number of items. Got \[3, 4\] instead"),
         (lambda: Pool([Iwata(3)], 10, probabilities=[0.5]), "'probabilities'"),
         (lambda: Pool([Iwata(3), Iwata(3)], 10, probabilities=[1.5, -0.5]), "'probabilities'"),
+        (
+            lambda: Pool([Iwata(3)], 10).then(Pool([Iwata(4)], 10)),
+            "'other' of Pool.then must have 3 items. Got 4",
+        ),
+        (lambda: Pool([Iwata(3)], 10).then([Iwata(3)]), "'other' of Pool.then must be a Pool. Got list"),
     ],
 )
 def test_bad_arguments_are_named(build, message: str) -> None:  # type: ignore[no-untyped-def]

@@ -1,6 +1,8 @@
 """A stream that draws every round's function from a pool, independently."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.environments.stream import chain_costs, prefix_cost
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import SetFunction, Sum
 
 #: Pools hold all values of all their functions; more items than this would not fit.
@@ -27,6 +29,8 @@ class PoolStream(NamedTuple):
 class Pool:
     """Functions of few items, each with a probability; round t draws one of them.
 
+    Iterating gives the functions round by round.
+
     Args:
         functions: The set functions, on the same items.
         rounds: How many rounds to draw.
@@ -38,6 +42,8 @@ class Pool:
         >>> pool = Pool([Modular([1, -1]), Modular([-1, 1])], rounds=10, seed=0)
         >>> pool.n, pool.rounds, pool.total([0]) == -pool.total([1])
         (2, 10, True)
+        >>> sum(f([0]) for f in pool) == pool.total([0])
+        True
     """
 
     def __init__(
@@ -53,6 +59,11 @@ class Pool:
         self.rounds = checks.integer("Pool", "rounds", rounds, 1)
         self.n = functions[0].n
         checks.integer("Pool", "number of items", self.n, 1, MOST_ITEMS)
+        sizes = {f.n for f in functions}
+        if len(sizes) > 1:
+            raise InvalidArgument(
+                f"The 'functions' of Pool must have the same number of items. Got {sorted(sizes)} instead."
+            )
         given = np.full(len(functions), 1 / len(functions)) if probabilities is None else probabilities
         weights = checks.finite_vector("Pool", "probabilities", given, len(functions))
         if weights.min() < 0 or not np.isclose(weights.sum(), 1.0):
@@ -68,6 +79,33 @@ class Pool:
         counts = np.bincount(self.compiled.choice, minlength=len(self.functions))
         used = zip(counts, self.functions, strict=True)
         return Sum(float(count) * f for count, f in used if count)
+
+    def then(self, other: Pool) -> Pool:
+        """The stream that plays this pool's rounds and then the other's.
+
+        Examples:
+            >>> from discreet.set_functions import Modular
+            >>> pool = Pool([Modular([1, -1])], rounds=10).then(Pool([Modular([-1, 1])], rounds=30))
+            >>> pool.rounds, pool.total([0])
+            (40, -20.0)
+        """
+        if not isinstance(other, Pool):
+            raise InvalidType(f"The 'other' of Pool.then must be a Pool. Got {type(other).__name__} instead.")
+        if other.n != self.n:
+            raise InvalidArgument(
+                f"The 'other' of Pool.then must have {self.n} items. Got {other.n} instead."
+            )
+        joined = Pool.__new__(Pool)
+        joined.n, joined.rounds = self.n, self.rounds + other.rounds
+        joined.functions = self.functions + other.functions
+        joined.compiled = PoolStream(
+            np.concatenate((self.compiled.values, other.compiled.values)),
+            np.concatenate((self.compiled.choice, other.compiled.choice + len(self.functions))),
+        )
+        return joined
+
+    def __iter__(self) -> Iterator[SetFunction]:
+        return (self.functions[k] for k in self.compiled.choice)
 
 
 @chain_costs.register(PoolStream)

@@ -1,0 +1,96 @@
+"""A modular stream: each round one item matters, with a sign."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet import checks
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import kernel
+from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.set_functions import Modular
+
+
+class SignedItems(NamedTuple):
+    """The compiled form: the item and the sign of each round."""
+
+    items: IntArray
+    signs: IntArray
+
+
+class ItemSigns:
+    """f(S) = s (2 [i in S] - 1), with an item i and a sign s drawn each round; for any number of items.
+
+    The item is uniform. The best set on average takes every other item (0, 2, 4, ...), and the sign
+    favours it with probability 1/2 + gap/2: s is then -1 if i is even and +1 if i is odd.
+    Iterating gives the functions round by round.
+
+    Args:
+        n: The number of items.
+        rounds: How many rounds to draw.
+        gap: From 0 (signs are fair coins) to 1 (the best set costs -1 in every round).
+        seed: Of the draws.
+
+    Examples:
+        >>> stream = ItemSigns(5, rounds=100, gap=1.0, seed=0)
+        >>> stream.total([0, 2, 4])
+        -100.0
+    """
+
+    def __init__(self, n: int, rounds: int, gap: float, seed: int = 0) -> None:
+        self.n = checks.integer("ItemSigns", "n", n, 1)
+        self.rounds = checks.integer("ItemSigns", "rounds", rounds, 1)
+        gap = checks.unit_number("ItemSigns", "gap", gap)
+        generator = np.random.default_rng(checks.integer("ItemSigns", "seed", seed, 0))
+        items = generator.integers(self.n, size=self.rounds)
+        favourable = np.where(items % 2 == 0, -1, 1)
+        signs = np.where(generator.random(self.rounds) < 0.5 + 0.5 * gap, favourable, -favourable)
+        self.compiled = SignedItems(items, signs)
+
+    @property
+    def total(self) -> Modular:
+        """The sum of all rounds' functions."""
+        return sum_of_signed_items(self.n, *self.compiled)
+
+    def __iter__(self) -> Iterator[Modular]:
+        return (sum_of_signed_items(self.n, *pair) for pair in zip(*self.compiled, strict=True))
+
+
+def sum_of_signed_items(n: int, items: IntArray, signs: IntArray) -> Modular:
+    """The sum of s (2 [i in S] - 1) over the rounds' items i and signs s, or that of one round."""
+    weights = np.zeros(n)
+    np.add.at(weights, items, signs)
+    return Modular(2 * weights, constant=-weights.sum())
+
+
+@kernel
+def signed_item_chain(item: int, sign: int, order: IntArray, costs: FloatArray) -> None:
+    """Write the n+1 values of S -> sign (2 [item in S] - 1) along `order` into `costs`."""
+    cost = -float(sign)
+    costs[0] = cost
+    for k in range(order.size):
+        if order[k] == item:
+            cost = float(sign)
+        costs[k + 1] = cost
+
+
+@kernel
+def signed_item_prefix(item: int, sign: int, order: IntArray, size: int) -> float:
+    """The value of S -> sign (2 [item in S] - 1) at the first `size` items of `order`."""
+    for k in range(size):
+        if order[k] == item:
+            return float(sign)
+    return -float(sign)
+
+
+@chain_costs.register(SignedItems)
+@kernel
+def _signs_chain(stream: SignedItems, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    signed_item_chain(stream.items[t], stream.signs[t], order, costs)
+
+
+@prefix_cost.register(SignedItems)
+@kernel
+def _signs_prefix(stream: SignedItems, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    return signed_item_prefix(stream.items[t], stream.signs[t], order, size)
