@@ -9,7 +9,7 @@ import pathlib
 import platform
 import sys
 
-from benchmarks.measure import Row, human
+from benchmarks.measure import Row, shown
 
 
 def main() -> int:
@@ -22,8 +22,10 @@ def main() -> int:
     if unknown:
         parser.error(f"unknown benchmark {unknown[0]!r}; choose from {', '.join(names)}")
 
-    print(f"Python {platform.python_version()}, {platform.machine()}; medians; ratio = peer's time / ours")
-    line = "{:<58} {:>10} {:>10}  {:<28} {:>8} {:>8}  {:<6} {}"
+    print(
+        f"Python {platform.python_version()}, {platform.machine()}; medians; ratio = peer's value / ours; times unless a unit is noted"
+    )
+    line = "{:<62} {:>10} {:>10}  {:<28} {:>8} {:>8}  {:<6} {}"
     print(line.format("what", "ours", "limit", "peer", "ratio", "wanted", "", "note"))
     missed = 0
     for name in chosen:
@@ -37,8 +39,8 @@ def main() -> int:
 def _cells(row: Row) -> tuple[str, ...]:
     return (
         row.name,
-        human(row.seconds),
-        "" if row.limit is None else human(row.limit),
+        shown(row.value, row.unit),
+        "" if row.limit is None else shown(row.limit, row.unit),
         row.peer,
         "" if row.ratio is None else f"{row.ratio:.3g}x",
         "" if row.least_ratio is None else f"{row.least_ratio:.3g}x",

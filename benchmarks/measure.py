@@ -14,26 +14,28 @@ class Row:
 
     Attributes:
         name: What was measured.
-        seconds: Median time of ours, per item where the name says so.
-        limit: The time it is meant to stay under, in seconds, or None.
+        value: Of ours: a median time, per item where the name says so, or another quantity.
+        limit: What it is meant to stay under, or None.
         peer: What it was compared with, or "".
-        ratio: Peer's time over ours (above 1 means that ours is faster), or None.
+        ratio: The peer's value over ours (above 1 means that ours is better), or None.
         least_ratio: The ratio it is meant to reach, or None.
         note: Anything a reader must know, such as a gap reached or a peer that is missing.
+        unit: Of the value; "s" for seconds.
     """
 
     name: str
-    seconds: float
+    value: float
     limit: float | None = None
     peer: str = ""
     ratio: float | None = None
     least_ratio: float | None = None
     note: str = ""
+    unit: str = "s"
 
     @property
     def reached(self) -> bool:
         """Whether every stated figure is met."""
-        fast = self.limit is None or self.seconds <= self.limit
+        fast = self.limit is None or self.value <= self.limit
         ahead = self.least_ratio is None or (self.ratio is not None and self.ratio >= self.least_ratio)
         return fast and ahead
 
@@ -52,12 +54,14 @@ def versus(ours: Work, peer: Work, repeats: int = 7) -> tuple[float, float]:
     return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
 
 
-def human(seconds: float) -> str:
-    """A time with a unit that keeps it between 1 and 1000."""
+def shown(value: float, unit: str = "s") -> str:
+    """A quantity in few digits; a time with a unit that keeps it between 1 and 1000."""
+    if unit != "s":
+        return f"{value:.3g}"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
 
 
 def _once(work: Work) -> float:

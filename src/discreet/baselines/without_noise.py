@@ -78,8 +78,8 @@ class FullInformationWithoutNoise(FunctionFeedback):
         core = new_batched_core(
             mechanism=no_noise(len(names)),
             limits=limits,
-            shortest=1.0,
-            longest=1.0,
+            shortest=1,
+            longest=1,
             noise_energy=0.0,
             first_spent=ALPHA * squared_gradient(limits, bound) ** 0.5,
             start=np.full(len(names), 0.5),

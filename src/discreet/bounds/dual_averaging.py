@@ -96,12 +96,13 @@ def batched(
     squared_gradient: float | None = None,
     start_range: float | None = None,
     first_spent: float = 0.0,
+    adaptive: bool = False,
 ) -> float:
     """Full information in blocks of any adaptive lengths between `shortest` and `longest`.
 
     (1 + 1/alpha) (sqrt(alpha R E) + F + L) + 2 M longest, where E = T (G longest + n v / shortest) bounds
-    the energy of all releases, F is what the step starts from, and L = 4 M longest + n sqrt(v) (1 + ln B)
-    bounds the mean of the largest release among B = T / shortest in L1. The adversary may adapt.
+    the energy of all releases, F is what the step starts from, and L = 4 M longest + sqrt(2v) (ln B + 3n/4)
+    bounds the mean of the largest of B = T / shortest releases in L1.
 
     Args:
         n: Items.
@@ -114,14 +115,19 @@ def batched(
         squared_gradient: G, the largest squared norm of a gradient; 8 M^2 by default.
         start_range: R; n/8 by default.
         first_spent: F.
+        adaptive: Whether the adversary sees what was chosen and adapts.
     """
     n, T = sizes("batched", n, T)
     positive("batched", M=M, shortest=shortest, longest=longest, alpha=alpha)
     gradient = 8 * M**2 if squared_gradient is None else squared_gradient
     distance = n / 8 if start_range is None else start_range
     energy = T * (gradient * longest + n * noise_variance / shortest)
-    largest = 4 * M * longest + n * math.sqrt(noise_variance) * (1 + math.log(max(1.0, T / shortest)))
-    return (1 + 1 / alpha) * (math.sqrt(alpha * distance * energy) + first_spent + largest) + 2 * M * longest
+    blocks = max(1.0, T / shortest)
+    largest = 4 * M * longest + math.sqrt(2 * noise_variance) * (math.log(blocks) + 0.75 * n)
+    regret = (1 + 1 / alpha) * (math.sqrt(alpha * distance * energy) + first_spent + largest)
+    # The sum of max(start, 1 - start) is at most the root of n times that of its squares, which is 2R.
+    away = math.sqrt(2 * n * distance) * math.sqrt(noise_variance * blocks) if adaptive else 0.0
+    return regret + 2 * M * longest + away
 
 
 def tree_dual_averaging(n: int, T: int, M: float, variance: float, eta: float) -> float:

@@ -69,8 +69,8 @@ class BatchedCore(NamedTuple):
 
     mechanism: Any
     limits: Limits
-    shortest: float
-    longest: float
+    shortest: int
+    longest: int
     noise_energy: float
     range: float
     start: FloatArray
@@ -89,8 +89,8 @@ def new_batched_core(
     *,
     mechanism: Any,
     limits: Limits,
-    shortest: float,
-    longest: float,
+    shortest: int,
+    longest: int,
     noise_energy: float,
     first_spent: float,
     start: FloatArray,
@@ -110,10 +110,10 @@ def new_batched_core(
         rounds=np.zeros(1, dtype=np.int64),
         vector=np.zeros(n, dtype=np.int64),
         block=np.zeros(n, dtype=np.int64),
-        counts=np.array([0, max(1, round(shortest)), 0], dtype=np.int64),
+        counts=np.array([0, shortest, 0], dtype=np.int64),
         released=np.zeros(n),
         before=np.zeros(n),
-        adapted=np.array([first_spent, shortest]),
+        adapted=np.array([first_spent, float(shortest)]),
     )
 
 
@@ -167,9 +167,9 @@ def move(core: BatchedCore) -> None:
     if core.noise_energy > 0.0:
         drift = min(max(2.0 - energy / core.noise_energy, -FASTEST_FALL), FASTEST_GROWTH)
         length = core.adapted[EXACT_LENGTH] * math.exp(PACE * drift)
-        core.adapted[EXACT_LENGTH] = min(max(length, core.shortest), core.longest)
+        core.adapted[EXACT_LENGTH] = min(max(length, float(core.shortest)), float(core.longest))
     core.counts[IN_BLOCK] = 0
-    core.counts[LENGTH] = max(1, int(core.adapted[EXACT_LENGTH]))
+    core.counts[LENGTH] = int(core.adapted[EXACT_LENGTH])
     core.counts[BLOCKS] += 1
 
 

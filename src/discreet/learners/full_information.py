@@ -1,4 +1,4 @@
-"""FullInformationLearner: whole cost functions are seen, and what is learnt from them is released in blocks."""
+"""FullInformationLearner: whole cost functions are seen, and what they teach is released in blocks."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -181,15 +181,15 @@ class FullInformationLearner(FunctionFeedback):
 
 def block_lengths(
     n: int, noise_variance: float, squared_gradient: float, horizon: int | None = None
-) -> tuple[float, float]:
+) -> tuple[int, int]:
     """The shortest block, where noise and the largest gradients have the same energy, and the longest.
 
     >>> block_lengths(6, 128.0, 8.0)
-    (9.79795897113271, 156.76734353812336)
+    (10, 160)
     """
-    most = math.inf if horizon is None else max(1.0, horizon / 16)
-    shortest = min(max(1.0, math.sqrt(n * noise_variance / squared_gradient)), most)
-    return shortest, min(LONGEST_OVER_SHORTEST * shortest, most)
+    most = math.inf if horizon is None else max(1, horizon // 16)
+    shortest = min(max(1, round(math.sqrt(n * noise_variance / squared_gradient))), most)
+    return int(shortest), int(min(LONGEST_OVER_SHORTEST * shortest, most))
 
 
 def squared_gradient(limits: Limits, bound: VectorBound) -> float:

@@ -7,9 +7,11 @@ import numpy as np
 from discreet.checks import FloatArray
 from discreet.compiled import kernel
 from discreet.environments.stream import chain_costs, prefix_cost
-from discreet.errors import HorizonReached
+from discreet.errors import HorizonReached, InvalidArgument
+from discreet.learners.base import BanditFeedback, Learner
 from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
 from discreet.learners.draw import SIZE, Draw, new_draw
+from discreet.minimizers import minimize
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray, WordSource
 
@@ -63,3 +65,17 @@ def play(core: Any, stream: Any, rounds: int, source: WordSource, *, bandit: boo
     draw = new_draw(np.arange(core.x.size))
     source.feed(lambda done, words, cursor: run(core, stream, draw, paid, done, words, cursor), rounds)
     return paid
+
+
+def regret(learner: Learner, stream: Any) -> float:
+    """Play all rounds of a stream; what the learner paid more than the best fixed set in hindsight.
+
+    Args:
+        learner: Is changed: it goes on where it stood.
+        stream: Has `n`, `rounds`, `compiled` and, once it has been played, `total`.
+    """
+    if stream.n != len(learner.items):
+        raise InvalidArgument(f"The stream has {stream.n} items, the learner {len(learner.items)}.")
+    bandit = isinstance(learner, BanditFeedback)
+    paid = play(learner._core, stream.compiled, stream.rounds, learner._source, bandit=bandit)
+    return float(paid.sum() - minimize(stream.total).value)
