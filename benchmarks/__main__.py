@@ -22,9 +22,8 @@ def main() -> int:
     if unknown:
         parser.error(f"unknown benchmark {unknown[0]!r}; choose from {', '.join(names)}")
 
-    print(
-        f"Python {platform.python_version()}, {platform.machine()}; medians; ratio = peer's value / ours; times unless a unit is noted"
-    )
+    print(f"Python {platform.python_version()}, {platform.machine()}; ratio = peer's value / ours")
+    print("Values are median times unless a unit is noted.")
     line = "{:<62} {:>10} {:>10}  {:<28} {:>8} {:>8}  {:<6} {}"
     print(line.format("what", "ours", "limit", "peer", "ratio", "wanted", "", "note"))
     missed = 0
@@ -45,7 +44,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         "" if row.ratio is None else f"{row.ratio:.3g}x",
         "" if row.least_ratio is None else f"{row.least_ratio:.3g}x",
         "ok" if row.reached else "MISSED",
-        row.note,
+        row.note if row.unit == "s" else f"{row.note} ({row.unit})".strip(),
     )
 
 

@@ -1,11 +1,12 @@
 """Regret of our learners beside the paper's, corrected, on the same streams: means over ten seeds.
 
-Streams have costs in [-1, 1]. Streams and words are seeded alike for all learners: seed s of a row uses stream s and
-words s. The paper's algorithms run with exact Laplace noise, which suits them better than their own.
+Streams have costs in [-1, 1]. Seed s of a row gives stream s and words s, for all learners alike. The paper's
+algorithms run with exact Laplace noise, which suits them better than their own.
 """
 
 import math
 from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,9 +20,13 @@ from discreet.simulation import regret
 
 SEEDS = 10
 UNIT = "regret a round"
+BANDIT_PAPER = "BanditSubmodPFTAL corrected"
+FULL_PAPER = "SubmodPFTAL corrected"
+BETTER_PAPER = "SubmodPFTAL, better H"
 
-Stream = Callable[[int], object]
+Stream = Callable[[int], Any]
 Maker = Callable[[int], Learner]
+Mode = Literal["local", "central"]
 
 
 def mean_regret(stream: Stream, learner: Maker) -> float:
@@ -29,50 +34,66 @@ def mean_regret(stream: Stream, learner: Maker) -> float:
     rates = []
     for seed in range(SEEDS):
         played = stream(seed)
-        rates.append(regret(learner(seed), played) / played.rounds)  # type: ignore[attr-defined]
+        rates.append(regret(learner(seed), played) / played.rounds)
     return float(np.mean(rates))
 
 
-def bandit_rows() -> Iterator[Row]:
-    n = 8
-    for exponent, epsilon, best_wanted, local_wanted in (
-        (20, 1.0, 5.0, 4.0),
-        (22, 1.0, 7.0, None),
-        (20, 0.25, 5.0, None),
-        (20, 4.0, 5.0, None),
-    ):
-        T = 2**exponent
+def against(name: str, ours: float, peer: str, theirs: float, wanted: float | None, note: str = "") -> Row:
+    """Our regret beside a peer's."""
+    return Row(name, ours, None, peer, theirs / ours, wanted, note, UNIT)
 
-        def stream(seed: int, T: int = T) -> Pool:
-            return cuts_with_prices(n, T, seed=seed)
 
-        name = f"bandit, cuts with prices, n={n}, epsilon={epsilon:g}, T=2^{exponent}"
-        paper = mean_regret(stream, lambda seed: BanditSubmodPFTAL(n, T, epsilon, seed=seed))
-        local = mean_regret(stream, lambda seed: BanditLearner(n, epsilon, (-1, 1), seed=seed))
-        central = mean_regret(
-            stream, lambda seed: BanditLearner(n, epsilon, (-1, 1), mode="central", seed=seed)
-        )
-        best = min(local, central)
-        note = "best mode: " + ("local" if local <= central else "central")
-        yield Row(name, best, None, "BanditSubmodPFTAL corrected", paper / best, best_wanted, note, UNIT)
-        yield Row(
-            f"{name}, local",
-            local,
-            None,
-            "BanditSubmodPFTAL corrected",
-            paper / local,
-            local_wanted,
-            "",
-            UNIT,
-        )
-        if exponent == 22:
-            plain = mean_regret(stream, lambda seed: BanditWithoutNoise(n, (-1, 1), seed=seed))
-            note = "may be 4 times the update without privacy"
-            yield Row(name, best, 4 * plain, "the same update, not private", plain / best, None, note, UNIT)
+def bandit_paper(n: int, T: int, epsilon: float, stream: Stream) -> float:
+    """Regret of the paper's bandit algorithm with enough noise."""
+    return mean_regret(stream, lambda seed: BanditSubmodPFTAL(n, T, epsilon, seed=seed))
+
+
+def bandit(n: int, epsilon: float, mode: Mode, stream: Stream) -> float:
+    """Regret of ours."""
+    return mean_regret(stream, lambda seed: BanditLearner(n, epsilon, (-1, 1), mode=mode, seed=seed))
+
+
+def full(n: int, stream: Stream, gradient_bound: float | None = None) -> float:
+    """Regret of ours for full information at epsilon = 1."""
+    return mean_regret(
+        stream,
+        lambda seed: FullInformationLearner(n, 1.0, (-1, 1), gradient_bound=gradient_bound, seed=seed),
+    )
+
+
+def full_paper(n: int, T: int, stream: Stream, H: float | None = None) -> float:
+    """Regret of the paper's algorithm for full information, at epsilon = 1."""
+    return mean_regret(stream, lambda seed: SubmodPFTAL(n, T, 1.0, H=H, seed=seed))
+
+
+def better_full_paper(n: int, T: int, stream: Stream) -> float:
+    """The smaller regret of two tunings: the corrected H, and the same without its factor 4 sqrt(2)."""
+    H = SubmodPFTAL(n, T, 1.0).H
+    return min(full_paper(n, T, stream, H), full_paper(n, T, stream, H / math.sqrt(32)))
+
+
+def bandit_rows(
+    n: int, T: int, epsilon: float, wanted: float, wanted_local: float | None = None
+) -> Iterator[Row]:
+    """Both modes, and the better one against the paper."""
+
+    def stream(seed: int) -> Pool:
+        return cuts_with_prices(n, T, seed=seed)
+
+    name = f"bandit, cuts with prices, n={n}, epsilon={epsilon:g}, T=2^{T.bit_length() - 1}"
+    paper = bandit_paper(n, T, epsilon, stream)
+    local, central = bandit(n, epsilon, "local", stream), bandit(n, epsilon, "central", stream)
+    best = min(local, central)
+    note = "best mode: " + ("local" if local <= central else "central")
+    yield against(name, best, BANDIT_PAPER, paper, wanted, note)
+    yield against(f"{name}, local", local, BANDIT_PAPER, paper, wanted_local)
+    if T == 2**22:
+        plain = mean_regret(stream, lambda seed: BanditWithoutNoise(n, (-1, 1), seed=seed))
+        yield against(name, best, "the same update, not private", plain, 1 / 4)
 
 
 #: The five streams of full information.
-FIVE: dict[str, Callable[[int, int, int], object]] = {
+FIVE: dict[str, Callable[[int, int, int], Any]] = {
     "modular, gap 0.05": lambda n, T, seed: ItemSigns(n, T, 0.05, seed=seed),
     "modular, gap 0.5": lambda n, T, seed: ItemSigns(n, T, 0.5, seed=seed),
     "random directed cuts": lambda n, T, seed: DirectedCuts(n, T, seed=seed),
@@ -81,104 +102,80 @@ FIVE: dict[str, Callable[[int, int, int], object]] = {
 }
 
 
-def better_paper(stream: Stream, n: int, T: int, epsilon: float = 1.0) -> float:
-    """The smaller regret of two tunings: the corrected H, and the same without its factor 4 sqrt(2)."""
-    H = SubmodPFTAL(n, T, epsilon).H
-    return min(
-        mean_regret(stream, lambda seed: SubmodPFTAL(n, T, epsilon, H=h, seed=seed))
-        for h in (H, H / math.sqrt(32))
+def five_rows(n: int, T: int) -> Iterator[Row]:
+    """Each of the five, none much worse than the paper, and their geometric mean."""
+    size = f"n={n}, T=2^{T.bit_length() - 1}"
+    rows = [_one_of_five(f"{label}, {size}", n, T, make) for label, make in FIVE.items()]
+    yield from rows
+    mean = math.exp(np.mean([math.log(row.ratio or math.nan) for row in rows]))
+    yield Row(
+        f"the five, {size}: geometric mean of ratios", 1 / mean, 0.25, BETTER_PAPER, mean, 4.0, "", "ratio"
     )
 
 
-def five_rows() -> Iterator[Row]:
-    n = 6
-    for exponent in (16, 18):
-        T, ratios = 2**exponent, []
-        for label, make in FIVE.items():
+def _one_of_five(name: str, n: int, T: int, make: Callable[[int, int, int], Any]) -> Row:
+    def stream(seed: int) -> Any:
+        return make(n, T, seed)
 
-            def stream(seed: int, T: int = T, make: Callable[[int, int, int], object] = make) -> object:
-                return make(n, T, seed)
-
-            paper = better_paper(stream, n, T)
-            ours = mean_regret(stream, lambda seed: FullInformationLearner(n, 1.0, (-1, 1), seed=seed))
-            ratios.append(paper / ours)
-            yield Row(
-                f"{label}, n={n}, T=2^{exponent}",
-                ours,
-                None,
-                "SubmodPFTAL, better H",
-                paper / ours,
-                1 / 1.2,
-                "",
-                UNIT,
-            )
-        mean = math.exp(np.mean(np.log(ratios)))
-        yield Row(
-            f"geometric mean of the five, T=2^{exponent}",
-            1 / mean,
-            0.25,
-            "SubmodPFTAL, better H",
-            mean,
-            4.0,
-            "",
-            "ratio",
-        )
+    return against(name, full(n, stream), BETTER_PAPER, better_full_paper(n, T, stream), 1 / 1.2)
 
 
-def interior_rows() -> Iterator[Row]:
-    n, T = 10, 2**16
+def interior_rows(n: int, T: int) -> Iterator[Row]:
+    """An optimum that is neither empty nor full."""
 
     def stream(seed: int) -> Pool:
         return cuts_with_prices(n, T, seed=seed)
 
-    gaps = [min(_gaps(stream(seed))) for seed in range(SEEDS)]
-    note = f"gap to empty and full at least {min(gaps):.2f}"
-    paper = mean_regret(stream, lambda seed: SubmodPFTAL(n, T, 1.0, seed=seed))
-    better = better_paper(stream, n, T)
-    name = f"full information, cuts with prices, n={n}, T=2^16"
-    ours = mean_regret(stream, lambda seed: FullInformationLearner(n, 1.0, (-1, 1), seed=seed))
-    yield Row(name, ours, None, "SubmodPFTAL corrected", paper / ours, 3.0, note, UNIT)
-    yield Row(name, ours, None, "SubmodPFTAL, better H", better / ours, 3.0, note, UNIT)
-    ours = mean_regret(
-        stream, lambda seed: FullInformationLearner(n, 1.0, (-1, 1), gradient_bound=1.0, seed=seed)
-    )
-    yield Row(f"{name}, gradient_bound=M", ours, None, "SubmodPFTAL corrected", paper / ours, 5.0, "", UNIT)
-    yield Row(f"{name}, gradient_bound=M", ours, None, "SubmodPFTAL, better H", better / ours, 5.0, "", UNIT)
+    name = f"full information, cuts with prices, n={n}, T=2^{T.bit_length() - 1}"
+    gap = min(_gap(stream(seed)) for seed in range(SEEDS))
+    note = f"empty and full are at least {gap:.2f} worse than the best"
+    paper, better = full_paper(n, T, stream), better_full_paper(n, T, stream)
+    ours, bounded = full(n, stream), full(n, stream, gradient_bound=1.0)
+    yield against(name, ours, FULL_PAPER, paper, 3.0, note)
+    yield against(name, ours, BETTER_PAPER, better, 3.0)
+    yield against(f"{name}, gradient_bound=M", bounded, FULL_PAPER, paper, 5.0)
+    yield against(f"{name}, gradient_bound=M", bounded, BETTER_PAPER, better, 5.0)
 
 
-def _gaps(pool: Pool) -> tuple[float, float]:
-    """How much worse the empty and the full set are than the best, a round."""
+def _gap(pool: Pool) -> float:
+    """How much worse the better of the empty and the full set is than the best set, a round."""
     values = pool.total.table().values / pool.rounds
-    return values[0] - values.min(), values[-1] - values.min()
+    return float(min(values[0], values[-1]) - values.min())
+
+
+def switching_stream(n: int, T: int) -> Stream:
+    """Cuts with prices; in the second half the other items are worth having, half as clearly."""
+
+    def stream(seed: int) -> Pool:
+        first = cuts_with_prices(n, T // 2, seed=seed)
+        return first.then(cuts_with_prices(n, T // 2, bias=-0.5, seed=seed + 500))
+
+    return stream
 
 
 def switching_rows() -> Iterator[Row]:
-    """The second half reverses which items are worth their price."""
-    for feedback, n, T in (("bandit", 8, 2**20), ("full information", 10, 2**16)):
-
-        def stream(seed: int, n: int = n, T: int = T) -> Pool:
-            first = cuts_with_prices(n, T // 2, seed=seed)
-            return first.then(cuts_with_prices(n, T // 2, bias=-0.5, seed=seed + 500))
-
-        name = f"switching, {feedback}, n={n}, T=2^{T.bit_length() - 1}"
-        if feedback == "bandit":
-            paper = mean_regret(stream, lambda seed: BanditSubmodPFTAL(n, T, 1.0, seed=seed))
-            for mode in ("local", "central"):
-                ours = mean_regret(stream, lambda seed: BanditLearner(n, 1.0, (-1, 1), mode=mode, seed=seed))
-                yield _no_worse(f"{name}, {mode}", ours, paper)
-        else:
-            paper = mean_regret(stream, lambda seed: SubmodPFTAL(n, T, 1.0, seed=seed))
-            ours = mean_regret(stream, lambda seed: FullInformationLearner(n, 1.0, (-1, 1), seed=seed))
-            yield _no_worse(name, ours, paper)
+    """Regret may be negative here: a learner that follows the change beats every fixed set."""
+    n, T = 8, 2**20
+    stream = switching_stream(n, T)
+    paper = bandit_paper(n, T, 1.0, stream)
+    for mode in ("local", "central"):
+        yield _no_worse(f"switching, bandit, n={n}, T=2^20, {mode}", bandit(n, 1.0, mode, stream), paper)
+    n, T = 10, 2**16
+    stream = switching_stream(n, T)
+    yield _no_worse(f"switching, full information, n={n}, T=2^16", full(n, stream), full_paper(n, T, stream))
 
 
 def _no_worse(name: str, ours: float, paper: float) -> Row:
-    """Regret may be negative here: a learner that follows the change beats every fixed set."""
-    return Row(name, ours, max(1.2 * paper, paper), "", None, None, f"paper corrected: {paper:.3g}", UNIT)
+    note = f"paper's, corrected: {paper:.3g}; may be 1.2 times that"
+    return Row(name, ours, max(1.2 * paper, paper), note=note, unit=UNIT)
 
 
 def rows() -> Iterator[Row]:
-    yield from bandit_rows()
-    yield from five_rows()
-    yield from interior_rows()
+    yield from bandit_rows(8, 2**20, 1.0, wanted=5.0, wanted_local=4.0)
+    yield from bandit_rows(8, 2**22, 1.0, wanted=7.0)
+    yield from bandit_rows(8, 2**20, 0.25, wanted=5.0)
+    yield from bandit_rows(8, 2**20, 4.0, wanted=5.0)
+    yield from five_rows(6, 2**16)
+    yield from five_rows(6, 2**18)
+    yield from interior_rows(10, 2**16)
     yield from switching_rows()

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.learners import BanditLearner, Decision, FullInformationLearner
     from discreet.loading import load
     from discreet.minimizers import Minimum, minimize
+    from discreet.planning import Plan, plan
 
 __version__ = "0.1.0.dev0"
 
@@ -44,6 +45,7 @@ __all__ = [
     "DiscreetError",
     "FullInformationLearner",
     "Minimum",
+    "Plan",
     "__version__",
     "baselines",
     "bounds",
@@ -54,6 +56,7 @@ __all__ = [
     "lovasz",
     "minimize",
     "paper",
+    "plan",
     "prefix_sums",
     "privacy",
     "randomizers",
@@ -67,8 +70,10 @@ _HOME = {
     "Decision": "discreet.learners",
     "FullInformationLearner": "discreet.learners",
     "Minimum": "discreet.minimizers",
+    "Plan": "discreet.planning",
     "load": "discreet.loading",
     "minimize": "discreet.minimizers",
+    "plan": "discreet.planning",
 }
 
 

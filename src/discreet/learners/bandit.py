@@ -111,11 +111,13 @@ class BanditLearner(BanditFeedback):
             randomizer = OneBit(budget.per_round, (low, high), source=words)
             kind: Any = AsBit(randomizer.slope, round(randomizer.magnitude))
             length, moment = 1, randomizer.second_moment
+            noise = moment
         else:
             length = LONGER_BLOCKS * best_length(budget.per_round) if block is None else block
             blocks = Blocks(budget.per_round, (low, high), length=length, source=words)
             kind = with_laplace(blocks.law)
-            length, moment = blocks.length, 1 + variance(blocks.law) / (blocks.length * DEFAULT_UNITS) ** 2
+            length, noise = blocks.length, variance(blocks.law) / (blocks.length * DEFAULT_UNITS) ** 2
+            moment = 1 + noise
         a, b = bandit_tuning(len(names), moment)
         core = new_bandit_core(
             kind=kind,
@@ -139,6 +141,7 @@ class BanditLearner(BanditFeedback):
         )
         self.mode: Mode = mode
         self._second_moment = moment
+        self.noise_variance = noise * (0.5 * high - 0.5 * low) ** 2
         self._rounds_per_draw = length
         self._takes_available = length == 1
 
