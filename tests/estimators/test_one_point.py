@@ -101,24 +101,29 @@ def test_exploring_costs_at_most_two_gamma_m(name: str, seed: int, x: np.ndarray
 @given(points, st.sampled_from([0.0, 0.05, 1.0]))
 def test_probabilities_add_up_and_are_drawn_as_stated(x: np.ndarray, gamma: float) -> None:
     """Over a fine grid of uniforms every prefix is drawn as often as its probability says."""
-    rho = chain_probabilities(lovasz.chain(x).weights, gamma)
+    chain = lovasz.chain(x)
+    rho = chain_probabilities(chain.weights, gamma)
     assert rho.sum() == pytest.approx(1)
     assert rho.min() >= gamma / (N + 1) - 1e-15
     grid = (np.arange(2000) + 0.5) / 2000
-    drawn = np.bincount([draw_prefix(rho, u) for u in grid], minlength=N + 1) / grid.size
+    draws = [draw_prefix(x, chain.order, gamma, u) for u in grid]
+    assert all(probability == rho[size] for size, probability in draws)
+    drawn = np.bincount([size for size, _ in draws], minlength=N + 1) / grid.size
     np.testing.assert_allclose(drawn, rho, atol=1.1 / grid.size)
     assert not drawn[rho == 0].any()
 
 
 def test_rounding_never_draws_an_impossible_prefix() -> None:
-    """Probabilities that add up to a little less than 1 fall back to the last possible prefix."""
-    assert draw_prefix(np.array([0.5, 0.5 - 1e-12, 0.0]), 1 - 1e-16) == 1
+    """Where all probabilities are used up by rounding the last possible prefix is drawn, at its chance."""
+    x, order = np.array([0.5, 0.0]), np.arange(2)
+    assert draw_prefix(x, order, 0.0, 1.0) == (1, 0.5)
+    assert draw_prefix(x, order, 0.0, 1.0 + 1e-9) == (1, 0.5)
 
 
 def test_level_sets_are_the_case_without_exploration() -> None:
     """gamma = 0 draws the level set of the same threshold."""
     x = np.array([0.2, 0.9, 0.4, 0.4])
     c = lovasz.chain(x)
-    rho = chain_probabilities(c.weights, 0.0)
     for u in np.linspace(0, 0.999, 50):
-        assert c.sets[draw_prefix(rho, u)] == lovasz.draw_level_set(x, u)
+        size, _ = draw_prefix(x, c.order, 0.0, u)
+        assert c.sets[size] == lovasz.draw_level_set(x, u)

@@ -12,8 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.checks import FloatArray
+from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
+
+
+@kernel
+def prefix_probability(above: float, below: float, gamma: float, prefixes: int) -> float:
+    """rho_k, where the chain weight mu_k is the difference of two successive levels."""
+    return (1.0 - gamma) * (above - below) + gamma / prefixes
 
 
 @kernel
@@ -26,25 +32,29 @@ def chain_probabilities(weights: FloatArray, gamma: float) -> FloatArray:
     """
     probabilities = np.empty(weights.size)
     for k in range(weights.size):
-        probabilities[k] = (1.0 - gamma) * weights[k] + gamma / weights.size
+        probabilities[k] = prefix_probability(weights[k], 0.0, gamma, weights.size)
     return probabilities
 
 
 @kernel
-def draw_prefix(probabilities: FloatArray, uniform: float) -> int:
-    """The length k of a prefix drawn with the given probabilities, from a uniform in [0, 1).
+def draw_prefix(x: FloatArray, order: IntArray, gamma: float, uniform: float) -> tuple[int, float]:
+    """The length k of a prefix of `order`, which sorts x decreasingly, and its probability rho_k.
 
-    A prefix of probability zero is never drawn, whatever the sums round to.
+    From a uniform number in [0, 1). A prefix of probability zero is never drawn, whatever the sums
+    round to.
 
     Examples:
-        >>> draw_prefix(np.array([0.25, 0.0, 0.75]), 0.25)
-        2
+        >>> draw_prefix(np.array([0.75, 0.75]), np.array([0, 1]), 0.0, 0.25)
+        (2, 0.75)
     """
-    last = 0
-    for k in range(probabilities.size):
-        if probabilities[k] > 0.0:
-            if uniform < probabilities[k]:
-                return k
-            uniform -= probabilities[k]
-            last = k
-    return last
+    last, chance, above = 0, 0.0, 1.0
+    for k in range(order.size + 1):
+        below = x[order[k]] if k < order.size else 0.0
+        probability = prefix_probability(above, below, gamma, order.size + 1)
+        if probability > 0.0:
+            if uniform < probability:
+                return k, probability
+            uniform -= probability
+            last, chance = k, probability
+        above = below
+    return last, chance

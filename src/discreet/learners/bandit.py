@@ -10,7 +10,7 @@ from discreet import checks
 from discreet.bounds.dual_averaging import bandit_dual_averaging, bandit_tuning, start_range
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
-from discreet.learners.bandit_core import BanditCore, learn_released, new_bandit_core
+from discreet.learners.bandit_core import RELEASED, UPDATES, BanditCore, learn_released, new_bandit_core
 from discreet.learners.base import EXPIRE_AFTER, BanditFeedback
 from discreet.learners.decision import Decision
 from discreet.learners.draw import TOLD, Draw
@@ -154,9 +154,10 @@ class BanditLearner(BanditFeedback):
     def mean_cost(self) -> float | None:
         """The mean of all costs (or rewards) so far, from what was released of them; None before any was."""
         core = self._core
-        if core.updates[0] == 0:
+        updates, released = core.rounds[UPDATES], core.rounds[RELEASED]
+        if updates == 0:
             return None
-        mean = core.released[0] / (core.updates[0] * core.length) / core.units
+        mean = released / (updates * core.length) / core.units
         half = 0.5 * core.high - 0.5 * core.low
         return float(self._sign * (core.low + half + mean * half))
 

@@ -30,6 +30,8 @@ from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray
 
+#: Places in `BanditCore.rounds`, after the number of rounds.
+UPDATES, RELEASED = 1, 2
 #: No single estimate is larger than this many units; only absurd parameters reach it.
 LARGEST_SHARE = float(1 << 61)
 
@@ -49,9 +51,8 @@ class BanditCore(NamedTuple):
         start: The first point.
         x: The present point.
         levels: What items are sorted by; x is these, clipped.
-        rounds: How many rounds have been told about, in its one entry.
-        updates: How many numbers have been released, likewise.
-        released: Their sum, in units.
+        rounds: How many rounds have been told about; UPDATES, how many numbers have been released; RELEASED,
+            the sum of these, in units. (One array: compiled calls pay for each.)
         gradients: The sum of all estimates, in units.
     """
 
@@ -67,8 +68,6 @@ class BanditCore(NamedTuple):
     x: FloatArray
     levels: FloatArray
     rounds: IntArray
-    updates: IntArray
-    released: IntArray
     gradients: IntArray
 
 
@@ -97,9 +96,7 @@ def new_bandit_core(
         start=start.astype(np.float64),
         x=start.astype(np.float64),
         levels=start.astype(np.float64),
-        rounds=np.zeros(1, dtype=np.int64),
-        updates=np.zeros(1, dtype=np.int64),
-        released=np.zeros(1, dtype=np.int64),
+        rounds=np.zeros(3, dtype=np.int64),
         gradients=np.zeros(start.size, dtype=np.int64),
     )
 
@@ -109,12 +106,13 @@ def new_bandit_core(
 def _choose_for_a_block(core: BanditCore, draw: Draw, words: WordArray, cursor: int) -> int:
     if 0 < draw.numbers[TOLD] < core.length:
         return cursor
-    gamma = min(1.0, core.exploration * (core.updates[0] + 1.0) ** (-1.0 / 3.0))
+    updates = core.rounds[UPDATES]
+    gamma = min(1.0, core.exploration * (updates + 1.0) ** (-1.0 / 3.0))
     cursor = draw_from_chain(core.x, core.levels, gamma, draw, words, cursor)
     if cursor != DRY:
         draw.numbers[TOLD] = 0
         draw.numbers[TOTAL] = 0
-        mean = core.released[0] / (core.length * (core.updates[0] + core.prior))
+        mean = core.rounds[RELEASED] / (core.length * (updates + core.prior))
         draw.chances[BASELINE] = min(max(mean, -float(core.units)), float(core.units))
     return cursor
 
@@ -143,9 +141,9 @@ def learn_released(core: BanditCore, draw: Draw, number: int) -> None:
     share = (number / core.length - draw.chances[BASELINE]) / draw.chances[PROBABILITY]
     whole: int = np.int64(round(min(max(share, -LARGEST_SHARE), LARGEST_SHARE)))  # type: ignore[assignment]
     add_one_point(draw.order, draw.numbers[SIZE], whole, core.gradients)
-    core.released[0] += number
-    core.updates[0] += 1
-    eta = core.step * (core.updates[0] + 1.0) ** (-2.0 / 3.0) / core.units
+    core.rounds[RELEASED] += number
+    core.rounds[UPDATES] += 1
+    eta = core.step * (core.rounds[UPDATES] + 1.0) ** (-2.0 / 3.0) / core.units
     for i in range(core.x.size):
         core.levels[i] = core.start[i] - eta * core.gradients[i]
         core.x[i] = clip_to_cube(core.levels[i])

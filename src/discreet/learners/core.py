@@ -21,11 +21,11 @@ import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import generic, kernel
-from discreet.estimators import chain_probabilities, draw_prefix, one_point, one_point_with_coin
+from discreet.estimators import draw_prefix, one_point, one_point_with_coin
 from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.learners.limits import Limits
 from discreet.learners.update_rules import enter, forget_past, next_point
-from discreet.lovasz import chain_weights, sort_by_level
+from discreet.lovasz import sort_by_level
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient, to_units, values_to_units
@@ -127,10 +127,9 @@ def draw_from_chain(
     if cursor >= words.size:
         return DRY
     sort_by_level(levels, draw.order)
-    probabilities = chain_probabilities(chain_weights(x, draw.order), gamma)
-    size = draw_prefix(probabilities, uniform_float(words[cursor]))
+    size, probability = draw_prefix(x, draw.order, gamma, uniform_float(words[cursor]))
     draw.numbers[SIZE] = size
-    draw.chances[PROBABILITY] = probabilities[size]
+    draw.chances[PROBABILITY] = probability
     return cursor + 1
 
 
