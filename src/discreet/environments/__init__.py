@@ -1,23 +1,42 @@
 """Streams of cost functions for experiments.
 
-A stream has the number of items `n`, the number of `rounds`, the `compiled` form that the simulator
-plays, and the `total` of all rounds' functions. Iterating gives these functions round by round, unless
-they depend on what the learner does.
+An :class:`Environment` is a recipe; ``environment.stream(rounds, seed)`` makes a :class:`Stream`, which has
+the number of items `n`, the number of `rounds`, the `compiled` form that the simulator plays, and the
+`total` of all rounds' functions. Iterating gives these functions round by round, unless they depend on what
+the learner does.
 """
 
 from discreet.environments.against_the_point import AgainstThePoint
+from discreet.environments.cut_pools import cuts_with_prices
 from discreet.environments.directed_cuts import DirectedCuts
+from discreet.environments.environment import Environment
 from discreet.environments.item_signs import ItemSigns
 from discreet.environments.pool import Pool
-from discreet.environments.priced_cuts import cuts_with_prices
-from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.environments.registry import (
+    ENVIRONMENTS,
+    adversary,
+    cuts,
+    find,
+    modular,
+    priced_cuts,
+)
+from discreet.environments.stream import FunctionStream, Stream, chain_costs, prefix_cost
 
 __all__ = [
+    "ENVIRONMENTS",
     "AgainstThePoint",
     "DirectedCuts",
+    "Environment",
+    "FunctionStream",
     "ItemSigns",
     "Pool",
+    "Stream",
+    "adversary",
     "chain_costs",
+    "cuts",
     "cuts_with_prices",
+    "find",
+    "modular",
     "prefix_cost",
+    "priced_cuts",
 ]

@@ -8,7 +8,7 @@ from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.environments.item_signs import signed_item_chain, signed_item_prefix, sum_of_signed_items
-from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.set_functions import Modular
 
 
@@ -19,7 +19,7 @@ class Adversary(NamedTuple):
     signs: IntArray
 
 
-class AgainstThePoint:
+class AgainstThePoint(Stream):
     """f(S) = s (2 [i in S] - 1) with s = +1 if x_i > 1/2 and s = -1 otherwise; for any number of items.
 
     The item i is uniform, and x is the learner's point: an item it leans towards costs 1 if taken, one
@@ -52,10 +52,9 @@ class AgainstThePoint:
         items = generator.integers(self.n, size=self.rounds)
         self.compiled = Adversary(items, np.zeros(self.rounds, dtype=np.int64))
 
-    @property
-    def total(self) -> Modular:
-        """The sum of the functions of all rounds played so far."""
-        return sum_of_signed_items(self.n, *self.compiled)
+    def total_until(self, rounds: int) -> Modular:
+        """The sum of the functions of the first so many rounds, as far as they have been played."""
+        return sum_of_signed_items(self.n, self.compiled.items[:rounds], self.compiled.signs[:rounds])
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
-from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.set_functions import Cut, SetFunction
 
 
@@ -19,7 +19,7 @@ class Edges(NamedTuple):
     heads: IntArray
 
 
-class DirectedCuts:
+class DirectedCuts(Stream):
     """f(S) = 2 [i in S and j not in S] - 1, with an edge (i, j) drawn each round; for any number of items.
 
     The edge is uniform over the ordered pairs of different items; with probability `favoured` it is
@@ -50,10 +50,9 @@ class DirectedCuts:
         tails[given], heads[given] = 0, 1
         self.compiled = Edges(tails, heads)
 
-    @property
-    def total(self) -> SetFunction:
-        """The sum of all rounds' functions."""
-        return _sum_of_cuts(self.n, *self.compiled)
+    def total_until(self, rounds: int) -> SetFunction:
+        """The sum of the functions of the first so many rounds."""
+        return _sum_of_cuts(self.n, self.compiled.tails[:rounds], self.compiled.heads[:rounds])
 
     def __iter__(self) -> Iterator[SetFunction]:
         return (_sum_of_cuts(self.n, *self._edge(t)) for t in range(self.rounds))

@@ -8,7 +8,7 @@ import numpy as np
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
-from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.set_functions import Modular
 
 
@@ -19,7 +19,7 @@ class SignedItems(NamedTuple):
     signs: IntArray
 
 
-class ItemSigns:
+class ItemSigns(Stream):
     """f(S) = s (2 [i in S] - 1), with an item i and a sign s drawn each round; for any number of items.
 
     The item is uniform. The best set on average takes every other item (0, 2, 4, ...), and the sign
@@ -48,10 +48,9 @@ class ItemSigns:
         signs = np.where(generator.random(self.rounds) < 0.5 + 0.5 * gap, favourable, -favourable)
         self.compiled = SignedItems(items, signs)
 
-    @property
-    def total(self) -> Modular:
-        """The sum of all rounds' functions."""
-        return sum_of_signed_items(self.n, *self.compiled)
+    def total_until(self, rounds: int) -> Modular:
+        """The sum of the functions of the first so many rounds."""
+        return sum_of_signed_items(self.n, self.compiled.items[:rounds], self.compiled.signs[:rounds])
 
     def __iter__(self) -> Iterator[Modular]:
         return (sum_of_signed_items(self.n, *pair) for pair in zip(*self.compiled, strict=True))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
-from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import SetFunction, Sum
 
@@ -26,7 +26,7 @@ class PoolStream(NamedTuple):
     choice: IntArray
 
 
-class Pool:
+class Pool(Stream):
     """Functions of few items, each with a probability; round t draws one of them.
 
     Iterating gives the functions round by round.
@@ -71,12 +71,13 @@ class Pool:
         self.functions = tuple(functions)
         generator = np.random.default_rng(seed)
         choice = generator.choice(len(functions), size=self.rounds, p=weights / weights.sum())
-        self.compiled = PoolStream(np.array([f.table().values for f in functions]), choice.astype(np.int64))
+        values = np.array([f.table().values for f in functions])
+        self.cost_range = (float(values.min()), float(values.max()))
+        self.compiled = PoolStream(values, choice.astype(np.int64))
 
-    @property
-    def total(self) -> SetFunction:
-        """The sum of all rounds' functions."""
-        counts = np.bincount(self.compiled.choice, minlength=len(self.functions))
+    def total_until(self, rounds: int) -> SetFunction:
+        """The sum of the functions of the first so many rounds."""
+        counts = np.bincount(self.compiled.choice[:rounds], minlength=len(self.functions))
         used = zip(counts, self.functions, strict=True)
         return Sum(float(count) * f for count, f in used if count)
 
@@ -98,6 +99,10 @@ class Pool:
         joined = Pool.__new__(Pool)
         joined.n, joined.rounds = self.n, self.rounds + other.rounds
         joined.functions = self.functions + other.functions
+        joined.cost_range = (
+            min(self.cost_range[0], other.cost_range[0]),
+            max(self.cost_range[1], other.cost_range[1]),
+        )
         joined.compiled = PoolStream(
             np.concatenate((self.compiled.values, other.compiled.values)),
             np.concatenate((self.compiled.choice, other.compiled.choice + len(self.functions))),
