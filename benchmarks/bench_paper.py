@@ -6,10 +6,9 @@ import numpy as np
 
 from benchmarks.measure import Row, median_seconds
 from discreet.environments import Pool
-from discreet.learners.base import Learner
 from discreet.paper import BanditSubmodPFTAL, SubmodPFTAL
 from discreet.set_functions import Cut
-from discreet.simulation.loop import play
+from discreet.simulation import play
 
 
 def cuts(n: int, rounds: int) -> Pool:
@@ -24,22 +23,18 @@ def cuts(n: int, rounds: int) -> Pool:
     return Pool(functions, rounds, seed=1)
 
 
-def run(learner: Learner, pool: Pool, bandit: bool) -> None:
-    play(learner._core, pool.compiled, pool.rounds, learner._source, bandit=bandit)
-
-
 def rows() -> Iterator[Row]:
     T = 2**20
     pool = cuts(8, T)
     yield Row(
         "BanditSubmodPFTAL, n=8, T=2^20",
-        median_seconds(lambda: run(BanditSubmodPFTAL(8, T, 1.0), pool, True), 3),
+        median_seconds(lambda: play(BanditSubmodPFTAL(8, T, 1.0), pool), 3),
         limit=4.0,
     )
     T = 2**16
     pool = cuts(10, T)
     yield Row(
         "SubmodPFTAL, cut, n=10, T=2^16",
-        median_seconds(lambda: run(SubmodPFTAL(10, T, 1.0), pool, False), 3),
+        median_seconds(lambda: play(SubmodPFTAL(10, T, 1.0), pool), 3),
         limit=1.0,
     )

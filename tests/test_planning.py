@@ -7,7 +7,6 @@ import pytest
 
 import discreet
 from discreet import BanditLearner, DiscreetError, FullInformationLearner
-from discreet.learners.base import BanditFeedback
 from discreet.planning import WITHIN, plan, reference_stream
 from discreet.simulation import play
 
@@ -19,9 +18,7 @@ def simulated_rounds(option, n: int, margin: float, seeds: int = 6) -> int:
     total = np.zeros(rounds)
     for seed in range(seeds):
         learner = kind(n, **option.arguments, seed=seed)
-        bandit = isinstance(learner, BanditFeedback)
-        stream = reference_stream(n, rounds, seed=seed)
-        total += np.cumsum(play(learner._core, stream.compiled, rounds, learner._source, bandit=bandit))
+        total += np.cumsum(play(learner, reference_stream(n, rounds, seed=seed)))
     above = np.flatnonzero(total / seeds / np.arange(1, rounds + 1) > -margin)
     return int(above[-1]) + 1 if above.size else 1
 

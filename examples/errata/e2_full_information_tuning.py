@@ -24,9 +24,7 @@ def main() -> None:
             corrected = SubmodPFTAL(n, T, 1.0, seed=seed)
             smaller = SubmodPFTAL(n, T, 1.0, H=corrected.H / (4 * np.sqrt(2)), seed=seed)
             published = SubmodPFTAL(n, T, 1.0, calibration="published", seed=seed)
-            rows.append(
-                [regret_rate(learner, pool, bandit=False) for learner in (published, corrected, smaller)]
-            )
+            rows.append([regret_rate(learner, pool) for learner in (published, corrected, smaller)])
         print(
             f"| 2^{exponent} | " + " | ".join(f"{rate:.3f}" for rate in np.mean(rows, axis=0)) + " |",
             flush=True,

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-import discreet
 from discreet.environments import Pool
 from discreet.learners.base import Learner
 from discreet.set_functions import Modular
-from discreet.simulation.loop import play
+from discreet.simulation import regret
 
 
 def modular_stream(n: int, gap: float, rounds: int, seed: int) -> Pool:
@@ -22,7 +21,6 @@ def modular_stream(n: int, gap: float, rounds: int, seed: int) -> Pool:
     return Pool(functions, rounds, probabilities=probabilities, seed=seed)
 
 
-def regret_rate(learner: Learner, pool: Pool, *, bandit: bool) -> float:
+def regret_rate(learner: Learner, pool: Pool) -> float:
     """Regret per round against the best fixed set."""
-    paid = play(learner._core, pool.compiled, pool.rounds, learner._source, bandit=bandit)
-    return float(paid.sum() - discreet.minimize(pool.total).value) / pool.rounds
+    return regret(learner, pool) / pool.rounds

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from discreet.loading import load
     from discreet.minimizers import Minimum, minimize
     from discreet.planning import Plan, plan
+    from discreet.simulation import Trace, simulate
 
 __version__ = "0.1.0.dev0"
 
@@ -46,6 +47,7 @@ __all__ = [
     "FullInformationLearner",
     "Minimum",
     "Plan",
+    "Trace",
     "__version__",
     "baselines",
     "bounds",
@@ -62,6 +64,7 @@ __all__ = [
     "randomizers",
     "randomness",
     "set_functions",
+    "simulate",
 ]
 
 #: Public names that are not modules -> the module that defines them.
@@ -71,9 +74,11 @@ _HOME = {
     "FullInformationLearner": "discreet.learners",
     "Minimum": "discreet.minimizers",
     "Plan": "discreet.planning",
+    "Trace": "discreet.simulation",
     "load": "discreet.loading",
     "minimize": "discreet.minimizers",
     "plan": "discreet.planning",
+    "simulate": "discreet.simulation",
 }
 
 

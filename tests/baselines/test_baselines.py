@@ -29,21 +29,21 @@ def easy_pool(rounds: int, n: int = 3) -> Pool:
 
 
 @pytest.mark.parametrize(
-    ("learner", "bandit", "most"),
+    ("learner", "most"),
     [
-        (HazanKale(3, 2**14, seed=0), False, 0.02),
-        (FollowTheApproximateLeader(3, 2**14, seed=0), False, 0.02),
-        (HazanKaleBandit(3, 2**14, seed=0), True, 0.2),
-        (NoisedGradients(3, 2**14, 4.0, seed=0), False, 0.3),
-        (ExponentialWeights(3, 2**14, 4.0, seed=0), True, 0.2),
+        (HazanKale(3, 2**14, seed=0), 0.02),
+        (FollowTheApproximateLeader(3, 2**14, seed=0), 0.02),
+        (HazanKaleBandit(3, 2**14, seed=0), 0.2),
+        (NoisedGradients(3, 2**14, 4.0, seed=0), 0.3),
+        (ExponentialWeights(3, 2**14, 4.0, seed=0), 0.2),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "ask") else "",
 )
-def test_learners_learn_an_easy_stream(learner, bandit: bool, most: float) -> None:  # type: ignore[no-untyped-def]
+def test_learners_learn_an_easy_stream(learner, most: float) -> None:  # type: ignore[no-untyped-def]
     """Well below the 0.5 (= mean of 0.75 * 2/3) that a random set loses against the best one."""
     pool = easy_pool(2**14)
-    random = regret_rate(RandomSet(3, seed=0), pool, bandit=bandit)
-    assert regret_rate(learner, pool, bandit=bandit) < min(most, random)
+    random = regret_rate(RandomSet(3, seed=0), pool)
+    assert regret_rate(learner, pool) < min(most, random)
 
 
 def test_hazan_kale_regret_stays_below_its_bound() -> None:
@@ -51,10 +51,8 @@ def test_hazan_kale_regret_stays_below_its_bound() -> None:
     T, n = 2**14, 4
     rng = np.random.default_rng(0)
     pool = Pool([Cut(rng.random((n, n)) / 5, rng.uniform(-0.2, 0.2, n)) for _ in range(9)], T, seed=1)
-    assert regret_rate(HazanKale(n, T, seed=0), pool, bandit=False) * T <= bounds.hazan_kale(n, T, 1.0)
-    assert regret_rate(HazanKaleBandit(n, T, seed=0), pool, bandit=True) * T <= bounds.hazan_kale_bandit(
-        n, T, 1.0
-    )
+    assert regret_rate(HazanKale(n, T, seed=0), pool) * T <= bounds.hazan_kale(n, T, 1.0)
+    assert regret_rate(HazanKaleBandit(n, T, seed=0), pool) * T <= bounds.hazan_kale_bandit(n, T, 1.0)
 
 
 def test_best_fixed_set_is_the_minimum_and_pays_it() -> None:
@@ -62,7 +60,7 @@ def test_best_fixed_set_is_the_minimum_and_pays_it() -> None:
     pool = easy_pool(100)
     best = BestFixedSet(pool.total)
     assert best.ask().subset == {0, 2}
-    assert regret_rate(best, pool, bandit=True) == pytest.approx(0.0, abs=1e-12)
+    assert regret_rate(best, pool) == pytest.approx(0.0, abs=1e-12)
     assert not best.guarantee.private
     assert best.minimum.certified
 

@@ -66,9 +66,7 @@ def test_in_a_run_the_total_is_what_was_played(bandit: bool) -> None:
         stepwise.tell(decision, f(decision.subset) if bandit else f)
         functions.append(f)
         paid.append(f(decision.subset))
-    np.testing.assert_array_equal(
-        play(compiled._core, stream.compiled, T, compiled._source, bandit=bandit), paid
-    )
+    np.testing.assert_array_equal(play(compiled, stream), paid)
     assert set(stream.compiled.signs.tolist()) == {-1, 1}
     assert_total_is_the_sum(stream, functions)
 

@@ -75,8 +75,7 @@ def test_compiled_loop_and_ask_tell_are_the_same_algorithm(name: str) -> None:
         function = functions[pool.compiled.choice[t]]
         paid.append(function(decision.subset))
         stepwise.tell(decision, feedback(stepwise, decision, function))
-    bandit = is_bandit(compiled)
-    looped = play(compiled._core, pool.compiled, ROUNDS, compiled._source, bandit=bandit)
+    looped = play(compiled, pool)
     np.testing.assert_allclose(looped, paid, atol=1e-12)
     np.testing.assert_array_equal(compiled.point, stepwise.point)
 

@@ -78,7 +78,6 @@ def test_published_full_information_stays_at_the_empty_set() -> None:
             regret_rate(
                 SubmodPFTAL(n, T, 1.0, calibration=calibration, seed=seed),  # type: ignore[arg-type]
                 modular_stream(n, 0.5, T, seed),
-                bandit=False,
             )
             for seed in range(3)
         ]
@@ -102,7 +101,7 @@ def test_regret_stays_below_the_corrected_bound(bandit: bool) -> None:
             H = bounds.submod_pftal_tuning(n, T, 1.0, epsilon)
             learner = SubmodPFTAL(n, T, epsilon, H=H, seed=3)  # type: ignore[assignment]
             limit = bounds.submod_pftal(n, T, 1.0, epsilon, H)
-        assert T * regret_rate(learner, pool, bandit=bandit) <= limit
+        assert T * regret_rate(learner, pool) <= limit
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,6 @@ def test_a_run_beyond_the_horizon_is_refused_before_it_starts() -> None:
     pool = Pool([Modular([0.1, -0.1])], rounds=8, seed=0)
     learner = SubmodPFTAL(2, 4, 1.0, seed=0)
     with pytest.raises(DiscreetError, match="can take 4 more rounds, not 8"):
-        play(learner._core, pool.compiled, 8, learner._source, bandit=False)
+        play(learner, pool)
     assert learner.rounds == 0
-    assert play(learner._core, pool.compiled, 4, learner._source, bandit=False).size == 4
+    assert play(learner, pool, 4).size == 4

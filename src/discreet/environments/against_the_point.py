@@ -52,6 +52,13 @@ class AgainstThePoint(Stream):
         items = generator.integers(self.n, size=self.rounds)
         self.compiled = Adversary(items, np.zeros(self.rounds, dtype=np.int64))
 
+    def for_one_run(self) -> "AgainstThePoint":
+        """A stream with the same items, that has not been played."""
+        twin = AgainstThePoint.__new__(AgainstThePoint)
+        twin.n, twin.rounds = self.n, self.rounds
+        twin.compiled = Adversary(self.compiled.items, np.zeros(self.rounds, dtype=np.int64))
+        return twin
+
     def total_until(self, rounds: int) -> Modular:
         """The sum of the functions of the first so many rounds, as far as they have been played."""
         return sum_of_signed_items(self.n, self.compiled.items[:rounds], self.compiled.signs[:rounds])

@@ -49,6 +49,10 @@ class Stream(ABC):
         """The sum of all rounds' functions."""
         return self.total_until(self.rounds)
 
+    def for_one_run(self) -> Stream:
+        """This stream, or one like it if playing it changes it: several runs may go on side by side."""
+        return self
+
     def __iter__(self) -> Iterator[SetFunction]:
         raise InvalidType(f"The functions of {type(self).__name__} depend on what the learner does.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Self, overload
@@ -28,7 +29,7 @@ from discreet.learners.files import write_atomically
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
-from discreet.randomness import WordArray, WordSource
+from discreet.randomness import Seed, WordArray, WordSource
 from discreet.set_functions import FromCallable, SetFunction
 from discreet.set_functions.from_callable import number_or_nan
 
@@ -172,6 +173,9 @@ class Learner(Exclusive):
         """The learning step for a value in the middle of the range, by the same mechanism as any other."""
         raise NotImplementedError
 
+    def _tell_internal(self, decision: Decision, feedback: Any) -> None:
+        raise NotImplementedError
+
     def _number_of(self, decision: Decision | int) -> int:
         """The id of a decision that is still to be told about."""
         name = decision.id if isinstance(decision, Decision) else decision
@@ -205,6 +209,26 @@ class Learner(Exclusive):
 
         self._source.feed(consume, 1)
 
+    def fresh(self, seed: Seed) -> Self:
+        """A new learner made like this one, before its first round, with a seed of its own.
+
+        It is what simulations run: repeatable, and so not private.
+        """
+        keywords = {"seed": seed} if "seed" in inspect.signature(type(self)).parameters else {}
+        return self._made(self.items, self._kept_arguments(), **keywords)
+
+    @classmethod
+    def _made(cls, items: Iterable[Hashable], arguments: dict[str, Any], **others: Any) -> Self:
+        given = {name: restored_argument(value) for name, value in arguments.items()}
+        return cls(items, **given, **others)  # type: ignore[arg-type] # the constructors of subclasses
+
+    def _kept_arguments(self) -> dict[str, Any]:
+        if not hasattr(self, "_arguments"):
+            raise InvalidType(
+                f"A {type(self).__name__} is made from data: it is neither saved nor made anew."
+            )
+        return self._arguments
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, atomically; :func:`discreet.load` goes on from it.
 
@@ -220,15 +244,13 @@ class Learner(Exclusive):
         return self.guarantee.private and not self.guarantee.local and self.guarantee.epsilon != 0
 
     def _settings(self) -> dict[str, Any]:
-        if not hasattr(self, "_arguments"):
-            raise InvalidType(f"A {type(self).__name__} cannot be saved: it is made from data.")
         if not all(isinstance(item, str | int) for item in self.items):
             raise InvalidType(
                 "Only a learner whose items are named by strings or whole numbers can be saved."
             )
         return {
             "items": list(self.items),
-            "arguments": self._arguments,
+            "arguments": self._kept_arguments(),
             "asked": self._asked,
             "struck": self._struck,
             "words": self._source.saved(),
@@ -239,8 +261,7 @@ class Learner(Exclusive):
 
     @classmethod
     def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
-        arguments = {name: restored_argument(value) for name, value in settings["arguments"].items()}
-        learner = cls(settings["items"], **arguments)
+        learner = cls._made(settings["items"], settings["arguments"])
         learner._source = source if settings["words"] is None else WordSource.restored(settings["words"])
         owner = cls.__name__
         learner._asked = checks.integer(owner, "saved number of decisions", settings["asked"], 0)
@@ -293,6 +314,10 @@ class BanditFeedback(Learner):
             )
         return names
 
+    def _tell_internal(self, decision: Decision, cost: float) -> None:
+        """Learn from a cost even where the learner is told rewards: the streams of simulations have costs."""
+        self.tell(decision, self._sign * cost)
+
     def _cost_step(self, draw: Draw, number: float) -> Callable[[WordArray, int], int]:
         return lambda words, cursor: learn_cost(self._core, draw, number, words, cursor)
 
@@ -327,6 +352,13 @@ class FunctionFeedback(Learner):
         """Learn from many ``(decision, function)`` pairs, one after the other."""
         for decision, function in feedback:
             self.tell(decision, function)
+
+    def _tell_internal(self, decision: Decision, function: SetFunction) -> None:
+        """Learn from costs even where the learner is told rewards: the streams of simulations have costs."""
+        with self._alone():
+            name = self._number_of(decision)
+            draw = self._pending[name]
+            self._learn(name, self._costs_step(draw, self._chain_costs(function, draw)))
 
     def _as_set_function(self, function: SetFunction | Callable[[Any], float]) -> SetFunction:
         if isinstance(function, SetFunction):

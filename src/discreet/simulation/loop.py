@@ -6,76 +6,120 @@ import numpy as np
 
 from discreet.checks import FloatArray
 from discreet.compiled import kernel
-from discreet.environments.stream import chain_costs, prefix_cost
+from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import HorizonReached, InvalidArgument
 from discreet.learners.base import BanditFeedback, Learner
-from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
+from discreet.learners.core import choose, learn_cost, learn_function
 from discreet.learners.draw import SIZE, Draw, new_draw
 from discreet.minimizers import minimize
 from discreet.privacy.uniform import DRY
-from discreet.randomness import WordArray, WordSource
+from discreet.randomness import WordArray
+from discreet.set_functions import SetFunction
 
 
 @kernel
 def play_bandit(
-    core: Any, stream: Any, draw: Draw, paid: FloatArray, t: int, words: WordArray, cursor: int
+    core: Any, stream: Any, draw: Draw, paid: FloatArray, first: int, done: int, words: WordArray, cursor: int
 ) -> tuple[int, int]:
-    """Play rounds t, t+1, ... until `paid` is full or the words run out; return (rounds done, cursor)."""
-    while t < paid.size:
+    """Play the rounds after `first`, of which `done` are, until `paid` is full or the words run out."""
+    while done < paid.size:
         after = choose(core, draw, words, cursor)
         if after == DRY:
             break
-        cost = prefix_cost(stream, t, core.x, draw.order, draw.numbers[SIZE])
+        cost = prefix_cost(stream, first + done, core.x, draw.order, draw.numbers[SIZE])
         after = learn_cost(core, draw, cost, words, after)
         if after == DRY:
             break
-        paid[t] = cost
-        t += 1
+        paid[done] = cost
+        done += 1
         cursor = after
-    return t, cursor
+    return done, cursor
 
 
 @kernel
 def play_full_information(
-    core: Any, stream: Any, draw: Draw, paid: FloatArray, t: int, words: WordArray, cursor: int
+    core: Any, stream: Any, draw: Draw, paid: FloatArray, first: int, done: int, words: WordArray, cursor: int
 ) -> tuple[int, int]:
     """The same where the whole function is seen after each round."""
     costs = np.empty(core.x.size + 1)
-    while t < paid.size:
+    while done < paid.size:
         after = choose(core, draw, words, cursor)
         if after == DRY:
             break
-        chain_costs(stream, t, core.x, draw.order, costs)
+        chain_costs(stream, first + done, core.x, draw.order, costs)
         after = learn_function(core, draw, costs, words, after)
         if after == DRY:
             break
-        paid[t] = costs[draw.numbers[SIZE]]
-        t += 1
+        paid[done] = costs[draw.numbers[SIZE]]
+        done += 1
         cursor = after
-    return t, cursor
+    return done, cursor
 
 
-def play(core: Any, stream: Any, rounds: int, source: WordSource, *, bandit: bool) -> FloatArray:
-    """The costs paid in each of `rounds` rounds; `core` is changed."""
-    horizon = horizon_of(core)
-    if core.rounds[0] + rounds > horizon:
-        raise HorizonReached(f"This learner can take {horizon - core.rounds[0]} more rounds, not {rounds}.")
-    paid = np.empty(rounds)
-    run = play_bandit if bandit else play_full_information
-    draw = new_draw(np.arange(core.x.size))
-    source.feed(lambda done, words, cursor: run(core, stream, draw, paid, done, words, cursor), rounds)
-    return paid
+class Run:
+    """A learner on its way through a stream, some rounds at a time.
 
-
-def regret(learner: Learner, stream: Any) -> float:
-    """Play all rounds of a stream; what the learner paid more than the best fixed set in hindsight.
+    The compiled loop and the plain one pay the same costs for the same seed.
 
     Args:
-        learner: Is changed: it goes on where it stood.
-        stream: Has `n`, `rounds`, `compiled` and, once it has been played, `total`.
+        learner: Is changed: it goes on where it stands.
+        stream: Compiled streams are played by compiled code, others by `ask` and `tell`.
+
+    Attributes:
+        rounds: How many have been played.
+        subset: The last chosen set, as item numbers.
     """
-    if stream.n != len(learner.items):
-        raise InvalidArgument(f"The stream has {stream.n} items, the learner {len(learner.items)}.")
-    bandit = isinstance(learner, BanditFeedback)
-    paid = play(learner._core, stream.compiled, stream.rounds, learner._source, bandit=bandit)
+
+    def __init__(self, learner: Learner, stream: Stream) -> None:
+        if stream.n != len(learner.items):
+            raise InvalidArgument(f"The stream has {stream.n} items, the learner {len(learner.items)}.")
+        self.learner, self.stream = learner, stream
+        self.rounds = 0
+        self.subset: frozenset[int] = frozenset()
+        self._bandit = isinstance(learner, BanditFeedback)
+        self._draw = new_draw(np.arange(stream.n))
+        self._functions = iter(stream) if stream.compiled is None else None
+
+    def play(self, rounds: int) -> FloatArray:
+        """The costs of the next so many rounds."""
+        if self.rounds + rounds > self.stream.rounds:
+            raise InvalidArgument(
+                f"The stream has {self.stream.rounds - self.rounds} more rounds, not {rounds}."
+            )
+        left = self.learner.horizon - self.learner.rounds
+        if rounds > left:  # compiled code trusts the number of rounds
+            raise HorizonReached(f"This learner can take {left} more rounds, not {rounds}.")
+        paid = np.empty(rounds)
+        if self._functions is None:
+            self._play_compiled(paid)
+        else:
+            for t in range(rounds):
+                paid[t] = self._play_one(next(self._functions))
+        self.rounds += rounds
+        return paid
+
+    def _play_compiled(self, paid: FloatArray) -> None:
+        core, stream, draw, first = self.learner._core, self.stream.compiled, self._draw, self.rounds
+        loop = play_bandit if self._bandit else play_full_information
+        self.learner._source.feed(
+            lambda done, words, cursor: loop(core, stream, draw, paid, first, done, words, cursor), paid.size
+        )
+        self.subset = frozenset(draw.order[: draw.numbers[SIZE]].tolist())
+
+    def _play_one(self, function: SetFunction) -> float:
+        decision = self.learner.ask()
+        self.subset = frozenset(i for i, item in enumerate(self.learner.items) if item in decision.subset)
+        cost = function(self.subset)
+        self.learner._tell_internal(decision, cost if self._bandit else function)
+        return cost
+
+
+def play(learner: Learner, stream: Stream, rounds: int | None = None) -> FloatArray:
+    """The costs paid in each round; the learner is changed."""
+    return Run(learner, stream).play(stream.rounds if rounds is None else rounds)
+
+
+def regret(learner: Learner, stream: Stream) -> float:
+    """Play all rounds; what the learner paid more than the best fixed set in hindsight. It is changed."""
+    paid = play(learner, stream)
     return float(paid.sum() - minimize(stream.total).value)

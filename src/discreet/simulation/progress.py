@@ -1,0 +1,59 @@
+"""A bar with the rate and the time that is left, on the terminal's error stream; nothing elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Protocol
+
+
+class Bar(Protocol):
+    """Something that is told how much has been done."""
+
+    def advance(self, amount: float) -> None:
+        """So much more is done."""
+
+
+class _Silent:
+    def advance(self, amount: float) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def progress_bar(title: str, total: float, *, shown: bool = True, unit: str = "rounds") -> Iterator[Bar]:
+    """A bar while the block lasts. On what is no terminal there is none, so that logs stay readable."""
+    if not shown or not sys.stderr.isatty():
+        yield _Silent()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    lock = threading.Lock()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=total, rate="")
+
+        class Shown:
+            def advance(self, amount: float) -> None:
+                with lock:
+                    progress.update(task, advance=amount)
+                    speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
+                    if speed:
+                        progress.update(task, rate=f"{_short(speed)} {unit}/s")
+
+        yield Shown()
+
+
+def _short(number: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return f"{number:.3g}"

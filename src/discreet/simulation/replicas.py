@@ -1,0 +1,284 @@
+"""Learners in environments: many seeds side by side, with regret at checkpoints.
+
+Memory does not grow with the rounds, except for what a stream itself keeps of each.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet import checks
+from discreet.checks import FloatArray, IntArray
+from discreet.environments import Environment, FunctionStream, Stream
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.learners.base import Learner
+from discreet.minimizers import minimize
+from discreet.privacy.guarantee import Guarantee
+from discreet.set_functions import SetFunction
+from discreet.simulation.loop import Run
+from discreet.simulation.progress import Bar, progress_bar
+from discreet.simulation.trace import Trace
+
+#: Rounds played between two looks at the clock and at Ctrl-C.
+CHUNK = 1 << 16
+#: Checkpoints on the default grid, which is even on a logarithmic scale.
+CHECKPOINTS = 40
+
+LearnerMaker = Callable[[int], Learner]
+
+
+class Replica(NamedTuple):
+    """What one seed leaves."""
+
+    cost: FloatArray
+    best: FloatArray
+    lower: FloatArray
+    best_set: FloatArray
+    final_point: FloatArray
+    points: FloatArray
+    sets: FloatArray
+
+
+def simulate(
+    environment: Environment | Stream | Iterable[SetFunction],
+    learner: Learner | LearnerMaker,
+    *,
+    rounds: int | None = None,
+    seeds: int | Iterable[int] = 8,
+    checkpoints: int | Iterable[int] = CHECKPOINTS,
+    keep: Iterable[str] = (),
+    workers: int | None = None,
+    progress: bool = False,
+) -> Trace:
+    """Play a learner against an environment, once for each seed, and measure regret.
+
+    Args:
+        environment: A recipe, whose stream is drawn anew for each seed; or one stream, or any iterable of set
+            functions, which is the same for all seeds.
+        learner: A learner, which stays as it is: each seed plays one that is made like it, and seeded. Or a
+            function of a seed that makes one.
+        rounds: How many; all of a stream by default.
+        seeds: How many seeds (0, 1, ...), or which.
+        checkpoints: How many rounds to note regret at, evenly on a logarithmic scale, or which.
+        keep: "points" and "sets" to keep the point and the chosen set at each checkpoint as well.
+        workers: Seeds played at the same time; one per core by default. Numbers do not depend on it.
+        progress: Whether to show a bar.
+
+    Returns:
+        Regret curves. After Ctrl-C those of the seeds that were finished.
+
+    Examples:
+        >>> from discreet import BanditLearner, environments
+        >>> trace = simulate(environments.modular(4), BanditLearner(4, 1.0, (-1, 1)), rounds=1000, seeds=2)
+        >>> trace.cost.shape, trace.checkpoints[-1]
+        ((2, 40), np.int64(1000))
+    """
+    recipe = as_environment(environment)
+    maker = as_maker(learner)
+    length = checks.integer("simulate", "rounds", recipe.most_rounds if rounds is None else rounds, 1)
+    chosen = _seeds(seeds)
+    marks = _checkpoints(checkpoints, length)
+    kept = _kept(keep)
+    stop = threading.Event()
+
+    def one(seed: int, bar: Bar) -> Replica:
+        return replica(recipe.stream(length, seed), maker(seed), marks, kept, bar, stop)
+
+    first = maker(chosen[0])
+    done, interrupted = _all(one, chosen, workers, stop, progress, length, f"{_name(first)} in {recipe.name}")
+    if not done:
+        raise KeyboardInterrupt  # not one seed was finished
+    finished = [seed for seed in chosen if seed in done]
+    stacked = Replica(*(np.stack(parts) for parts in zip(*(done[seed] for seed in finished), strict=True)))
+    return Trace(
+        environment=recipe.name,
+        learner=_name(first),
+        items=recipe.items,
+        cost_range=recipe.cost_range,
+        seeds=tuple(finished),
+        checkpoints=marks,
+        cost=stacked.cost,
+        best=stacked.best,
+        best_lower_bound=stacked.lower,
+        final_points=stacked.final_point,
+        best_sets=stacked.best_set,
+        guarantee=_promise(learner, first),
+        bound=_bounds(first, marks),
+        points=stacked.points if "points" in kept else None,
+        sets=stacked.sets if "sets" in kept else None,
+        interrupted=interrupted,
+    )
+
+
+def replica(
+    stream: Stream, learner: Learner, marks: IntArray, kept: frozenset[str], bar: Bar, stop: threading.Event
+) -> Replica:
+    """One seed: play to each checkpoint, then find the best fixed set up to each."""
+    run = Run(learner, stream)
+    cost = np.empty(marks.size)
+    points = np.empty((marks.size if "points" in kept else 0, stream.n))
+    sets = np.zeros((marks.size if "sets" in kept else 0, stream.n))
+    total = 0.0
+    for k, mark in enumerate(marks):
+        while run.rounds < mark:
+            if stop.is_set():
+                raise Stopped
+            step = min(CHUNK, int(mark) - run.rounds)
+            total += float(run.play(step).sum())
+            bar.advance(step)
+        cost[k] = total
+        if "points" in kept:
+            points[k] = learner.point
+        if "sets" in kept:
+            sets[k, list(run.subset)] = 1.0
+    minima = [minimize(stream.total_until(int(mark))) for mark in marks]
+    best_set = np.zeros(stream.n)
+    best_set[list(minima[-1].set)] = 1.0
+    best = np.array([minimum.value for minimum in minima])
+    lower = np.array([minimum.lower_bound for minimum in minima])
+    return Replica(cost, best, lower, best_set, learner.point, points, sets)
+
+
+class Stopped(Exception):
+    """A replica was told to stop."""
+
+
+def _all(
+    one: Callable[[int, Bar], Replica],
+    seeds: list[int],
+    workers: int | None,
+    stop: threading.Event,
+    progress: bool,
+    rounds: int,
+    title: str,
+) -> tuple[dict[int, Replica], bool]:
+    """Run all seeds in threads, which compiled loops let run side by side; on Ctrl-C keep what is done."""
+    count = min(len(seeds), os.cpu_count() or 1) if workers is None else workers
+    checks.integer("simulate", "workers", count, 1)
+    done: dict[int, Replica] = {}
+    interrupted = False
+    with progress_bar(title, rounds * len(seeds), shown=progress) as bar, ThreadPoolExecutor(count) as pool:
+        pending = {seed: pool.submit(one, seed, bar) for seed in seeds}
+        try:
+            for seed, future in pending.items():
+                done[seed] = future.result()
+        except KeyboardInterrupt:
+            interrupted = True
+            stop.set()
+            for future in pending.values():
+                future.cancel()
+        except BaseException:
+            stop.set()
+            raise
+        if interrupted:
+            for seed, future in pending.items():
+                if not future.cancelled() and future.exception() is None:
+                    done[seed] = future.result()
+    return done, interrupted
+
+
+def as_environment(given: Environment | Stream | Iterable[SetFunction]) -> Environment:
+    """An environment as it is; a stream, or functions, as one whose seed makes no difference."""
+    if isinstance(given, Environment):
+        return given
+    if not isinstance(given, Stream):
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes):
+            raise InvalidType(
+                "The 'environment' of simulate must be an Environment, a Stream or an iterable of set "
+                f"functions. Got {type(given).__name__} instead."
+            )
+        given = FunctionStream(given)
+    stream = given
+
+    def make(rounds: int, seed: int) -> Stream:
+        return stream.for_one_run()
+
+    return Environment(
+        type(stream).__name__,
+        make,
+        tuple(range(stream.n)),
+        stream.cost_range,
+        most_rounds=stream.rounds,
+        fixed=True,
+    )
+
+
+def as_maker(learner: Learner | LearnerMaker) -> LearnerMaker:
+    """A function from seeds to learners."""
+    if isinstance(learner, Learner):
+        made = learner
+        return lambda seed: made.fresh([seed, 1])
+    if callable(learner):
+        return learner
+    raise InvalidType(
+        "The 'learner' of simulate must be a learner, or a function of a seed that makes one. "
+        f"Got {type(learner).__name__} instead."
+    )
+
+
+def log_grid(rounds: int, count: int) -> IntArray:
+    """At most `count` whole numbers from 1 to `rounds`, evenly on a logarithmic scale; the last is there.
+
+    >>> log_grid(1000, 4).tolist()
+    [1, 10, 100, 1000]
+    """
+    spaced = np.unique(np.rint(np.geomspace(1, rounds, max(count, 1))).astype(np.int64))
+    return spaced if count > 1 else np.array([rounds], dtype=np.int64)
+
+
+def _seeds(seeds: int | Iterable[int]) -> list[int]:
+    if isinstance(seeds, Iterable):
+        listed = [checks.integer("simulate", "seeds", seed, 0) for seed in seeds]
+    else:
+        listed = list(range(checks.integer("simulate", "seeds", seeds, 1)))
+    if not listed or len(set(listed)) < len(listed):
+        raise checks.complaint("simulate", "seeds", "at least one, all different", listed)
+    return listed
+
+
+def _checkpoints(checkpoints: int | Iterable[int], rounds: int) -> IntArray:
+    if not isinstance(checkpoints, Iterable):
+        return log_grid(rounds, checks.integer("simulate", "checkpoints", checkpoints, 1))
+    marks = np.array(
+        sorted({checks.integer("simulate", "checkpoints", mark, 1, rounds) for mark in checkpoints})
+    )
+    if marks.size == 0:
+        raise InvalidArgument("The 'checkpoints' of simulate must be at least one. Got none.")
+    return marks.astype(np.int64)
+
+
+def _kept(keep: Iterable[str]) -> frozenset[str]:
+    wanted = frozenset([keep] if isinstance(keep, str) else keep)
+    if wanted - {"points", "sets"}:
+        raise checks.complaint("simulate", "keep", "any of 'points', 'sets'", sorted(wanted))
+    return wanted
+
+
+def _name(learner: Learner) -> str:
+    """The class and the arguments that tell learners apart in a table."""
+    shown = {"mode": None, "method": None, "calibration": None, "epsilon": "epsilon"}
+    kept = getattr(learner, "_arguments", {})
+    parts = [
+        f"{label}={kept[name]:g}" if label else str(kept[name])
+        for name, label in shown.items()
+        if name in kept
+    ]
+    return type(learner).__name__ + (f" ({', '.join(parts)})" if parts else "")
+
+
+def _promise(given: Learner | LearnerMaker, first: Learner) -> Guarantee:
+    """What the learner that was given promises; those that are played are seeded."""
+    return given.guarantee if isinstance(given, Learner) else first.guarantee
+
+
+def _bounds(learner: Learner, marks: IntArray) -> FloatArray | None:
+    bound = getattr(learner, "regret_bound", None)
+    if bound is None:
+        return None
+    return np.array([bound(int(mark)) for mark in marks])

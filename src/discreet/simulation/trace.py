@@ -1,0 +1,116 @@
+"""What a simulation leaves: costs paid and the best fixed set, at checkpoints, for every seed."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.stats
+
+from discreet.checks import FloatArray, IntArray
+from discreet.privacy.guarantee import Guarantee
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import polars
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trace:
+    """Costs and regret of one learner in one environment, for several seeds.
+
+    Rows are seeds, columns are checkpoints.
+
+    Attributes:
+        environment: The environment's name.
+        learner: What the learner is called.
+        items: The names of the items.
+        cost_range: The environment's range of costs.
+        seeds: The seeds that were finished.
+        checkpoints: After how many rounds the numbers below were taken.
+        cost: The total cost paid so far.
+        best: The total cost of the best fixed set in hindsight so far.
+        best_lower_bound: A proved lower bound on it, equal to it where it is exact.
+        points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for.
+        sets: The set played in the checkpoint's round, as booleans, likewise.
+        final_points: The point at the end, for each seed.
+        best_sets: The best fixed set over all rounds, as booleans, for each seed.
+        guarantee: What the learner would promise with cryptographic words.
+        bound: The learner's own regret bound at each checkpoint, where it has one.
+        interrupted: Whether it was stopped before all seeds were done.
+    """
+
+    environment: str
+    learner: str
+    items: tuple[Any, ...]
+    cost_range: tuple[float, float]
+    seeds: tuple[int, ...]
+    checkpoints: IntArray
+    cost: FloatArray
+    best: FloatArray
+    best_lower_bound: FloatArray
+    final_points: FloatArray
+    best_sets: FloatArray
+    guarantee: Guarantee
+    bound: FloatArray | None = None
+    points: FloatArray | None = None
+    sets: FloatArray | None = None
+    interrupted: bool = False
+
+    @property
+    def regret(self) -> FloatArray:
+        """Cost paid minus that of the best fixed set, so far; it is exact where `best` is."""
+        return self.cost - self.best
+
+    @property
+    def regret_upper_bound(self) -> FloatArray:
+        """The same against the proved lower bound: regret lies between `regret` and this."""
+        return self.cost - self.best_lower_bound
+
+    @property
+    def mean_regret(self) -> FloatArray:
+        """The mean over the seeds."""
+        mean: FloatArray = self.regret.mean(axis=0)
+        return mean
+
+    def band(self, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """A confidence interval of the mean regret at each checkpoint, by Student's t over the seeds."""
+        count = len(self.seeds)
+        if count < 2:
+            return self.mean_regret, self.mean_regret
+        error = self.regret.std(axis=0, ddof=1) / np.sqrt(count)
+        width = float(scipy.stats.t.ppf(0.5 + confidence / 2, count - 1)) * error
+        return self.mean_regret - width, self.mean_regret + width
+
+    def to_frame(self) -> polars.DataFrame:
+        """One row per seed and checkpoint."""
+        import polars
+
+        rows, columns = self.cost.shape
+        return polars.DataFrame(
+            {
+                "environment": [self.environment] * (rows * columns),
+                "learner": [self.learner] * (rows * columns),
+                "seed": np.repeat(np.array(self.seeds, dtype=np.int64), columns),
+                "round": np.tile(self.checkpoints, rows),
+                "cost": self.cost.ravel(),
+                "best": self.best.ravel(),
+                "best_lower_bound": self.best_lower_bound.ravel(),
+                "regret": self.regret.ravel(),
+            }
+        )
+
+    def plot(self, axes: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
+        """Regret a round against rounds, with the band over the seeds; returns the axes."""
+        from discreet.simulation.figures import plot_trace
+
+        return plot_trace(self, axes, **style)
+
+    def __str__(self) -> str:
+        low, high = self.band()
+        last = int(self.checkpoints[-1])
+        return (
+            f"{self.learner} in {self.environment}: regret a round {self.mean_regret[-1] / last:.4g} "
+            f"({low[-1] / last:.4g} to {high[-1] / last:.4g}) after {last:,} rounds, {len(self.seeds)} seeds"
+        )
