@@ -26,8 +26,8 @@ def largest_difference(rounds: int = 1000, n: int = 5, H: float = 0.3) -> float:
         total += vector * step
         enter(printed, y, step, vector)
         with_points += vector * step
-        next_point(short, total, t, x)
-        next_point(printed, with_points, t, y)
+        next_point(short, total, t, x, x)
+        next_point(printed, with_points, t, y, y)
         worst = max(worst, float(np.abs(x - y).max()))
     return worst
 

@@ -21,10 +21,10 @@ def regret_rate(pool: Pool, H: float, lookahead: bool) -> float:
         f = pool.functions[choice]
         gradient = lovasz.subgradient(f, x)  # of a modular function: the same everywhere
         if lookahead:
-            next_point(rule, total + gradient, t, x)
+            next_point(rule, total + gradient, t, x, x)
         paid += lovasz.value(f, x)
         total += gradient
-        next_point(rule, total, t, x)
+        next_point(rule, total, t, x, x)
     return float(paid - minimize(pool.total).value) / pool.rounds
 
 

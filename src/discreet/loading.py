@@ -33,14 +33,14 @@ def load(path: str | os.PathLike[str]) -> Learner:
         >>> later.rounds
         1
     """
-    learner = from_bytes(read_unless_taken(path))
+    learner = _learner_in(read_unless_taken(path))
     if learner.keeps_secrets:
         take(path)
     return learner
 
 
-def from_bytes(data: bytes) -> Learner:
-    """A learner from its saved bytes."""
+def _learner_in(data: bytes) -> Learner:
+    """A learner from its saved bytes, of the generation they say; `take` keeps them from being used twice."""
     document = opened(data)
     kinds = _below(Learner)
     if document["kind"] not in kinds:

@@ -76,11 +76,14 @@ def bandit_dual_averaging(
     rate = 3 * exploration + distance / step + 1.5 * spread * step / exploration
     regret = rate * root**2 + 3 * spread * step * root
     if outstanding:
-        # The missing gradients would have moved the point by eta times their sum.
+        # The missing gradients would have moved the point by eta times their sum. The schedules lag by as
+        # many draws, which repeats the first term of each sum that often.
         d = outstanding
-        drift = 8 * d * 3 * step * root
+        drift = 8 * d * step * (3 * root + d)
         jitter = 2 * math.sqrt(2) * math.sqrt(2 * spread * d) * step
-        regret += drift + jitter * (3 * root + 2 * math.sqrt(root) * root / math.sqrt(exploration))
+        slow = 1 + 1 / math.sqrt(exploration)
+        regret += drift + jitter * (3 * root + 2 * root**1.5 / math.sqrt(exploration) + d * slow)
+        regret += d * (2 * min(1.0, exploration) + spread * step * (1 + 1 / exploration))
     return float(block * M * regret + 2 * M * block)
 
 
@@ -130,24 +133,28 @@ def batched(
     return regret + 2 * M * longest + away
 
 
-def tree_dual_averaging(n: int, T: int, M: float, variance: float, eta: float) -> float:
+def tree_dual_averaging(
+    n: int, T: int, M: float, variance: float, eta: float, *, start_range: float | None = None
+) -> float:
     """Full information on prefix sums whose noise has this mean variance per coordinate.
 
-    n / (8 eta) + eta T (4 M^2 + 2 sqrt(2) M sqrt(n variance)). The adversary may adapt.
+    R / eta + eta T (4 M^2 + 2 sqrt(2) M sqrt(n variance)), with R = n/8 by default. The adversary may adapt.
     """
     n, T = sizes("tree_dual_averaging", n, T)
     positive("tree_dual_averaging", M=M, eta=eta)
-    return n / (8 * eta) + eta * T * _tree_rate(n, M, variance)
+    distance = n / 8 if start_range is None else start_range
+    return distance / eta + eta * T * _tree_rate(n, M, variance)
 
 
-def tree_step(n: int, T: int, M: float, variance: float) -> float:
+def tree_step(n: int, T: int, M: float, variance: float, *, start_range: float | None = None) -> float:
     """The eta that makes `tree_dual_averaging` least.
 
-    The bound is then M sqrt(2 n T) sqrt(1 + sqrt(n variance) / (sqrt(2) M)).
+    From the middle of the cube the bound is then M sqrt(2 n T) sqrt(1 + sqrt(n variance) / (sqrt(2) M)).
     """
     n, T = sizes("tree_step", n, T)
     positive("tree_step", M=M)
-    return math.sqrt(n / (8 * T * _tree_rate(n, M, variance)))
+    distance = n / 8 if start_range is None else start_range
+    return math.sqrt(distance / (T * _tree_rate(n, M, variance)))
 
 
 def _tree_rate(n: int, M: float, variance: float) -> float:

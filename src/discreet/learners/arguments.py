@@ -3,6 +3,7 @@
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Iterable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -13,6 +14,9 @@ from discreet import checks
 from discreet.checks import FloatArray
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
+
+#: Ranges beyond these would overflow where costs are squared; choose another unit.
+SMALLEST_WIDTH, LARGEST_WIDTH = 1e-100, 1e100
 
 #: Where randomness comes from is not an argument to be kept: a loaded learner gets words of its own.
 _NOT_KEPT = {"seed", "source"}
@@ -59,6 +63,9 @@ def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float
         raise checks.complaint(owner, "cost_range", "a pair of finite numbers", cost_range) from None
     if low >= high:
         raise checks.complaint(owner, "cost_range", "a lower and a higher number", cost_range)
+    if not SMALLEST_WIDTH <= high - low <= LARGEST_WIDTH:
+        wanted = f"of a width from {SMALLEST_WIDTH:g} to {LARGEST_WIDTH:g}"
+        raise checks.complaint(owner, "cost_range", wanted, cost_range)
     return (-high, -low) if maximize else (low, high)
 
 
@@ -90,8 +97,8 @@ def _plain(value: Any) -> Any:
     """An argument as JSON can hold it."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
-    if isinstance(value, Fraction):
-        return {"fraction": str(value)}
+    if isinstance(value, Fraction | Decimal):
+        return {"fraction": str(Fraction(value))}
     if isinstance(value, set | frozenset):
         return {"set": sorted(value, key=repr)}
     if isinstance(value, list | tuple):

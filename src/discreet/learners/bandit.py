@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from typing import Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
@@ -18,7 +19,7 @@ from discreet.learners.scalar_release import AsBit, with_laplace
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.noise import variance
-from discreet.randomizers.blocks import Blocks, best_length
+from discreet.randomizers.blocks import LONGEST_BLOCK, Blocks, best_length
 from discreet.randomizers.one_bit import OneBit
 from discreet.randomness import Seed, WordArray, WordSource, as_source
 
@@ -39,10 +40,11 @@ class BanditLearner(BanditFeedback):
         items: The number of items, or their names.
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
-        are clipped. mode: "local": every cost becomes one random bit on arrival, and nothing else of it is
-        kept. "central": a set is
-            played for a block of rounds, and the mean of its costs is released with noise; better for epsilon
-            below about 1, but exact sums are kept while a block is open.
+            are clipped.
+        mode: "local": every cost becomes one random bit on arrival, and nothing else of it is kept.
+            "central": a set is played for a block of rounds, and the mean of its costs is released with
+            noise; less regret, the more so the smaller epsilon, but exact sums are kept while a block is
+            open.
         block: Rounds in a block, in central mode; about 5.7 / epsilon by default.
         maximize: Whether a large number is good.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
@@ -113,7 +115,8 @@ class BanditLearner(BanditFeedback):
             length, moment = 1, randomizer.second_moment
             noise = moment
         else:
-            length = LONGER_BLOCKS * best_length(budget.per_round) if block is None else block
+            longest = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
+            length = longest if block is None else block
             blocks = Blocks(budget.per_round, (low, high), length=length, source=words)
             kind = with_laplace(blocks.law)
             length, noise = blocks.length, variance(blocks.law) / (blocks.length * DEFAULT_UNITS) ** 2
@@ -162,7 +165,11 @@ class BanditLearner(BanditFeedback):
         return float(self._sign * (core.low + half + mean * half))
 
     def regret_bound(self, rounds: int) -> float:
-        """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`."""
+        """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
+
+        It holds for submodular costs in the declared range that an adversary fixed beforehand, each told
+        before the next set is drawn.
+        """
         core = self._core
         return bandit_dual_averaging(
             len(self.items),
@@ -183,14 +190,17 @@ class BanditLearner(BanditFeedback):
             cost: A private number. Outside the declared range it is clipped; what is no
                 finite number counts as the middle of the range. Nothing is raised for any value.
             released: In local mode, instead of a cost: the bit that `randomizers.OneBit` made of it, with
-                this learner's range and epsilon (divided by `rounds_per_person`).
+                this learner's range and epsilon (divided by `rounds_per_person`) and the default grid.
         """
         if released is None:
             super().tell(decision, cost)
             return
         if self.mode != "local" or cost is not None:
             raise InvalidArgument("A 'released' bit is told to a local BanditLearner, instead of a cost.")
-        bit = checks.integer("BanditLearner", "released", released, 0, 1)
+        if not isinstance(released, int | np.integer) or released not in (0, 1):
+            # It may be a private value in the wrong place, so it is not shown.
+            raise InvalidArgument("The 'released' of BanditLearner.tell must be the bit 0 or 1.")
+        bit = int(released)
         with self._alone():
             name = self._number_of(decision)
             self._learn(name, self._bit_step(self._pending[name], bit))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import operator
 import os
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Self, overload
 
 import numpy as np
@@ -25,13 +27,13 @@ from discreet.learners.arguments import restored_argument
 from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
 from discreet.learners.decision import Decision
 from discreet.learners.draw import SIZE, Draw, new_draw
-from discreet.learners.files import write_atomically
+from discreet.learners.files import put_in_place, write_beside
 from discreet.privacy.exclusive import Exclusive
+from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
 from discreet.randomness import Seed, WordArray, WordSource
 from discreet.set_functions import FromCallable, SetFunction
-from discreet.set_functions.from_callable import number_or_nan
 
 #: After so many further decisions one that was never told about is closed, unless a learner is told
 #: otherwise.
@@ -120,18 +122,18 @@ class Learner(Exclusive):
         """Choose a subset, or a list of `count` of them.
 
         Args:
-            count: How many decisions; None for one, not in a list.
+            count: How many decisions, at most `expire_after`; None for one, not in a list.
             available: The items that can be chosen now, all of them by default. It is a public
                 input: it must not depend on anybody's feedback. The set is drawn among these
                 items, and what is learnt concerns the choice among them.
         """
+        among = self._among(available)
+        wanted = checks.integer(
+            type(self).__name__, "count", 1 if count is None else count, 0, self.expire_after
+        )
         with self._alone():
-            among = self._among(available)
-            if count is None:
-                return self._ask(among)
-            return [
-                self._ask(among) for _ in range(checks.integer(type(self).__name__, "count", count, least=0))
-            ]
+            decisions = [self._ask(among) for _ in range(wanted)]
+        return decisions[0] if count is None else decisions
 
     def _among(self, available: Iterable[Hashable] | None) -> IntArray:
         """The numbers of the items that can be chosen."""
@@ -166,8 +168,11 @@ class Learner(Exclusive):
 
     def _expire(self, name: int) -> None:
         """Learn from a decision whose deadline has come as if its cost were the middle of the range."""
-        if name in self._pending and self._struck < self.horizon:
-            self._learn(name, self._neutral_step(self._pending[name]))
+        if name in self._pending:
+            if self._struck < self.horizon:
+                self._learn(name, self._neutral_step(self._pending[name]))
+            else:
+                del self._pending[name]
 
     def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
         """The learning step for a value in the middle of the range, by the same mechanism as any other."""
@@ -178,14 +183,18 @@ class Learner(Exclusive):
 
     def _number_of(self, decision: Decision | int) -> int:
         """The id of a decision that is still to be told about."""
-        name = decision.id if isinstance(decision, Decision) else decision
-        if not isinstance(name, int) or not 1 <= name <= self._asked:
-            raise UnknownDecision(f"No decision {name!r} was asked for.")
+        given = decision.id if isinstance(decision, Decision) else decision
+        try:
+            name = operator.index(given)
+        except TypeError:  # it may be a private value in the wrong place, so only its kind is shown
+            raise UnknownDecision(f"No decision is named by a {type(given).__name__}.") from None
+        if not 1 <= name <= self._asked:
+            raise UnknownDecision(f"No decision {name} was asked for.")
         if name not in self._pending:
             if name <= self._asked - self.expire_after:
                 raise Expired(
-                    f"The decision {name} was closed {self.expire_after} decisions after it was made; "
-                    "nothing was changed."
+                    f"The decision {name} is closed: told about, or {self.expire_after} more decisions "
+                    "have been made since. Nothing was changed."
                 )
             raise AlreadyTold(f"The decision {name} has been told about already; nothing was changed.")
         return name
@@ -199,6 +208,16 @@ class Learner(Exclusive):
         self._struck += 1
         self.generation += 1
         self._feed(step)
+
+    @contextlib.contextmanager
+    def _played_elsewhere(self, rounds: int) -> Iterator[None]:
+        """Hold the learner while a compiled loop plays so many whole rounds with its core."""
+        with self._alone():
+            self._asked += rounds
+            self._struck += rounds
+            self.generation += rounds
+            self._drawn = None
+            yield
 
     def _feed(self, step: Callable[[WordArray, int], int]) -> None:
         """Run a compiled step with as many words as it takes."""
@@ -235,8 +254,19 @@ class Learner(Exclusive):
         A learner that keeps secrets is handed over: this object cannot go on (`discreet.learners.files`).
         Its file is as secret as the data.
         """
-        write_atomically(path, self.to_bytes())
-        self._handed_over = self.keeps_secrets
+        with self._alone():
+            data = self._sealed_state()
+            self._handed_over = self.keeps_secrets  # before a byte is written, so that nothing comes between
+        try:
+            written = write_beside(path, data)
+        except BaseException:
+            self._handed_over = False
+            raise
+        try:
+            put_in_place(written, path)
+        except OSError:  # it was not; after anything else, such as Ctrl-C, it may have been
+            self._handed_over = False
+            raise
 
     @property
     def keeps_secrets(self) -> bool:
@@ -254,6 +284,7 @@ class Learner(Exclusive):
             "asked": self._asked,
             "struck": self._struck,
             "words": self._source.saved(),
+            "constants": pending.constants_of(self._core),
         }
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -262,6 +293,7 @@ class Learner(Exclusive):
     @classmethod
     def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
         learner = cls._made(settings["items"], settings["arguments"])
+        pending.same_constants(cls.__name__, learner._core, settings["constants"])
         learner._source = source if settings["words"] is None else WordSource.restored(settings["words"])
         owner = cls.__name__
         learner._asked = checks.integer(owner, "saved number of decisions", settings["asked"], 0)
@@ -291,28 +323,31 @@ class BanditFeedback(Learner):
             cost: A private number. Outside the declared range it is clipped; what is no
                 finite number counts as the middle of the range. Nothing is raised for any value.
         """
+        number = self._sign * number_or_nan(cost)  # before the lock is taken: it may run the caller's code
         with self._alone():
             name = self._number_of(decision)
-            self._learn(name, self._cost_step(self._pending[name], self._sign * number_or_nan(cost)))
+            self._learn(name, self._cost_step(self._pending[name], number))
 
     def tell_many(self, feedback: Iterable[tuple[Decision | int, Any]]) -> None:
         """Learn from many ``(decision, cost)`` pairs; from none if one decision is unknown or told twice."""
-        pairs = list(feedback)
+        pairs = [(decision, self._sign * number_or_nan(cost)) for decision, cost in feedback]
         with self._alone():
             names = self._numbers_of(decision for decision, _ in pairs)
-            for name, (_, cost) in zip(names, pairs, strict=True):
-                self._learn(name, self._cost_step(self._pending[name], self._sign * number_or_nan(cost)))
+            for name, (_, number) in zip(names, pairs, strict=True):
+                self._learn(name, self._cost_step(self._pending[name], number))
 
     def _numbers_of(self, decisions: Iterable[Decision | int]) -> list[int]:
-        names = [self._number_of(decision) for decision in decisions]
-        if len(set(names)) < len(names):
-            repeated = next(name for name in names if names.count(name) > 1)
-            raise AlreadyTold(f"The decision {repeated} is told about twice; nothing was changed.")
+        names: dict[int, None] = {}
+        for decision in decisions:
+            name = self._number_of(decision)
+            if name in names:
+                raise AlreadyTold(f"The decision {name} is told about twice; nothing was changed.")
+            names[name] = None
         if self._struck + len(names) > self.horizon:
             raise HorizonReached(
                 f"This {type(self).__name__} can take {self.horizon - self._struck} more rounds."
             )
-        return names
+        return list(names)
 
     def _tell_internal(self, decision: Decision, cost: float) -> None:
         """Learn from a cost even where the learner is told rewards: the streams of simulations have costs."""

@@ -2,8 +2,13 @@
 
 A learner that keeps more than it has released (exact sums, noise that is in use) must go on only once: two
 copies would share noise, or release the same data twice. So saving such a learner hands it over to the
-file, and loading takes it out of the file again, which is renamed. Learners whose state is covered by their
-guarantee, local ones and those that are not private at all, are saved and loaded at will.
+file, and loading takes it out of the file again, which is renamed. Copies of the file made by other means
+cannot be seen from here: do not go on from a backup.
+
+Learners whose state is covered by their guarantee, local ones and those that are not private at all, are
+saved and loaded at will. But a cost that is told to two copies, or again after an older file was loaded, is
+released twice and spends epsilon twice. Clients that may have to tell again should send a bit they made
+once (`randomizers.OneBit`).
 """
 
 import contextlib
@@ -17,25 +22,35 @@ from discreet.errors import StaleState
 TAKEN = ".taken"
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file so that after a crash there is the old one or the new one, readable by its owner only."""
-    target = pathlib.Path(path)
+def write_beside(path: str | os.PathLike[str], data: bytes) -> pathlib.Path:
+    """Write and sync a file with a name of its own in the folder of `path`, readable by its owner only."""
+    target = real_path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, target)
     except BaseException:
         pathlib.Path(name).unlink(missing_ok=True)
+        raise
+    return pathlib.Path(name)
+
+
+def put_in_place(written: pathlib.Path, path: str | os.PathLike[str]) -> None:
+    """Give a file that was written beside `path` its name: a crash leaves the old file or the new one."""
+    target = real_path(path)
+    try:
+        os.replace(written, target)
+    except OSError:
+        written.unlink(missing_ok=True)
         raise
     _sync_folder(target.parent)
 
 
 def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
     """The contents of a file, or a reason if its learner has been taken out of it."""
-    source = pathlib.Path(path)
+    source = real_path(path)
     if not source.exists() and _taken(source).exists():
         raise StaleState(
             f"The learner in {source} has been loaded already. Two that go on would share noise. If it is "
@@ -46,12 +61,22 @@ def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
 
 def take(path: str | os.PathLike[str]) -> None:
     """Rename a file whose learner goes on elsewhere; of two processes that try, one succeeds."""
-    source = pathlib.Path(path)
+    source = real_path(path)
     try:
-        os.rename(source, _taken(source))
+        if source.stat().st_nlink > 1:
+            raise StaleState(
+                f"The file {source} has several names (hard links), so its learner could be loaded twice. "
+                "Remove all but one."
+            )
+        os.replace(source, _taken(source))
     except FileNotFoundError:
         raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
     _sync_folder(source.parent)
+
+
+def real_path(path: str | os.PathLike[str]) -> pathlib.Path:
+    """The file itself, where `path` is a symbolic link: the one name by which it is written and taken."""
+    return pathlib.Path(os.path.realpath(path))
 
 
 def _taken(source: pathlib.Path) -> pathlib.Path:

@@ -39,11 +39,11 @@ class FullInformationLearner(FunctionFeedback):
         items: The number of items, or their names.
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
-        are clipped. method: "batched": blocks of rounds, with a step and lengths that adapt to what was
-        released; the safe
+            are clipped.
+        method: "batched": blocks of rounds, with a step and lengths that adapt to what was released; the safe
             choice, and the default. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
-        length.
+            length.
         gradient_bound: A smaller bound on the sum of an item-by-item gradient's absolute entries than the
             proved 4M (M is half the width of the range), declared beforehand. Noise falls in proportion.
             Gradients that exceed it are scaled down: private still, but the regret bound is lost.
@@ -55,7 +55,7 @@ class FullInformationLearner(FunctionFeedback):
         step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or
             twenty times that is much better, on others ruinous.
         expire_after: A decision that was not told about when so many more have been made counts as a
-        constant function.
+            constant function.
         seed: Makes a run repeatable and not private.
         source: Random words, instead of a seed.
 
@@ -104,6 +104,8 @@ class FullInformationLearner(FunctionFeedback):
             raise checks.complaint(owner, "method", "'batched' or 'tree'", method)
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1)
+        if delta is not None and not 0 < checks.positive_number(owner, "delta", delta) < 1:
+            raise checks.complaint(owner, "delta", "a number strictly between 0 and 1", delta)
         words = as_source(source, seed)
         self._limits, self._bound = subgradient_limits(low, high, gradient_bound)
         self._start = first_point(owner, "start", start, names)
@@ -142,12 +144,13 @@ class FullInformationLearner(FunctionFeedback):
         made: KAryTree | SquareRootToeplitz = KAryTree(n, horizon, self._bound, budget, source=words)
         promise = made.guarantee
         if delta is not None:
-            gaussian = _gaussian(n, horizon, self._bound, budget, delta, words)
+            gaussian = _gaussian(n, horizon, self._bound, budget, float(delta), words)
             if gaussian.mean_variance < made.mean_variance:
-                made, promise = gaussian, gaussian.guarantee_at(delta)
+                made, promise = gaussian, gaussian.guarantee_at(float(delta))
         self.noise_variance = made.mean_variance
         if step is None:
-            step = bounds.tree_step(n, horizon, _half(limits), self.noise_variance)
+            away = bounds.start_range(self._start)
+            step = bounds.tree_step(n, horizon, _half(limits), self.noise_variance, start_range=away)
         rule = DualAveraging(checks.positive_number("FullInformationLearner", "step", step), self._start)
         core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=self._start, horizon=horizon)
         return core, promise
@@ -160,12 +163,15 @@ class FullInformationLearner(FunctionFeedback):
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
-        It holds for submodular costs in the declared range, and without a `gradient_bound` that cuts their
-        gradients.
+        It holds for submodular costs in the declared range, each told before the next set is drawn, and
+        without a `gradient_bound` that cuts gradients. For blocks the adversary is oblivious. For the tree
+        `rounds` should be the horizon, for which the noise is least on average.
         """
         n, half, core = self._start.size, _half(self._limits), self._core
         if self.method == "tree":
-            return bounds.tree_dual_averaging(n, rounds, half, self.noise_variance, core.rule.eta)
+            away = bounds.start_range(self._start)
+            eta = core.rule.eta
+            return bounds.tree_dual_averaging(n, rounds, half, self.noise_variance, eta, start_range=away)
         return bounds.batched(
             n,
             rounds,

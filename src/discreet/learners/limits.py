@@ -2,10 +2,13 @@
 
 from typing import NamedTuple
 
+from discreet import checks
 from discreet.privacy.sensitivity import VectorBound
 
 #: Grid steps in half the range of costs, and in the largest one-point estimate.
 UNITS = 1 << 24
+#: With fewer units than this in a bound, shrinking would round most gradients to zero.
+_FEWEST_UNITS = 1 << 12
 
 
 class Limits(NamedTuple):
@@ -35,6 +38,10 @@ def subgradient_limits(
 
     M is half the width of the range.
     """
+    if gradient_bound is not None:
+        least = _FEWEST_UNITS * (0.5 * high - 0.5 * low) / UNITS
+        if not checks.positive_number("learner", "gradient_bound", gradient_bound) >= least:
+            raise checks.complaint("learner", "gradient_bound", f"at least {least:g}", gradient_bound)
     bound = VectorBound.for_costs(low, high, units=UNITS, gradient_bound=gradient_bound)
     return Limits(low, high, UNITS, bound.step, bound.coordinate, bound.l1), bound
 

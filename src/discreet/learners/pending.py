@@ -1,5 +1,6 @@
 """What a learner is saved as: the arrays of its core, and the decisions that are still to be told about."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,32 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 def arrays_of(core: Any) -> dict[str, npt.NDArray[Any]]:
     """All arrays of a core, under the names of the parts they belong to."""
     return {f"core.{name}": array for name, array in _walk(core)}
+
+
+def constants_of(core: Any) -> dict[str, float]:
+    """All numbers of a core that do not change, likewise: scales of noise, bounds, steps."""
+    return {name: float(value) for name, value in _scalars(core)}
+
+
+def _scalars(part: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name in part._fields:
+        value = getattr(part, name)
+        if hasattr(value, "_fields"):
+            yield from _scalars(value, f"{prefix}{name}.")
+        elif not isinstance(value, np.ndarray):
+            yield prefix + name, value
+
+
+def same_constants(owner: str, core: Any, saved: Mapping[str, float]) -> None:
+    """Refuse to go on with other constants than a state was made with: noise and sums would not fit."""
+    present = constants_of(core)
+    if present.keys() != saved.keys() or any(
+        not math.isclose(present[name], saved[name], rel_tol=1e-12) for name in present
+    ):
+        raise InvalidArgument(
+            f"This {owner} was saved with other constants than this release (or this machine) computes from "
+            "the same arguments. Load it where it was made, or start a new one at its point."
+        )
 
 
 def _walk(part: Any, prefix: str = "") -> Iterator[tuple[str, npt.NDArray[Any]]]:

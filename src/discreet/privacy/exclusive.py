@@ -26,6 +26,7 @@ from discreet.randomness import WordSource, process_mark
 
 _FORMAT = "discreet secret state"
 _VERSION = 1
+_FIELDS = {"kind", "lineage", "generation", "not_private_because", "settings", "arrays"}
 
 
 class Exclusive(ABC):
@@ -58,7 +59,12 @@ class Exclusive(ABC):
         never export it with results.
         """
         with self._alone():
-            document = {
+            return self._sealed_state()
+
+    def _sealed_state(self) -> bytes:
+        """The bytes of :meth:`to_bytes`, for callers that hold the state already."""
+        return sealed(
+            {
                 "format": _FORMAT,
                 "version": _VERSION,
                 "kind": type(self).__name__,
@@ -68,7 +74,7 @@ class Exclusive(ABC):
                 "settings": self._settings(),
                 "arrays": {name: _packed(array) for name, array in self._arrays().items()},
             }
-        return sealed(document)
+        )
 
     @classmethod
     def from_bytes(cls, data: bytes, *, generation: int, source: WordSource | None = None) -> Self:
@@ -195,6 +201,8 @@ def opened(data: bytes) -> dict[str, Any]:
         )
     if document.pop("sha256", None) != _digest(document):
         raise InvalidArgument("The saved state is damaged: its contents do not match their digest.")
+    if not document.keys() >= _FIELDS:
+        raise InvalidArgument(f"The saved state lacks {sorted(_FIELDS - document.keys())}.")
     return document  # type: ignore[no-any-return] # JSON objects are dictionaries
 
 

@@ -6,6 +6,7 @@ in a few lines; kernels compile the very same :func:`to_units`.
 
 import dataclasses
 import math
+import warnings
 from typing import Any
 
 from discreet.checks import complaint, finite_number, integer
@@ -15,6 +16,21 @@ DEFAULT_UNITS = 1 << 20
 
 #: The finest grid: products of two bounded numbers must stay far below 2^63.
 MOST_UNITS = 1 << 28
+
+
+def number_or_nan(value: Any) -> float:
+    """A private value of any kind as a float, NaN where it is no number; nothing is raised or warned of."""
+    if isinstance(value, float | int):  # nearly always, and all that can go wrong is a number beyond floats
+        try:
+            return float(value)
+        except OverflowError:
+            return math.nan
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return float(value)
+    except Exception:  # an error or a warning would tell something about the value
+        return math.nan
 
 
 def to_units(value: float, low: float, high: float, units: int) -> int:
@@ -81,11 +97,7 @@ class Grid:
 
     def of(self, value: Any) -> int:
         """The whole number that stands for a private value; it raises nothing, whatever it is given."""
-        try:
-            number = float(value)
-        except Exception:  # a private value, of any type: an error would tell something about it
-            number = math.nan
-        return to_units(number, self.low, self.high, self.units)
+        return to_units(number_or_nan(value), self.low, self.high, self.units)
 
     def value(self, units: float) -> float:
         """The cost that a (possibly noisy) number of units stands for."""

@@ -81,7 +81,8 @@ class VectorBound:
         l1 = 4 * units
         if gradient_bound is not None:
             asked = positive_number("VectorBound", "gradient_bound", gradient_bound)
-            l1 = min(l1, max(1, math.floor(asked / cost_grid.step)))
+            if asked < l1 * cost_grid.step:
+                l1 = max(1, math.floor(asked / cost_grid.step))
         return cls(coordinate=min(2 * units, l1), l1=l1, step=cost_grid.step)
 
     @property

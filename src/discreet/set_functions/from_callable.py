@@ -10,6 +10,7 @@ import numpy as np
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.privacy.grid import number_or_nan
 from discreet.set_functions.base import MOST_ITEMS_OF_A_TABLE, SetFunction
 
 
@@ -97,11 +98,3 @@ class FromCallable(SetFunction):
         raise InvalidType(
             "A FromCallable holds Python code and cannot be written as JSON; table() can, for few items."
         )
-
-
-def number_or_nan(value: Any) -> float:
-    """A value as a float, NaN where it is no number: it raises nothing, whatever it is given."""
-    try:
-        return float(value)
-    except Exception:  # an error would tell something about the value
-        return float("nan")

@@ -42,8 +42,15 @@ class _PositiveDefinite(SetFunction):
             ) from None
 
     def _log_minors(self, order: IntArray) -> FloatArray:
-        """log det of the leading minors along an order: one Cholesky factor holds them all."""
-        pivots = np.diagonal(np.linalg.cholesky(self.matrix[np.ix_(order, order)]))
+        """log det of the leading minors along an order: one Cholesky factor holds them all.
+
+        A matrix that is nearly singular may have a factor in one order and none in another, by rounding.
+        Values are then NaN: they may be private, and an error would tell something about them.
+        """
+        try:
+            pivots = np.diagonal(np.linalg.cholesky(self.matrix[np.ix_(order, order)]))
+        except np.linalg.LinAlgError:
+            return np.full(order.size + 1, np.nan)
         return np.concatenate(([0.0], np.cumsum(2.0 * np.log(pivots))))
 
     def _log_minor(self, mask: BoolArray) -> float:

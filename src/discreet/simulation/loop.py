@@ -101,9 +101,11 @@ class Run:
     def _play_compiled(self, paid: FloatArray) -> None:
         core, stream, draw, first = self.learner._core, self.stream.compiled, self._draw, self.rounds
         loop = play_bandit if self._bandit else play_full_information
-        self.learner._source.feed(
-            lambda done, words, cursor: loop(core, stream, draw, paid, first, done, words, cursor), paid.size
-        )
+        with self.learner._played_elsewhere(paid.size):
+            self.learner._source.feed(
+                lambda done, words, cursor: loop(core, stream, draw, paid, first, done, words, cursor),
+                paid.size,
+            )
         self.subset = frozenset(draw.order[: draw.numbers[SIZE]].tolist())
 
     def _play_one(self, function: SetFunction) -> float:

@@ -77,7 +77,7 @@ def simulate(
         >>> from discreet import BanditLearner, environments
         >>> trace = simulate(environments.modular(4), BanditLearner(4, 1.0, (-1, 1)), rounds=1000, seeds=2)
         >>> trace.cost.shape, trace.checkpoints[-1]
-        ((2, 40), np.int64(1000))
+        ((2, 35), np.int64(1000))
     """
     recipe = as_environment(environment)
     maker = as_maker(learner)
