@@ -117,7 +117,12 @@ def simulate(
 
 
 def replica(
-    stream: Stream, learner: Learner, marks: IntArray, kept: frozenset[str], bar: Bar, stop: threading.Event
+    stream: Stream,
+    learner: Learner,
+    marks: IntArray,
+    kept: frozenset[str] = frozenset(),
+    bar: Bar | None = None,
+    stop: threading.Event | None = None,
 ) -> Replica:
     """One seed: play to each checkpoint, then find the best fixed set up to each."""
     run = Run(learner, stream)
@@ -127,11 +132,12 @@ def replica(
     total = 0.0
     for k, mark in enumerate(marks):
         while run.rounds < mark:
-            if stop.is_set():
+            if stop is not None and stop.is_set():
                 raise Stopped
             step = min(CHUNK, int(mark) - run.rounds)
             total += float(run.play(step).sum())
-            bar.advance(step)
+            if bar is not None:
+                bar.advance(step)
         cost[k] = total
         if "points" in kept:
             points[k] = learner.point

@@ -1,0 +1,185 @@
+"""Run a sweep: on this machine or on a cluster, cell by cell, into one file that can be gone on with."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import joblib
+
+from discreet import checks
+from discreet.errors import InvalidArgument, MissingExtra
+from discreet.learners.files import put_in_place, write_beside
+from discreet.simulation.progress import progress_bar
+from discreet.simulation.sweep import Cell, Sweep, run_cell, schema
+
+if TYPE_CHECKING:
+    import polars
+
+
+def compare(
+    sweep: Sweep,
+    path: str | pathlib.Path,
+    *,
+    workers: int | None = None,
+    cluster: str | None = None,
+    progress: bool = False,
+) -> polars.DataFrame:
+    """Run all cells of a sweep that the file does not hold yet, and return the file's contents.
+
+    Each cell is written down as soon as it is done, in the folder ``<path>.parts``; at the end, and on
+    Ctrl-C, the parts are joined to one Parquet file. Called again it goes on: finished cells are not run
+    twice, failed ones are tried again.
+
+    Args:
+        sweep: What to run.
+        path: The Parquet file.
+        workers: Processes on this machine; one per core by default.
+        cluster: The address of a cluster instead: "dask://host:port" or "ray://host:port" ("ray://auto" for
+            a Ray that runs on this machine).
+        progress: Whether to show a bar.
+    """
+    import polars
+
+    target = pathlib.Path(path)
+    parts = target.with_name(target.name + ".parts")
+    _join(target, parts)  # what an interrupted run has left
+    held = read(target) if target.exists() else polars.DataFrame(schema=schema())
+    finished = set(held.filter(polars.col("error").is_null())["cell"].to_list())
+    cells = [cell for cell in sweep.cells() if cell.key not in finished]
+    if not cells:
+        return held
+    try:
+        parts.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidArgument(f"Cannot write beside {target}: {error.strerror or error}.") from None
+    with (
+        progress_bar("cells", len(cells), shown=progress, unit="cells") as bar,
+        _backend(cluster, workers) as run,
+    ):
+        try:
+            for frame in run(cells):
+                _put_part(parts, frame)
+                bar.advance(1)
+        finally:
+            _join(target, parts)
+    return read(target)
+
+
+def read(path: str | pathlib.Path) -> polars.DataFrame:
+    """The contents of a sweep's file; nothing else is needed to plot it."""
+    import polars
+
+    try:
+        frame = polars.read_parquet(path)
+    except (OSError, polars.exceptions.PolarsError) as error:
+        raise InvalidArgument(f"Cannot read {path} as a sweep: {str(error).splitlines()[0]}.") from None
+    if frame.schema != polars.Schema(schema()):
+        raise InvalidArgument(f"The file {path} is a Parquet file, but not that of a sweep.")
+    return frame
+
+
+def failures(frame: polars.DataFrame) -> list[str]:
+    """One line for each cell that failed."""
+    import polars
+
+    rows = frame.filter(polars.col("error").is_not_null()).iter_rows(named=True)
+    return [
+        f"{row['learner']} in {row['environment']}, n={row['n']}, epsilon={row['epsilon']}, "
+        f"T={row['rounds']}, seed {row['seed']}: {row['error']}"
+        for row in rows
+    ]
+
+
+def _put_part(parts: pathlib.Path, frame: polars.DataFrame) -> None:
+    import io
+
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    path = parts / f"{frame['cell'][0]}.parquet"
+    put_in_place(write_beside(path, buffer.getvalue()), path)
+
+
+def _join(target: pathlib.Path, parts: pathlib.Path) -> None:
+    """Put finished parts into the file, sorted, so that it does not matter who finished first."""
+    import io
+
+    import polars
+
+    files = sorted(parts.glob("*.parquet")) if parts.exists() else []
+    if files:
+        new = polars.concat([polars.read_parquet(file) for file in files])
+        if target.exists():
+            old = read(target).filter(~polars.col("cell").is_in(new["cell"].unique().to_list()))
+            new = polars.concat([old, new])
+        order = ["environment", "parameters", "learner", "n", "epsilon", "rounds", "seed", "round"]
+        buffer = io.BytesIO()
+        new.sort(order, nulls_last=False).write_parquet(buffer)
+        put_in_place(write_beside(target, buffer.getvalue()), target)
+    if parts.exists():
+        shutil.rmtree(parts)
+
+
+Runner = Callable[[list[Cell]], Iterator[Any]]
+
+
+@contextlib.contextmanager
+def _backend(cluster: str | None, workers: int | None) -> Iterator[Runner]:
+    """A function that runs cells and yields their frames as they finish."""
+    count = -1 if workers is None else checks.integer("compare", "workers", workers, 1)
+    if cluster is None:
+        with joblib.parallel_config(backend="loky", n_jobs=count):
+            yield _run
+        return
+    found = re.fullmatch(r"(dask|ray)://(.+)", cluster)
+    if found is None:
+        raise checks.complaint("compare", "cluster", "'dask://HOST:PORT' or 'ray://HOST:PORT'", cluster)
+    kind, address = found.groups()
+    with _dask(address) if kind == "dask" else _ray(address):
+        yield _run
+
+
+def _run(cells: list[Cell]) -> Iterator[Any]:
+    parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
+    return iter(parallel(joblib.delayed(run_cell)(cell) for cell in cells))
+
+
+@contextlib.contextmanager
+def _dask(address: str) -> Iterator[None]:
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise MissingExtra(
+            "A Dask cluster needs the extra 'cluster': pip install 'discreet[cluster]'"
+        ) from None
+    try:
+        client = Client(f"tcp://{address}", timeout="10s")  # type: ignore[no-untyped-call]
+    except (OSError, TimeoutError) as error:
+        raise InvalidArgument(f"No Dask scheduler answers at {address}: {type(error).__name__}.") from None
+    with client, joblib.parallel_config(backend="dask"):
+        yield
+
+
+@contextlib.contextmanager
+def _ray(address: str) -> Iterator[None]:
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError:
+        raise MissingExtra(
+            "A Ray cluster needs the extra 'cluster': pip install 'discreet[cluster]'"
+        ) from None
+    try:
+        ray.init(address="auto" if address == "auto" else f"ray://{address}", log_to_driver=False)
+    except ConnectionError as error:
+        raise InvalidArgument(f"No Ray cluster answers at {address}: {type(error).__name__}.") from None
+    try:
+        register_ray()
+        with joblib.parallel_config(backend="ray"):
+            yield
+    finally:
+        ray.shutdown()
