@@ -1,0 +1,40 @@
+"""The command line: ``discreet demo | simulate | compare | plan | minimize | list``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from discreet.cli.app import app
+from discreet.errors import DiscreetError
+
+__all__ = ["app", "main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command. Errors that a user can mend are one line and exit code 2; Ctrl-C is 130."""
+    import typer
+
+    try:
+        ended = app(args=None if arguments is None else list(arguments), standalone_mode=False)
+    except typer.Exit as end:
+        sys.exit(end.exit_code)
+    except (KeyboardInterrupt, typer.Abort):
+        print("discreet: interrupted", file=sys.stderr)
+        sys.exit(130)
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except DiscreetError as error:
+        _fail(str(error))
+    except Exception as error:
+        # Wrong options: typer's own exceptions, which it keeps in a private module.
+        if not hasattr(error, "format_message"):
+            raise
+        _fail(f"{error.format_message()} Try 'discreet --help'.")
+    sys.exit(ended if isinstance(ended, int) else 0)
+
+
+def _fail(message: str) -> NoReturn:
+    print("discreet: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,206 @@
+"""The commands and their options. What they do is elsewhere; heavy parts are imported when a command runs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import pathlib
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="discreet",
+    help="Private online decisions over sets: simulate, compare, plan.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print data instead of words.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
+Report = Annotated[pathlib.Path | None, typer.Option("--report", help="Write an HTML report to this file.")]
+Parameter = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the stream, such as gap=0.1."),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(importlib.metadata.version("discreet"))
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Options of all commands."""
+
+
+@app.command(
+    epilog="""Examples:
+
+discreet demo
+
+discreet demo --epsilon 0.5 --seeds 8 --report shop.html"""
+)
+def demo(
+    epsilon: Annotated[float, typer.Option(help="Privacy loss.")] = 1.0,
+    n: Annotated[int, typer.Option(help="Products.")] = 8,
+    rounds: Annotated[int, typer.Option(help="Customers.")] = 2**19,
+    seeds: Annotated[int, typer.Option(help="Independent runs.")] = 4,
+    report: Annotated[pathlib.Path, typer.Option(help="Where the report goes.")] = pathlib.Path(
+        "discreet-demo.html"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer customers and runs.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """A shop learns in private which products to offer at checkout."""
+    from discreet.cli.demo import run
+
+    run(epsilon, n, 2**16 if quick else rounds, 2 if quick else seeds, report, not quiet)
+
+
+@app.command(
+    epilog="""Examples:
+
+discreet simulate modular --learner bandit --n 8 --epsilon 1 --rounds 100000
+
+discreet simulate checkout -l bandit -l bandit-central -l random --report out.html
+
+discreet simulate baskets --set path=groceries.csv --n 10 -l full"""
+)
+def simulate(
+    stream: Annotated[str, typer.Argument(help="A stream; 'discreet list' names them.")],
+    learner: Annotated[
+        list[str] | None, typer.Option("--learner", "-l", help="A learner; may be given several times.")
+    ] = None,
+    n: Annotated[int, typer.Option(help="Items.")] = 8,
+    epsilon: Annotated[float, typer.Option(help="Privacy loss.")] = 1.0,
+    rounds: Annotated[int, typer.Option(help="Rounds.")] = 65536,
+    seeds: Annotated[int, typer.Option(help="Independent runs.")] = 5,
+    parameters: Parameter = None,
+    report: Report = None,
+    frame: Annotated[
+        pathlib.Path | None, typer.Option("--out", help="Write the curves to this Parquet file.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play learners against a stream and print their regret."""
+    from discreet.cli.simulate import run
+
+    run(stream, learner or ["bandit"], n, epsilon, rounds, seeds, parameters or [], report, frame, json, not quiet)
+
+
+@app.command(
+    epilog="""Examples:
+
+discreet compare sweep.toml --out sweep.parquet --report sweep.html
+
+discreet compare --stream modular --stream priced-cuts -l bandit -l paper-bandit --n 4 --n 8 --out a.parquet
+
+discreet compare sweep.toml --out sweep.parquet --cluster dask://10.0.0.1:8786
+
+A sweep file has the same settings: streams, learners, n, epsilon, rounds, seeds, checkpoints, title."""
+)
+def compare(
+    file: Annotated[pathlib.Path | None, typer.Argument(help="A TOML file with the sweep.")] = None,
+    stream: Annotated[list[str] | None, typer.Option("--stream", "-s", help="A stream.")] = None,
+    learner: Annotated[list[str] | None, typer.Option("--learner", "-l", help="A learner.")] = None,
+    n: Annotated[list[int] | None, typer.Option(help="Items.")] = None,
+    epsilon: Annotated[list[float] | None, typer.Option(help="Privacy loss.")] = None,
+    rounds: Annotated[list[int] | None, typer.Option(help="Rounds.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Independent runs.")] = None,
+    out: Annotated[pathlib.Path, typer.Option(help="The Parquet file; gone on with if it is there.")] = pathlib.Path(
+        "sweep.parquet"
+    ),
+    report: Report = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="dask://HOST:PORT or ray://HOST:PORT, instead of this machine.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes on this machine.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run streams x learners x n x epsilon x rounds x seeds, and compare."""
+    from discreet.cli.compare import run
+
+    given = {
+        "streams": stream,
+        "learners": learner,
+        "n": n,
+        "epsilon": epsilon,
+        "rounds": rounds,
+        "seeds": seeds,
+    }
+    run(file, given, out, report, cluster, workers, json, not quiet)
+
+
+@app.command(
+    epilog="""Examples:
+
+discreet plan --n 8 --epsilon 1 --rounds 1000000
+
+discreet plan --n 20 --epsilon 0.1 --rounds 100000 --local --low 0 --high 5"""
+)
+def plan(
+    n: Annotated[int, typer.Option(help="Items.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy loss.")],
+    rounds: Annotated[int, typer.Option(help="Rounds.")],
+    low: Annotated[float, typer.Option(help="Least cost.")] = -1.0,
+    high: Annotated[float, typer.Option(help="Largest cost.")] = 1.0,
+    full: Annotated[bool, typer.Option("--full", help="The whole cost function is seen.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="No exact sums may be kept.")] = False,
+    rounds_per_person: Annotated[int, typer.Option(help="Rounds in which one person may appear.")] = 1,
+    gradient_bound: Annotated[float | None, typer.Option(help="A declared bound on gradients.")] = None,
+    margin: Annotated[float | None, typer.Option(help="How much better counts as learnt.")] = None,
+    json: Json = False,
+) -> None:
+    """What to expect before the first round, and which learner to take."""
+    from discreet.cli.output import print_json
+    from discreet.planning import plan as made
+
+    found = made(
+        n=n,
+        epsilon=epsilon,
+        rounds=rounds,
+        cost_range=(low, high),
+        feedback="full information" if full else "bandit",
+        local=local,
+        rounds_per_person=rounds_per_person,
+        gradient_bound=gradient_bound,
+        margin=margin,
+    )
+    if json:
+        print_json(found)
+    else:
+        print(found)
+
+
+@app.command(
+    epilog="""Example:
+
+echo '{"kind": "Modular", "weights": [1, -2, 3]}' > f.json; discreet minimize f.json"""
+)
+def minimize(
+    file: Annotated[pathlib.Path, typer.Argument(help="A set function as JSON, as f.to_json() writes it.")],
+    json: Json = False,
+) -> None:
+    """The set of least value, with a certificate."""
+    from discreet.cli.minimize import run
+
+    run(file, json)
+
+
+@app.command(name="list")
+def names(json: Json = False) -> None:
+    """The streams and learners that can be named."""
+    from discreet.cli.names import run
+
+    run(json)

@@ -1,0 +1,71 @@
+"""The command ``discreet compare``."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from typing import Any
+
+from discreet.cli.output import print_json, table
+from discreet.cli.simulate import command
+from discreet.errors import InvalidArgument
+from discreet.simulation.compare import compare, failures
+from discreet.simulation.sweep import Sweep
+
+
+def run(
+    file: pathlib.Path | None,
+    given: dict[str, Any],
+    out: pathlib.Path,
+    report: pathlib.Path | None,
+    cluster: str | None,
+    workers: int | None,
+    json: bool,
+    progress: bool,
+) -> None:
+    """Run what the file does not hold yet, print a table, say what failed."""
+    flags = {name: value for name, value in given.items() if value is not None}
+    if file is not None and flags:
+        raise InvalidArgument(f"Give a file or flags, not both. Got {file} and --{next(iter(flags))}.")
+    sweep = Sweep.from_file(file) if file is not None else Sweep.from_mapping(flags)
+    frame = compare(sweep, out, workers=workers, cluster=cluster, progress=progress)
+    if report is not None:
+        from discreet.report import write_sweep_report
+
+        write_sweep_report(report, frame, title=sweep.title, command=command())
+    final = summary(frame)
+    if json:
+        print_json(final)
+    else:
+        rows = [
+            [
+                f"{row['environment']} / {row['learner']}",
+                str(row["n"]),
+                "" if row["epsilon"] is None else f"{row['epsilon']:g}",
+                str(row["rounds"]),
+                f"{row['regret_a_round']:.4f}",
+                str(row["seeds"]),
+            ]
+            for row in final
+        ]
+        print(table(["stream / learner", "n", "epsilon", "rounds", "regret a round", "seeds"], rows))
+        print(f"The sweep: {out}" + (f"; the report: {report}" if report else ""))
+    failed = failures(frame)
+    for line in failed:
+        print(f"failed: {line}", file=sys.stderr)
+    if failed:
+        sys.exit(1)
+
+
+def summary(frame: Any) -> list[dict[str, Any]]:
+    """Mean regret a round at the end of each configuration."""
+    import polars
+
+    keys = ["environment", "parameters", "learner", "n", "epsilon", "rounds"]
+    ended = frame.filter(polars.col("round") == polars.col("rounds"))
+    grouped = ended.group_by(keys, maintain_order=True).agg(
+        (polars.col("regret") / polars.col("rounds")).mean().alias("regret_a_round"),
+        polars.len().alias("seeds"),
+    )
+    rows: list[dict[str, Any]] = grouped.sort(keys, nulls_last=False).to_dicts()
+    return rows

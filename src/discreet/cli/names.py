@@ -1,0 +1,31 @@
+"""The command ``discreet list``."""
+
+import inspect
+
+from discreet.cli.output import print_json, table
+from discreet.environments import ENVIRONMENTS
+from discreet.simulation.contenders import CONTENDERS
+
+
+def run(json: bool) -> None:
+    """Print all streams with their parameters, and all learners."""
+    streams = {
+        name: {"about": (inspect.getdoc(make) or "").splitlines()[0], "parameters": _parameters(make)}
+        for name, make in sorted(ENVIRONMENTS.items())
+    }
+    learners = {c.name: {"about": c.about, "feedback": c.feedback} for c in CONTENDERS.values()}
+    if json:
+        print_json({"streams": streams, "learners": learners})
+        return
+    rows = [[name, ", ".join(entry["parameters"]), entry["about"]] for name, entry in streams.items()]
+    print(table(["stream", "parameters", "about"], rows))
+    print()
+    print(table(["learner", "feedback", "about"], [[n, e["feedback"], e["about"]] for n, e in learners.items()]))
+
+
+def _parameters(make: object) -> list[str]:
+    signature = inspect.signature(make)  # type: ignore[arg-type] # a function from the registry
+    return [
+        name if parameter.default is parameter.empty else f"{name}={parameter.default}"
+        for name, parameter in signature.parameters.items()
+    ]

@@ -1,0 +1,136 @@
+"""The command ``discreet simulate``."""
+
+from __future__ import annotations
+
+import json as json_module
+import pathlib
+import shlex
+import sys
+from typing import Any
+
+from discreet.cli.output import print_json, table
+from discreet.environments import Environment, find
+from discreet.errors import InvalidArgument
+from discreet.learners.files import put_in_place, write_beside
+from discreet.simulation import Trace, simulate
+from discreet.simulation.contenders import contender
+
+
+def run(
+    stream: str,
+    learners: list[str],
+    n: int,
+    epsilon: float,
+    rounds: int,
+    seeds: int,
+    parameters: list[str],
+    report: pathlib.Path | None,
+    frame: pathlib.Path | None,
+    json: bool,
+    progress: bool,
+) -> None:
+    """Simulate each learner, print a table, write what was asked for."""
+    environment = find(stream, n=n, **parsed(parameters))
+    traces = traces_of(environment, learners, epsilon, rounds, seeds, progress)
+    if frame is not None:
+        write_frame(frame, traces)
+    if report is not None:
+        from discreet.report import write_report
+
+        title = f"{stream}: {', '.join(learners)}"
+        write_report(report, title=title, traces=traces, summary=environment.about, command=command())
+    if json:
+        print_json([summary_of(trace) for trace in traces])
+        return
+    print(regret_table(traces))
+    for path, what in ((report, "report"), (frame, "curves")):
+        if path is not None:
+            print(f"The {what}: {path}")
+
+
+def traces_of(
+    environment: Environment, learners: list[str], epsilon: float, rounds: int, seeds: int, progress: bool
+) -> list[Trace]:
+    """A trace for each learner. After Ctrl-C those that were finished; all names are checked first."""
+    chosen = [contender(name) for name in learners]
+    traces: list[Trace] = []
+    for entry in chosen:
+        learner = entry.make(environment.items, epsilon, environment.cost_range, rounds, None)
+        traces.append(simulate(environment, learner, rounds=rounds, seeds=seeds, progress=progress))
+        if traces[-1].interrupted:
+            print("interrupted: only the runs that were finished are shown", file=sys.stderr)
+            break
+    return traces
+
+
+def regret_table(traces: list[Trace]) -> str:
+    """One line per learner: regret and cost a round."""
+    rows = []
+    for trace in traces:
+        low, high = trace.band()
+        last = trace.checkpoints[-1]
+        rows.append(
+            [
+                trace.learner,
+                f"{trace.mean_regret[-1] / last:.4f}",
+                f"{low[-1] / last:.4f} to {high[-1] / last:.4f}",
+                f"{trace.cost[:, -1].mean() / last:.4f}",
+                "yes" if trace.guarantee.private else "no",
+            ]
+        )
+    head = traces[0]
+    title = f"{head.environment}, {len(head.items)} items, {head.checkpoints[-1]:,} rounds, {len(head.seeds)} seeds"
+    return title + "\n" + table(["learner", "regret a round", "95%", "cost a round", "private"], rows)
+
+
+def summary_of(trace: Trace) -> dict[str, Any]:
+    """The last checkpoint of a trace, as data."""
+    low, high = trace.band()
+    return {
+        "environment": trace.environment,
+        "learner": trace.learner,
+        "n": len(trace.items),
+        "rounds": trace.checkpoints[-1],
+        "seeds": trace.seeds,
+        "regret": trace.mean_regret[-1],
+        "regret_interval": [low[-1], high[-1]],
+        "cost": trace.cost[:, -1].mean(),
+        "best": trace.best[:, -1].mean(),
+        "final_point": dict(zip(map(str, trace.items), trace.final_points.mean(axis=0), strict=True)),
+        "private": trace.guarantee.private,
+        "guarantee": str(trace.guarantee),
+    }
+
+
+def write_frame(path: pathlib.Path, traces: list[Trace]) -> None:
+    """All curves as one Parquet file, whole or not at all."""
+    import io
+
+    import polars
+
+    buffer = io.BytesIO()
+    polars.concat([trace.to_frame() for trace in traces]).write_parquet(buffer)
+    put_in_place(write_beside(path, buffer.getvalue()), path)
+
+
+def parsed(parameters: list[str]) -> dict[str, Any]:
+    """``name=value`` pairs; a value is a JSON value where it looks like one, else text.
+
+    >>> parsed(["gap=0.1", "path=a.csv"])
+    {'gap': 0.1, 'path': 'a.csv'}
+    """
+    found = {}
+    for entry in parameters:
+        name, equals, value = entry.partition("=")
+        if not equals or not name:
+            raise InvalidArgument(f"A parameter is written NAME=VALUE. Got {entry!r} instead.")
+        try:
+            found[name] = json_module.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
+
+
+def command() -> str:
+    """The command line that is running, to be typed again."""
+    return "discreet " + shlex.join(sys.argv[1:])
