@@ -18,7 +18,7 @@ from discreet.learners.scalar_release import AsBit, with_laplace
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.noise import variance
-from discreet.randomizers.blocks import Blocks, best_length
+from discreet.randomizers.blocks import LONGEST_BLOCK, Blocks, best_length
 from discreet.randomizers.one_bit import OneBit
 from discreet.randomness import Seed, WordArray, WordSource, as_source
 
@@ -112,7 +112,9 @@ class BanditLearner(BanditFeedback):
             kind: Any = AsBit(randomizer.slope, round(randomizer.magnitude))
             length, moment = 1, randomizer.second_moment
         else:
-            length = LONGER_BLOCKS * best_length(budget.per_round) if block is None else block
+            length = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
+            if block is not None:
+                length = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
             blocks = Blocks(budget.per_round, (low, high), length=length, source=words)
             kind = with_laplace(blocks.law)
             length, moment = blocks.length, 1 + variance(blocks.law) / (blocks.length * DEFAULT_UNITS) ** 2

@@ -16,7 +16,8 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.rational import float_above, laplace_scale, privacy_loss
 from discreet.randomness import WordSource
 
-_LONGEST_BLOCK = 1 << 24
+#: No block is longer, so that its sum fits 64 bits with room to spare.
+LONGEST_BLOCK = 1 << 24
 
 
 class Blocks(Exclusive):
@@ -58,7 +59,7 @@ class Blocks(Exclusive):
         self.grid = Grid(*cost_range, units)
         self.law = noise.laplace(laplace_scale(self.epsilon, 2 * self.grid.units))
         chosen = length if length is not None else best_length(self.epsilon)
-        self.length = integer("Blocks", "length", chosen, least=1, most=_LONGEST_BLOCK)
+        self.length = integer("Blocks", "length", chosen, least=1, most=LONGEST_BLOCK)
         self._sum = np.zeros(1, dtype=np.int64)
         self._count = np.zeros(1, dtype=np.int64)
 
@@ -128,5 +129,5 @@ def best_length(epsilon: Fraction) -> int:
     11
     """
     ideal = math.sqrt(8) / float(epsilon)
-    near = {min(max(1, math.floor(ideal)), _LONGEST_BLOCK), min(max(1, math.ceil(ideal)), _LONGEST_BLOCK)}
+    near = {min(max(1, math.floor(ideal)), LONGEST_BLOCK), min(max(1, math.ceil(ideal)), LONGEST_BLOCK)}
     return min(near, key=lambda length: length + 8 / (length * float(epsilon) ** 2))
