@@ -17,6 +17,13 @@ def positive(owner: str, **values: float) -> None:
         checks.positive_number(owner, name, value)
 
 
+def nonnegative(owner: str, **values: float) -> None:
+    """Refuse any that is not a number of at least zero."""
+    for name, value in values.items():
+        if checks.finite_number(owner, name, value) < 0:
+            raise checks.complaint(owner, name, "a number of at least 0", value)
+
+
 def share(owner: str, name: str, value: float) -> float:
     """A number in (0, 1]."""
     number = checks.positive_number(owner, name, value)

@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 
-from discreet.bounds.arguments import positive, sizes
+from discreet import checks
+from discreet.bounds.arguments import nonnegative, positive, sizes
 from discreet.checks import FloatArray
 
 
@@ -69,10 +70,11 @@ def bandit_dual_averaging(
     """
     n, T = sizes("bandit_dual_averaging", n, T)
     positive("bandit_dual_averaging", M=M, second_moment=second_moment, exploration=exploration, step=step)
-    updates = T // block
+    nonnegative("bandit_dual_averaging", outstanding=outstanding)
+    distance = _range("bandit_dual_averaging", n, start_range)
+    updates = T // checks.integer("bandit_dual_averaging", "block", block, 1)
     spread = n * (n + 1) * second_moment
     root = updates ** (1 / 3)
-    distance = n / 8 if start_range is None else start_range
     rate = 3 * exploration + distance / step + 1.5 * spread * step / exploration
     regret = rate * root**2 + 3 * spread * step * root
     if outstanding:
@@ -122,8 +124,12 @@ def batched(
     """
     n, T = sizes("batched", n, T)
     positive("batched", M=M, shortest=shortest, longest=longest, alpha=alpha)
+    nonnegative("batched", noise_variance=noise_variance, first_spent=first_spent)
+    if longest < shortest:
+        raise checks.complaint("batched", "longest", f"at least the shortest length {shortest}", longest)
     gradient = 8 * M**2 if squared_gradient is None else squared_gradient
-    distance = n / 8 if start_range is None else start_range
+    positive("batched", squared_gradient=gradient)
+    distance = _range("batched", n, start_range)
     energy = T * (gradient * longest + n * noise_variance / shortest)
     blocks = max(1.0, T / shortest)
     largest = 4 * M * longest + math.sqrt(2 * noise_variance) * (math.log(blocks) + 0.75 * n)
@@ -142,8 +148,8 @@ def tree_dual_averaging(
     """
     n, T = sizes("tree_dual_averaging", n, T)
     positive("tree_dual_averaging", M=M, eta=eta)
-    distance = n / 8 if start_range is None else start_range
-    return distance / eta + eta * T * _tree_rate(n, M, variance)
+    distance = _range("tree_dual_averaging", n, start_range)
+    return distance / eta + eta * T * _tree_rate("tree_dual_averaging", n, M, variance)
 
 
 def tree_step(n: int, T: int, M: float, variance: float, *, start_range: float | None = None) -> float:
@@ -153,9 +159,14 @@ def tree_step(n: int, T: int, M: float, variance: float, *, start_range: float |
     """
     n, T = sizes("tree_step", n, T)
     positive("tree_step", M=M)
-    distance = n / 8 if start_range is None else start_range
-    return math.sqrt(distance / (T * _tree_rate(n, M, variance)))
+    return math.sqrt(_range("tree_step", n, start_range) / (T * _tree_rate("tree_step", n, M, variance)))
 
 
-def _tree_rate(n: int, M: float, variance: float) -> float:
+def _range(owner: str, n: int, start_range: float | None) -> float:
+    """R, by default that of the middle of the cube."""
+    return n / 8 if start_range is None else checks.positive_number(owner, "start_range", start_range)
+
+
+def _tree_rate(owner: str, n: int, M: float, variance: float) -> float:
+    nonnegative(owner, variance=variance)
     return 4 * M**2 + 2 * math.sqrt(2) * M * math.sqrt(n * variance)

@@ -95,7 +95,19 @@ def simulate(
     """Play learners against a stream and print their regret."""
     from discreet.cli.simulate import run
 
-    run(stream, learner or ["bandit"], n, epsilon, rounds, seeds, parameters or [], report, frame, json, not quiet)
+    run(
+        stream,
+        learner or ["bandit"],
+        n,
+        epsilon,
+        rounds,
+        seeds,
+        parameters or [],
+        report,
+        frame,
+        json,
+        not quiet,
+    )
 
 
 @app.command(
@@ -117,9 +129,9 @@ def compare(
     epsilon: Annotated[list[float] | None, typer.Option(help="Privacy loss.")] = None,
     rounds: Annotated[list[int] | None, typer.Option(help="Rounds.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Independent runs.")] = None,
-    out: Annotated[pathlib.Path, typer.Option(help="The Parquet file; gone on with if it is there.")] = pathlib.Path(
-        "sweep.parquet"
-    ),
+    out: Annotated[
+        pathlib.Path, typer.Option(help="The Parquet file; gone on with if it is there.")
+    ] = pathlib.Path("sweep.parquet"),
     report: Report = None,
     cluster: Annotated[
         str | None, typer.Option(help="dask://HOST:PORT or ray://HOST:PORT, instead of this machine.")
@@ -189,7 +201,7 @@ def plan(
 echo '{"kind": "Modular", "weights": [1, -2, 3]}' > f.json; discreet minimize f.json"""
 )
 def minimize(
-    file: Annotated[pathlib.Path, typer.Argument(help="A set function as JSON, as f.to_json() writes it.")],
+    file: Annotated[pathlib.Path, typer.Argument(help="A set function as JSON, as f.to_dict() gives it.")],
     json: Json = False,
 ) -> None:
     """The set of least value, with a certificate."""

@@ -18,8 +18,8 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
     shop = find("checkout", n=n)
     began = time.perf_counter()
     print(
-        f"A shop with {n} products and {rounds:,} customers, {seeds} times over. Each customer is shown a set of products; "
-        f"only the profit of that set is seen, and it is private (epsilon = {epsilon:g})."
+        f"A shop with {n} products and {rounds:,} customers, {seeds} times over. Each is shown a set "
+        f"of products; only the profit of that set is seen, and it is private (epsilon = {epsilon:g})."
     )
     traces = traces_of(shop, CAST, epsilon, rounds, seeds, progress)
     print(regret_table(traces))
@@ -29,12 +29,19 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
     fixed = min(value for name, value in mean.items() if name.startswith(("RandomSet", "FixedSet")))
     best = float(ours.best[:, -1].mean()) / last
     share = (fixed - mean[ours.learner]) / (fixed - best)
-    chosen = [str(item) for item, level in zip(ours.items, ours.final_points.mean(axis=0), strict=True) if level > 0.5]
-    wanted = [str(item) for item, part in zip(ours.items, ours.best_sets.mean(axis=0), strict=True) if part > 0.5]
+    chosen = [
+        str(item)
+        for item, level in zip(ours.items, ours.final_points.mean(axis=0), strict=True)
+        if level > 0.5
+    ]
+    wanted = [
+        str(item) for item, part in zip(ours.items, ours.best_sets.mean(axis=0), strict=True) if part > 0.5
+    ]
     summary = (
-        f"The private learner made {share:.0%} of the way from the best of showing nothing, everything or random "
-        f"products to the best fixed set in hindsight, over all {rounds:,} customers, learning time included. In the end "
-        f"it offered {', '.join(chosen) or 'nothing'}; best would have been {', '.join(wanted) or 'nothing'}."
+        f"The private learner made {share:.0%} of the way from the best of showing nothing, everything or "
+        f"random products to the best fixed set in hindsight, over all {rounds:,} customers, learning time "
+        f"included. In the end it offered {', '.join(chosen) or 'nothing'}; best would have been "
+        f"{', '.join(wanted) or 'nothing'}."
     )
     print(summary)
     write_report(report, title="A private checkout", traces=traces, summary=summary, command=command())

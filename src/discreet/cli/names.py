@@ -17,10 +17,12 @@ def run(json: bool) -> None:
     if json:
         print_json({"streams": streams, "learners": learners})
         return
-    rows = [[name, ", ".join(entry["parameters"]), entry["about"]] for name, entry in streams.items()]
+    rows = [[name, ", ".join(entry["parameters"]), str(entry["about"])] for name, entry in streams.items()]
     print(table(["stream", "parameters", "about"], rows))
     print()
-    print(table(["learner", "feedback", "about"], [[n, e["feedback"], e["about"]] for n, e in learners.items()]))
+    print(
+        table(["learner", "feedback", "about"], [[n, e["feedback"], e["about"]] for n, e in learners.items()])
+    )
 
 
 def _parameters(make: object) -> list[str]:

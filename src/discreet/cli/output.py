@@ -37,6 +37,9 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header))]
     lines = []
     for row in [header, *rows]:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        cells = [
+            row[0].ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+        ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)

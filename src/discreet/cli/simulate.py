@@ -79,7 +79,8 @@ def regret_table(traces: list[Trace]) -> str:
             ]
         )
     head = traces[0]
-    title = f"{head.environment}, {len(head.items)} items, {head.checkpoints[-1]:,} rounds, {len(head.seeds)} seeds"
+    size = f"{len(head.items)} items, {head.checkpoints[-1]:,} rounds, {len(head.seeds)} seeds"
+    title = f"{head.environment}, {size}"
     return title + "\n" + table(["learner", "regret a round", "95%", "cost a round", "private"], rows)
 
 

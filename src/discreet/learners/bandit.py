@@ -115,8 +115,9 @@ class BanditLearner(BanditFeedback):
             length, moment = 1, randomizer.second_moment
             noise = moment
         else:
-            longest = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
-            length = longest if block is None else block
+            length = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
+            if block is not None:
+                length = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
             blocks = Blocks(budget.per_round, (low, high), length=length, source=words)
             kind = with_laplace(blocks.law)
             length, noise = blocks.length, variance(blocks.law) / (blocks.length * DEFAULT_UNITS) ** 2
@@ -197,7 +198,7 @@ class BanditLearner(BanditFeedback):
             return
         if self.mode != "local" or cost is not None:
             raise InvalidArgument("A 'released' bit is told to a local BanditLearner, instead of a cost.")
-        if not isinstance(released, int | np.integer) or released not in (0, 1):
+        if isinstance(released, bool) or not isinstance(released, int | np.integer) or released not in (0, 1):
             # It may be a private value in the wrong place, so it is not shown.
             raise InvalidArgument("The 'released' of BanditLearner.tell must be the bit 0 or 1.")
         bit = int(released)

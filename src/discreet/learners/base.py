@@ -168,11 +168,12 @@ class Learner(Exclusive):
 
     def _expire(self, name: int) -> None:
         """Learn from a decision whose deadline has come as if its cost were the middle of the range."""
-        if name in self._pending:
-            if self._struck < self.horizon:
-                self._learn(name, self._neutral_step(self._pending[name]))
-            else:
-                del self._pending[name]
+        if name not in self._pending:
+            return
+        if self._struck < self.horizon:
+            self._learn(name, self._neutral_step(self._pending[name]))
+        else:
+            del self._pending[name]
 
     def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
         """The learning step for a value in the middle of the range, by the same mechanism as any other."""

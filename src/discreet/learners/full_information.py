@@ -104,7 +104,7 @@ class FullInformationLearner(FunctionFeedback):
             raise checks.complaint(owner, "method", "'batched' or 'tree'", method)
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1)
-        if delta is not None and not 0 < checks.positive_number(owner, "delta", delta) < 1:
+        if delta is not None and not 0 < checks.finite_number(owner, "delta", delta) < 1:
             raise checks.complaint(owner, "delta", "a number strictly between 0 and 1", delta)
         words = as_source(source, seed)
         self._limits, self._bound = subgradient_limits(low, high, gradient_bound)
@@ -149,8 +149,8 @@ class FullInformationLearner(FunctionFeedback):
                 made, promise = gaussian, gaussian.guarantee_at(float(delta))
         self.noise_variance = made.mean_variance
         if step is None:
-            away = bounds.start_range(self._start)
-            step = bounds.tree_step(n, horizon, _half(limits), self.noise_variance, start_range=away)
+            distance = bounds.start_range(self._start)
+            step = bounds.tree_step(n, horizon, _half(limits), self.noise_variance, start_range=distance)
         rule = DualAveraging(checks.positive_number("FullInformationLearner", "step", step), self._start)
         core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=self._start, horizon=horizon)
         return core, promise
@@ -164,14 +164,15 @@ class FullInformationLearner(FunctionFeedback):
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
         It holds for submodular costs in the declared range, each told before the next set is drawn, and
-        without a `gradient_bound` that cuts gradients. For blocks the adversary is oblivious. For the tree
-        `rounds` should be the horizon, for which the noise is least on average.
+        without a `gradient_bound` that cuts gradients. For blocks the adversary is oblivious.
         """
         n, half, core = self._start.size, _half(self._limits), self._core
         if self.method == "tree":
-            away = bounds.start_range(self._start)
-            eta = core.rule.eta
-            return bounds.tree_dual_averaging(n, rounds, half, self.noise_variance, eta, start_range=away)
+            rounds = checks.integer("regret_bound", "rounds", rounds, 1, core.horizon)
+            # The variances of some of the rounds add up to no more than those of all.
+            variance = self.noise_variance * core.horizon / rounds
+            distance = bounds.start_range(self._start)
+            return bounds.tree_dual_averaging(n, rounds, half, variance, core.rule.eta, start_range=distance)
         return bounds.batched(
             n,
             rounds,

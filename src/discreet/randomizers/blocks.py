@@ -16,7 +16,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.rational import float_above, laplace_scale, privacy_loss
 from discreet.randomness import WordSource
 
-#: No block is longer.
+#: No block is longer, so that its sum fits 64 bits with room to spare.
 LONGEST_BLOCK = 1 << 24
 
 

@@ -1,0 +1,195 @@
+"""The regret bounds of our own learners: recomputed from their proofs, and least where they should be."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from discreet import DiscreetError, bounds
+from discreet.bounds.dual_averaging import start_range
+from discreet.learners.bandit import EXPLORATION, STEP
+
+ns = st.integers(1, 30)
+rounds = st.integers(1, 10**6)
+moments = st.floats(1.0, 1e4)
+positive = st.floats(1e-3, 1e3)
+
+
+def leading(n: int, s: float, a: float, b: float) -> float:
+    """What multiplies M T^(2/3) in the bandit bound."""
+    return 3 * a + n / (8 * b) + 1.5 * n * (n + 1) * s * b / a
+
+
+@settings(max_examples=50)
+@given(ns, moments)
+def test_bandit_tuning_is_the_minimum(n: int, s: float) -> None:
+    """A general solver finds no better pair, and the least value has the constant 1.5 * 4.5^(1/3)."""
+    a, b = bounds.bandit_tuning(n, s)
+    least = leading(n, s, a, b)
+    solved = scipy.optimize.minimize(
+        lambda logs: math.log(leading(n, s, *np.exp(logs))),
+        np.log([1.6 * a, 0.5 * b]),
+        method="Nelder-Mead",
+        options={"xatol": 1e-7, "fatol": 1e-12},
+    )
+    assert least <= math.exp(solved.fun) * (1 + 1e-9)
+    assert least == pytest.approx(math.exp(solved.fun), rel=1e-6)
+    assert least == pytest.approx(1.5 * 4.5 ** (1 / 3) * (n * n * (n + 1) * s) ** (1 / 3))
+
+
+@settings(max_examples=20)
+@given(ns, moments)
+def test_the_default_tuning_has_2_7_times_the_least_bound(n: int, s: float) -> None:
+    """To first order: 0.4 and 3 times the best constants, as the docs say."""
+    a, b = bounds.bandit_tuning(n, s)
+    assert leading(n, s, EXPLORATION * a, STEP * b) / leading(n, s, a, b) == pytest.approx(2.744, abs=1e-3)
+
+
+def test_the_bandit_constant() -> None:
+    """2.476 n^(2/3) (n+1)^(1/3) s^(1/3) M T^(2/3) for many rounds."""
+    n, s, M, T = 8, 4.68, 2.0, 10**18
+    bound = bounds.bandit_dual_averaging(n, T, M, s, *bounds.bandit_tuning(n, s))
+    assert bound / (n ** (2 / 3) * (n + 1) ** (1 / 3) * s ** (1 / 3) * M * T ** (2 / 3)) == pytest.approx(
+        2.4764, abs=2e-4
+    )
+
+
+@settings(max_examples=50)
+@given(ns, st.integers(1, 2000), moments, positive, positive, st.integers(1, 9))
+def test_the_bandit_bound_covers_the_sums_of_its_proof(
+    n: int, T: int, s: float, a: float, b: float, block: int
+) -> None:
+    """Lemma 1 summed round by round with the schedules themselves is at most the closed form, and not far."""
+    t = np.arange(1, T // block + 1)
+    gamma, eta = np.minimum(1, a * t ** (-1 / 3)), b * t ** (-2 / 3)
+    summed = 2 * gamma.sum() + (eta / 2 * 2 * n * (n + 1) * s / gamma).sum()
+    summed += n / 8 / eta[-1] if t.size else 0
+    exact = 3.0 * (block * summed + 2 * block)
+    bound = bounds.bandit_dual_averaging(n, T, 3.0, s, a, b, block=block)
+    assert exact <= bound * (1 + 1e-12)
+    late = bounds.bandit_dual_averaging(n, T, 3.0, s, a, b, block=block, outstanding=5.0)
+    root8 = 2 * math.sqrt(2)
+    drift = root8 * (eta * (root8 * 5 + np.sqrt(2 * n * (n + 1) * s * 5 / gamma))).sum()
+    assert exact + 3.0 * block * drift <= late * (1 + 1e-12)
+    assert late >= bound
+
+
+@settings(max_examples=50)
+@given(ns, rounds, positive, moments)
+def test_the_bandit_bound_is_the_display(n: int, T: int, M: float, s: float) -> None:
+    """Recomputed from the docstring, for blocks and another start too; it is proportional to M."""
+    a, b, block, R = 0.7, 0.02, 4, n / 3
+    N, spread = T // block, n * (n + 1) * s
+    display = N ** (2 / 3) * (3 * a + R / b + 1.5 * spread * b / a) + 3 * spread * b * N ** (1 / 3)
+    bound = bounds.bandit_dual_averaging(n, T, M, s, a, b, block=block, start_range=R)
+    assert bound == pytest.approx(block * M * display + 2 * M * block)
+
+
+@settings(max_examples=50)
+@given(ns, rounds, positive, st.floats(0, 1e4), st.integers(1, 100), st.integers(1, 20))
+def test_the_batched_bound_is_the_display(
+    n: int, T: int, M: float, v: float, shortest: int, more: int
+) -> None:
+    """Recomputed from Theorem 12, with its defaults and with what else can be given."""
+    longest = shortest * more
+
+    def display(alpha: float, G: float, R: float, F: float) -> float:
+        energy = math.sqrt(alpha * R * T * (G * longest + n * v / shortest))
+        largest = 4 * M * longest + math.sqrt(2 * v) * (math.log(max(1, T / shortest)) + 0.75 * n)
+        return (1 + 1 / alpha) * (energy + F + largest) + 2 * M * longest
+
+    bound = bounds.batched(n, T, M, v, shortest, longest)
+    assert bound == pytest.approx(display(0.5, 8 * M**2, n / 8, 0))
+    given = {"alpha": 0.3, "squared_gradient": 2.0, "start_range": n / 2, "first_spent": 9.0}
+    assert bounds.batched(n, T, M, v, shortest, longest, **given) == pytest.approx(display(0.3, 2, n / 2, 9))
+    # From the middle of the cube an adapting adversary adds the sum over items of 1/2 sqrt(v T / shortest).
+    added = n / 2 * math.sqrt(v * max(1, T / shortest))
+    assert bounds.batched(n, T, M, v, shortest, longest, adaptive=True) == pytest.approx(bound + added)
+
+
+def test_the_batched_constant() -> None:
+    """6 n^(3/4) M sqrt(T / epsilon) with blocks of 4 sqrt(n) / epsilon; 2.9 times that for up to 16 times."""
+    n, M, T, epsilon = 9, 2.0, 10**16, 0.5
+    v, length = 2 * (8 * M / epsilon) ** 2, 4 * math.sqrt(n) / epsilon
+    rate = n**0.75 * M * math.sqrt(T / epsilon)
+    fixed = bounds.batched(n, T, M, v, length, length) / rate
+    assert fixed == pytest.approx(6.0, abs=1e-4)
+    longer = bounds.batched(n, T, M, v, length, 16 * length) / rate
+    assert longer / fixed == pytest.approx(math.sqrt(17 / 2), abs=1e-3)
+
+
+@settings(max_examples=50)
+@given(ns, rounds, positive, st.floats(0, 1e6))
+def test_tree_step_is_the_minimum(n: int, T: int, M: float, v: float) -> None:
+    """No nearby step has a smaller bound, and that is the one of Theorem 13; from a corner twice that."""
+    for R in (None, n / 2):
+        eta = bounds.tree_step(n, T, M, v, start_range=R)
+        best = bounds.tree_dual_averaging(n, T, M, v, eta, start_range=R)
+        for factor in (0.1, 0.99, 1.01, 10):
+            assert bounds.tree_dual_averaging(n, T, M, v, factor * eta, start_range=R) > best
+        closed = M * math.sqrt(2 * n * T) * math.sqrt(1 + math.sqrt(n * v) / (math.sqrt(2) * M))
+        assert best == pytest.approx(closed if R is None else 2 * closed)
+        rate = 4 * M**2 + 2 * math.sqrt(2) * M * math.sqrt(n * v)
+        direct = (n / 8 if R is None else R) / 0.01 + 0.01 * T * rate
+        assert bounds.tree_dual_averaging(n, T, M, v, 0.01, start_range=R) == pytest.approx(direct)
+
+
+def test_bounds_grow_with_what_makes_learning_hard() -> None:
+    """Items, rounds, the range, noise, late feedback, longer blocks, an adversary that adapts."""
+
+    def bandit(n: int = 5, T: int = 10**5, M: float = 1.0, s: float = 5.0, **options) -> float:  # type: ignore[no-untyped-def]
+        return bounds.bandit_dual_averaging(n, T, M, s, 1.0, 0.05, **options)
+
+    def batched(n: int = 5, T: int = 10**5, M: float = 1.0, v: float = 100.0, **options) -> float:  # type: ignore[no-untyped-def]
+        return bounds.batched(n, T, M, v, 10, 160, **options)
+
+    def tree(n: int = 5, T: int = 10**5, M: float = 1.0, v: float = 100.0) -> float:
+        return bounds.tree_dual_averaging(n, T, M, v, 0.01)
+
+    for bound in (bandit, batched, tree):
+        assert bound() < min(bound(n=6), bound(T=2 * 10**5), bound(M=1.5))
+    assert bandit() < min(bandit(s=6.0), bandit(outstanding=1.0), bandit(start_range=1.0))
+    assert bandit(outstanding=1.0) < bandit(outstanding=2.0)
+    assert batched() < min(batched(v=200.0), batched(adaptive=True), batched(first_spent=1.0))
+    assert tree() < tree(v=200.0)
+
+
+def test_start_range() -> None:
+    """The largest of |x - start|^2 / 2 over the corners: n/8 in the middle, n/2 at a corner."""
+    assert start_range(np.full(8, 0.5)) == 1.0
+    assert start_range(np.array([0.0, 1.0])) == 1.0
+    start = np.array([0.2, 0.9, 0.5])
+    corners = np.array([[code >> i & 1 for i in range(3)] for code in range(8)])
+    assert start_range(start) == pytest.approx(((corners - start) ** 2).sum(axis=1).max() / 2)
+
+
+BANDIT = {"n": 3, "T": 10, "M": 1.0, "second_moment": 2.0, "exploration": 1.0, "step": 0.1}
+BATCHED = {"n": 3, "T": 10, "M": 1.0, "noise_variance": 2.0, "shortest": 2, "longest": 4}
+TREE = {"n": 3, "T": 10, "M": 1.0, "variance": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("bound", "arguments", "name", "bad"),
+    [
+        *((bounds.bandit_dual_averaging, BANDIT, name, bad) for name in BANDIT for bad in (0, -1, "x")),
+        *((bounds.bandit_dual_averaging, BANDIT, "block", bad) for bad in (0, 1.5)),
+        *((bounds.bandit_dual_averaging, BANDIT, "outstanding", bad) for bad in (-1, float("nan"))),
+        *((bounds.bandit_dual_averaging, BANDIT, "start_range", bad) for bad in (0, -1)),
+        *((bounds.bandit_tuning, {"n": 3, "second_moment": 1.0}, name, 0) for name in ("n", "second_moment")),
+        *((bounds.batched, BATCHED, name, -1) for name in BATCHED),
+        *((bounds.batched, BATCHED, name, bad) for name in ("shortest", "longest") for bad in (0, math.inf)),
+        *((bounds.batched, BATCHED, name, -1) for name in ("alpha", "start_range", "squared_gradient")),
+        (bounds.batched, BATCHED, "first_spent", -1),
+        (bounds.batched, BATCHED, "longest", 1),
+        *((bounds.tree_dual_averaging, TREE | {"eta": 0.1}, name, -1) for name in [*TREE, "eta"]),
+        *((bounds.tree_step, TREE, name, -1) for name in [*TREE, "start_range"]),
+    ],
+)
+def test_bad_arguments_are_named(bound, arguments: dict, name: str, bad: object) -> None:  # type: ignore[no-untyped-def]
+    """The error says which argument of which bound."""
+    bound(**arguments)
+    with pytest.raises(DiscreetError, match=f"'{name}' of {bound.__name__}"):
+        bound(**(arguments | {name: bad}))
