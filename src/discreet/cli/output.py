@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,13 +34,14 @@ def plain(value: Any) -> Any:
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """Rows as aligned text; all columns but the first are aligned to the right."""
-    widths = [max(len(row[k]) for row in [header, *rows]) for k in range(len(header))]
+    """Rows as aligned text: columns of numbers to the right, others to the left."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
+    numeric = [all(re.fullmatch(r"[-\d.,e+]*", cell) for cell in column) for column in columns]
+    widths = [
+        max(len(cell) for cell in (name, *column)) for name, column in zip(header, columns, strict=True)
+    ]
     lines = []
     for row in [header, *rows]:
-        cells = [
-            row[0].ljust(widths[0]),
-            *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
-        ]
-        lines.append("  ".join(cells).rstrip())
+        cells = zip(row, widths, numeric, strict=True)
+        lines.append("  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in cells).rstrip())
     return "\n".join(lines)

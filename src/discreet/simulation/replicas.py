@@ -16,7 +16,7 @@ import numpy as np
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, FunctionStream, Stream
-from discreet.errors import InvalidArgument, InvalidType
+from discreet.errors import HorizonReached, InvalidArgument, InvalidType
 from discreet.learners.base import Learner
 from discreet.minimizers import minimize
 from discreet.privacy.guarantee import Guarantee
@@ -91,6 +91,8 @@ def simulate(
         return replica(recipe.stream(length, seed), maker(seed), marks, kept, bar, stop)
 
     first = maker(chosen[0])
+    if first.horizon < length:
+        raise HorizonReached(f"This learner can take {first.horizon} rounds, not {length}.")
     done, interrupted = _all(one, chosen, workers, stop, progress, length, f"{_name(first)} in {recipe.name}")
     if not done:
         raise KeyboardInterrupt  # not one seed was finished

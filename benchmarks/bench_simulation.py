@@ -1,0 +1,58 @@
+"""Simulated rounds a second on one core, with cryptographic words, and how the cost grows with rounds and items."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from benchmarks.measure import Row, median_seconds
+from discreet import BanditLearner, FullInformationLearner
+from discreet.environments import DirectedCuts, ItemSigns, Stream
+from discreet.learners.base import Learner
+from discreet.simulation import play
+
+Pair = tuple[Learner, Stream]
+
+
+def seconds(make: Callable[[int], Pair], size: int, repeats: int = 5) -> float:
+    """Median time to play all rounds of a stream; learner and stream are made beforehand."""
+    pairs = iter([make(size) for _ in range(repeats + 1)])
+    return median_seconds(lambda: play(*next(pairs)), repeats)
+
+
+def exponent(make: Callable[[int], Pair], sizes: Sequence[int]) -> float:
+    """The slope of log time against log size."""
+    times = [seconds(make, size, 3) for size in sizes]
+    return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+
+
+def bandit(n: int, T: int) -> Pair:
+    """One bit a cost, on item signs."""
+    return BanditLearner(n, 1.0, (-1, 1)), ItemSigns(n, T, 0.5)
+
+
+def tree(n: int, T: int) -> Pair:
+    """The k-ary tree, on directed cuts."""
+    return FullInformationLearner(n, 1.0, (-1, 1), method="tree", horizon=T), DirectedCuts(n, T)
+
+
+def blocks(n: int, T: int) -> Pair:
+    """Adaptive blocks, on directed cuts."""
+    return FullInformationLearner(n, 1.0, (-1, 1)), DirectedCuts(n, T)
+
+
+def rows() -> Iterator[Row]:
+    T = 2**19
+    limits = {"bandit": 1 / 2e6, "k-ary tree, cuts": 1 / 3e5, "blocks, cuts": None}
+    makers = {"bandit": bandit, "k-ary tree, cuts": tree, "blocks, cuts": blocks}
+    for name, make in makers.items():
+        time = seconds(lambda rounds, make=make: make(10, rounds), T) / T  # type: ignore[misc]
+        note = f"{1 / time / 1e6:.2f} million rounds a second"
+        yield Row(f"simulated round, {name}, n=10", time, limit=limits[name], note=note)
+    rounds = [2**k for k in range(14, 21)]
+    items = [2**k for k in range(5, 12)]
+    for name, make in makers.items():
+        slope = exponent(lambda T, make=make: make(10, T), rounds)  # type: ignore[misc]
+        yield Row(f"{name}: exponent in T, n=10, 2^14 to 2^20", slope, limit=1.1, unit="exponent")
+        slope = exponent(lambda n, make=make: make(n, 4096), items)  # type: ignore[misc]
+        # n log n between 32 and 2048 has a fitted exponent of about 1.19.
+        yield Row(f"{name}: exponent in n, T=4096, 2^5 to 2^11", slope, limit=1.3, unit="exponent")

@@ -1,0 +1,180 @@
+"""The command line, as a user meets it: words, data, files, and one clear line for every mistake."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import polars
+import pytest
+
+from discreet.cli import main
+from discreet.cli.output import plain, table
+
+QUICK = ["--rounds", "400", "--seeds", "2", "--n", "4"]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    """The exit code, and what was printed on both streams."""
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return int(end.value.code or 0), out, err
+
+
+@pytest.mark.parametrize("command", ["demo", "simulate", "compare", "plan", "minimize", "list"])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """With what it does; those with options to learn have examples."""
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert "Usage" in out
+    assert command == "list" or "Example" in out
+
+
+def test_simulate_prints_a_table_and_writes_files(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """A line per learner; curves as Parquet; a report."""
+    report, curves = tmp_path / "r.html", tmp_path / "c.parquet"
+    files = ["--report", str(report), "--out", str(curves)]
+    code, out, _ = run(capsys, "simulate", "modular", "-l", "bandit", "-l", "random", *QUICK, *files)
+    assert code == 0
+    assert "BanditLearner (epsilon=1)" in out
+    assert "RandomSet" in out
+    assert str(report) in out
+    assert report.read_text().startswith("<!doctype html>")
+    assert polars.read_parquet(curves)["learner"].n_unique() == 2
+
+
+def test_json_is_data(capsys: pytest.CaptureFixture[str]) -> None:
+    """One document on standard output, nothing else."""
+    code, out, _ = run(capsys, "simulate", "cuts", "-l", "full", *QUICK, "--set", "favoured=0.3", "--json")
+    (entry,) = json.loads(out)
+    assert (code, entry["n"], entry["rounds"], entry["private"]) == (0, 4, 400, True)
+    code, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--json")
+    assert json.loads(out)["options"][0]["learner"] == "BanditLearner"
+    code, out, _ = run(capsys, "list", "--json")
+    assert "modular" in json.loads(out)["streams"]
+    assert plain({"a": float("inf"), "b": {3, 1}}) == {"a": None, "b": [1, 3]}
+
+
+def test_plan_and_list_are_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """What to take, and what can be named."""
+    _, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--full")
+    assert "Take FullInformationLearner" in out
+    _, out, _ = run(capsys, "list")
+    assert "priced-cuts" in out
+    assert "paper-bandit" in out
+    assert table(["a", "b"], [["x", "10"], ["long", "9"]]) == "a      b\nx     10\nlong   9"
+
+
+def test_minimize_reads_json(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """The best set with its certificate; what is no description is refused."""
+    path = tmp_path / "f.json"
+    path.write_text('{"kind": "Modular", "weights": [1, -2, 3]}')
+    code, out, _ = run(capsys, "minimize", str(path))
+    assert (code, "[1]" in out) == (0, True)
+    code, out, _ = run(capsys, "minimize", str(path), "--json")
+    assert json.loads(out)["set"] == [1]
+    for text, message in (("{", "not JSON"), ("[]", "no JSON object"), ('{"kind": "Nothing"}', "Nothing")):
+        path.write_text(text)
+        code, _, err = run(capsys, "minimize", str(path))
+        assert code == 2
+        assert message in err
+
+
+def test_compare_writes_goes_on_and_reports(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """Flags or a file; the second time nothing is run; a failed cell is exit code 1."""
+    out_file, report = tmp_path / "s.parquet", tmp_path / "s.html"
+    flags = ["-s", "modular", "-l", "bandit", "-l", "random", "--n", "3", "--rounds", "200", "--seeds", "2"]
+    code, out, _ = run(
+        capsys, "compare", *flags, "--out", str(out_file), "--workers", "1", "--report", str(report)
+    )
+    assert code == 0
+    assert "modular / bandit" in out
+    assert report.exists()
+    before = out_file.stat().st_mtime_ns
+    assert run(capsys, "compare", *flags, "--out", str(out_file))[0] == 0
+    assert out_file.stat().st_mtime_ns == before
+    sweep = tmp_path / "s.toml"
+    sweep.write_text(
+        'streams = ["modular"]\nlearners = ["exponential-weights"]\nn = [13]\nrounds = 50\nseeds = 1\n'
+    )
+    code, _, err = run(capsys, "compare", str(sweep), "--out", str(tmp_path / "t.parquet"), "--workers", "1")
+    assert code == 1
+    assert "failed: exponential-weights in modular" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "modlar"], "Did you mean 'modular'?"),
+        (["simulate", "modular", "-l", "nobody"], "no learner called 'nobody'"),
+        (["simulate", "priced-cuts", "--n", "17"], "from 1 to 16"),
+        (["simulate", "modular", "--rounds", "0"], "'rounds'"),
+        (["simulate", "modular", "--seeds", "0"], "'seeds'"),
+        (["simulate", "modular", "--epsilon", "-1"], "'epsilon'"),
+        (["simulate", "modular", "--set", "gap"], "NAME=VALUE"),
+        (["simulate", "modular", "--set", "gap=2"], "'gap'"),
+        (["simulate", "modular", "--out", "/nowhere/at/all.parquet", *QUICK], "/nowhere/at"),
+        (["simulate"], "Missing argument"),
+        (["simulate", "modular", "--wrong"], "No such option"),
+        (["compare"], "at least one of 'streams'"),
+        (["compare", "none.toml"], "Cannot read none.toml"),
+        (["compare", "none.toml", "-l", "bandit"], "not both"),
+        (["minimize", "none.json"], "none.json"),
+        (["plan", "--n", "0", "--epsilon", "1", "--rounds", "10"], "'n' of plan"),
+        (["nothing"], "No such command"),
+    ],
+)
+def test_mistakes_are_one_line_and_code_2(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing is half-written."""
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("discreet: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """That of the installed package."""
+    code, out, _ = run(capsys, "--version")
+    assert (code, out.count(".") >= 1) == (0, True)
+
+
+def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: pathlib.Path) -> None:
+    """A real process and a real signal."""
+    command = [
+        sys.executable,
+        "-m",
+        "discreet",
+        "simulate",
+        "modular",
+        "--rounds",
+        str(2**26),
+        "--seeds",
+        "1",
+    ]
+    code = "import sys, threading, os, signal; from discreet.cli import main; "
+    code += "threading.Timer(4.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start(); main(sys.argv[1:])"
+    ended = subprocess.run(
+        [sys.executable, "-c", code, *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 130
+    assert ended.stderr.endswith("discreet: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
