@@ -156,7 +156,9 @@ class Learner(Exclusive):
     def _ask(self, among: IntArray) -> Decision:
         self._expire(self._asked + 1 - self.expire_after)
         if self._drawn is None or self._asked % self._rounds_per_draw == 0:
-            draw = new_draw(among.copy())
+            # All items: begin with the last order, which is nearly right.
+            nearly = self._drawn is not None and self._drawn.order.size == among.size == len(self.items)
+            draw = new_draw((self._drawn.order if nearly else among).copy())  # type: ignore[union-attr]
             self._feed(lambda words, cursor: choose(self._core, draw, words, cursor))
             self._drawn = draw
         draw = self._drawn

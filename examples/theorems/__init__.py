@@ -1,0 +1,1 @@
+"""The theorems' rates beside what is measured."""
