@@ -7,6 +7,8 @@ the learner does.
 """
 
 from discreet.environments.against_the_point import AgainstThePoint
+from discreet.environments.concave_pools import concave_with_prices
+from discreet.environments.coverage_pools import coverage_with_prices
 from discreet.environments.cut_pools import cuts_with_prices
 from discreet.environments.directed_cuts import DirectedCuts
 from discreet.environments.environment import Environment
@@ -21,6 +23,7 @@ from discreet.environments.registry import (
     priced_cuts,
 )
 from discreet.environments.stream import FunctionStream, Stream, chain_costs, prefix_cost
+from discreet.environments.switching_pools import switching_cuts
 
 __all__ = [
     "ENVIRONMENTS",
@@ -33,10 +36,13 @@ __all__ = [
     "Stream",
     "adversary",
     "chain_costs",
+    "concave_with_prices",
+    "coverage_with_prices",
     "cuts",
     "cuts_with_prices",
     "find",
     "modular",
     "prefix_cost",
     "priced_cuts",
+    "switching_cuts",
 ]
