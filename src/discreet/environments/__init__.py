@@ -12,7 +12,9 @@ from discreet.environments.coverage_pools import coverage_with_prices
 from discreet.environments.cut_pools import cuts_with_prices
 from discreet.environments.directed_cuts import DirectedCuts
 from discreet.environments.environment import Environment
+from discreet.environments.hidden_signs import HiddenSigns
 from discreet.environments.item_signs import ItemSigns
+from discreet.environments.moving_signs import MovingSigns
 from discreet.environments.pool import Pool
 from discreet.environments.registry import (
     ENVIRONMENTS,
@@ -31,7 +33,9 @@ __all__ = [
     "DirectedCuts",
     "Environment",
     "FunctionStream",
+    "HiddenSigns",
     "ItemSigns",
+    "MovingSigns",
     "Pool",
     "Stream",
     "adversary",
