@@ -9,6 +9,7 @@ the learner does.
 from discreet.environments.against_the_point import AgainstThePoint
 from discreet.environments.concave_pools import concave_with_prices
 from discreet.environments.coverage_pools import coverage_with_prices
+from discreet.environments.customers import Customers, CustomerStream
 from discreet.environments.cut_pools import cuts_with_prices
 from discreet.environments.directed_cuts import DirectedCuts
 from discreet.environments.environment import Environment
@@ -24,12 +25,15 @@ from discreet.environments.registry import (
     modular,
     priced_cuts,
 )
+from discreet.environments.shops import Shop
 from discreet.environments.stream import FunctionStream, Stream, chain_costs, prefix_cost
 from discreet.environments.switching_pools import switching_cuts
 
 __all__ = [
     "ENVIRONMENTS",
     "AgainstThePoint",
+    "CustomerStream",
+    "Customers",
     "DirectedCuts",
     "Environment",
     "FunctionStream",
@@ -37,6 +41,7 @@ __all__ = [
     "ItemSigns",
     "MovingSigns",
     "Pool",
+    "Shop",
     "Stream",
     "adversary",
     "chain_costs",
