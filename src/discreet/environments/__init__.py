@@ -16,6 +16,7 @@ from discreet.environments.environment import Environment
 from discreet.environments.hidden_signs import HiddenSigns
 from discreet.environments.item_signs import ItemSigns
 from discreet.environments.moving_signs import MovingSigns
+from discreet.environments.pictures import NoisyPictures
 from discreet.environments.pool import Pool
 from discreet.environments.registry import (
     ENVIRONMENTS,
@@ -40,6 +41,7 @@ __all__ = [
     "HiddenSigns",
     "ItemSigns",
     "MovingSigns",
+    "NoisyPictures",
     "Pool",
     "Shop",
     "Stream",
