@@ -7,6 +7,7 @@ the learner does.
 """
 
 from discreet.environments.against_the_point import AgainstThePoint
+from discreet.environments.basket_files import read_baskets, read_invoices
 from discreet.environments.concave_pools import concave_with_prices
 from discreet.environments.coverage_pools import coverage_with_prices
 from discreet.environments.customers import Customers, CustomerStream
@@ -55,5 +56,7 @@ __all__ = [
     "modular",
     "prefix_cost",
     "priced_cuts",
+    "read_baskets",
+    "read_invoices",
     "switching_cuts",
 ]
