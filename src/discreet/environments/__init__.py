@@ -7,6 +7,7 @@ the learner does.
 """
 
 from discreet.environments.against_the_point import AgainstThePoint
+from discreet.environments.basket_customers import customers_from_baskets
 from discreet.environments.basket_files import read_baskets, read_invoices
 from discreet.environments.concave_pools import concave_with_prices
 from discreet.environments.coverage_pools import coverage_with_prices
@@ -22,10 +23,19 @@ from discreet.environments.pool import Pool
 from discreet.environments.registry import (
     ENVIRONMENTS,
     adversary,
+    baskets,
+    checkout,
+    concave,
+    coverage,
     cuts,
+    drifting,
     find,
+    image_cuts,
+    invoices,
+    lower_bound,
     modular,
     priced_cuts,
+    switching,
 )
 from discreet.environments.shops import Shop
 from discreet.environments.stream import FunctionStream, Stream, chain_costs, prefix_cost
@@ -47,16 +57,26 @@ __all__ = [
     "Shop",
     "Stream",
     "adversary",
+    "baskets",
     "chain_costs",
+    "checkout",
+    "concave",
     "concave_with_prices",
+    "coverage",
     "coverage_with_prices",
+    "customers_from_baskets",
     "cuts",
     "cuts_with_prices",
+    "drifting",
     "find",
+    "image_cuts",
+    "invoices",
+    "lower_bound",
     "modular",
     "prefix_cost",
     "priced_cuts",
     "read_baskets",
     "read_invoices",
+    "switching",
     "switching_cuts",
 ]
