@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from discreet import minimize
 from discreet.checks import FloatArray
 from discreet.environments import chain_costs, prefix_cost
 from discreet.set_functions import SetFunction
@@ -42,6 +43,27 @@ def assert_total_is_the_sum(stream: Any, functions: Iterable[SetFunction] | None
     masks = [rng.random(stream.n) < 0.5 for _ in range(10)]
     for mask in [*masks, np.zeros(stream.n, dtype=bool), np.ones(stream.n, dtype=bool)]:
         np.testing.assert_allclose(stream.total(mask), sum(f(mask) for f in played), atol=1e-9)
+
+
+def assert_costs_stay_in_range(stream: Any, cost_range: tuple[float, float]) -> None:
+    """In every round along a random order, whatever the learner's point; to the last bit."""
+    rng = np.random.default_rng(2)
+    costs = np.empty(stream.n + 1)
+    low, high = cost_range
+    assert low <= stream.cost_range[0] < stream.cost_range[1] <= high
+    for t in range(stream.rounds):
+        chain_costs(stream.compiled, t, rng.random(stream.n), rng.permutation(stream.n), costs)
+        assert stream.cost_range[0] <= costs.min()
+        assert costs.max() <= stream.cost_range[1]
+
+
+def gap_of_the_best(stream: Any) -> float:
+    """How much less the best set costs a round than the empty, the full and a random one (of 200, seed 0)."""
+    rng = np.random.default_rng(0)
+    total = stream.total
+    random = float(np.mean([total(rng.random(stream.n) < 0.5) for _ in range(200)]))
+    others = min(total([]), total(range(stream.n)), random)
+    return float(others - minimize(total).value) / stream.rounds
 
 
 def fits(counts: FloatArray, law: FloatArray) -> bool:

@@ -9,7 +9,7 @@ from stream_checks import ALPHA, assert_compiled_costs_are_values, assert_total_
 
 from discreet import DiscreetError
 from discreet.environments import Pool, cuts_with_prices
-from discreet.set_functions import Cut, Sum, is_submodular
+from discreet.set_functions import Cut, Modular, Sum, is_submodular
 
 
 def test_the_recipe_gives_these_functions() -> None:
@@ -51,11 +51,13 @@ def test_costs_and_total() -> None:
     assert_total_is_the_sum(pool)
 
 
-def cut_of(f: object) -> Cut:
-    """The cut with prices inside, which is only scaled: edges and the prices' signs are as drawn."""
+def parts_of(f: object) -> tuple[Cut, Modular]:
+    """The cut and the prices inside, which are only scaled: edges and the prices' signs are as drawn."""
     assert isinstance(f, Sum)
-    assert isinstance(f.terms[0], Cut)
-    return f.terms[0]
+    cut, prices = f.terms
+    assert isinstance(cut, Cut)
+    assert isinstance(prices, Modular)
+    return cut, prices
 
 
 def test_edges_and_prices_follow_their_law() -> None:
@@ -66,10 +68,10 @@ def test_edges_and_prices_follow_their_law() -> None:
     """
     bias, spread = 0.5, 1.0
     pool = cuts_with_prices(5, 10, functions=300, edge=0.3, bias=bias, spread=spread, seed=4)
-    cuts = [cut_of(f) for f in pool.functions]
-    edges = sum(cut.edges[0].size for cut in cuts)
+    parts = [parts_of(f) for f in pool.functions]
+    edges = sum(cut.edges[0].size for cut, _ in parts)
     means = np.array([-1, 1, -1, 1, -1])
-    agreeing = sum(int((cut.modular * means > 0).sum()) for cut in cuts)
+    agreeing = sum(int((prices.weights * means > 0).sum()) for _, prices in parts)
 
     def accepted(count: int, trials: int, probability: float) -> bool:
         return bool(stats.binomtest(count, trials, probability).pvalue > ALPHA)

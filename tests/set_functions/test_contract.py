@@ -48,6 +48,18 @@ def test_chain_values_are_the_values_of_all_prefixes(name: str, seed: int) -> No
 
 @each_family
 @each_seed
+def test_a_table_holds_the_value_of_every_set(name: str, seed: int) -> None:
+    """By their codes, of the function, of a sum and of the smallest ground sets."""
+    for n in (0, 1, N):
+        f, definition = instance(name, seed, n)
+        expected = [definition(s) for s in families.subsets(n)]
+        np.testing.assert_allclose(f.table().values, expected, **CLOSE)
+        shifted = [value + 2.5 for value in expected]
+        np.testing.assert_allclose(f.shift(2.5).table().values, shifted, **CLOSE)
+
+
+@each_family
+@each_seed
 def test_range_holds_every_value(name: str, seed: int) -> None:
     """The certified range is never left."""
     f, definition = instance(name, seed)

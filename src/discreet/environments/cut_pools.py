@@ -3,12 +3,9 @@
 import numpy as np
 
 from discreet import checks
-from discreet.environments.pool import MOST_ITEMS, Pool
-from discreet.errors import InvalidArgument
-from discreet.set_functions import Cut, SetFunction
-
-#: What is added to the seed of the functions to get the seed of the rounds.
-SEED_OF_ROUNDS = 1000
+from discreet.environments.pool import Pool
+from discreet.environments.priced_pools import priced_pool
+from discreet.set_functions import Cut
 
 
 def cuts_with_prices(
@@ -40,32 +37,20 @@ def cuts_with_prices(
         >>> float(values.min().round(12)), float(values.max().round(12))
         (-1.0, 1.0)
     """
-    owner = "cuts_with_prices"
-    n = checks.integer(owner, "n", n, 1, MOST_ITEMS)
-    rounds = checks.integer(owner, "rounds", rounds, 1)
-    functions = checks.integer(owner, "functions", functions, 1)
-    edge = checks.unit_number(owner, "edge", edge)
-    bias = checks.finite_number(owner, "bias", bias)
-    spread = checks.finite_number(owner, "spread", spread)
-    if spread < 0:
-        raise checks.complaint(owner, "spread", "a nonnegative number", spread)
-    seed = checks.integer(owner, "seed", seed, 0)
-    rng = np.random.default_rng(seed)
-    drawn = [_random_cut(rng, n, edge, bias, spread) for _ in range(functions)]
-    return Pool(drawn, rounds, seed=seed + SEED_OF_ROUNDS)
+    edge = checks.unit_number("cuts_with_prices", "edge", edge)
+    return priced_pool(
+        "cuts_with_prices",
+        lambda rng, n: _random_cut(rng, n, edge),
+        n,
+        rounds,
+        functions=functions,
+        bias=bias,
+        spread=spread,
+        seed=seed,
+    )
 
 
-def _random_cut(rng: np.random.Generator, n: int, edge: float, bias: float, spread: float) -> SetFunction:
-    # Published numbers depend on the order of these draws.
+def _random_cut(rng: np.random.Generator, n: int, edge: float) -> Cut:
     weights = rng.random((n, n)) * (rng.random((n, n)) < edge)
     np.fill_diagonal(weights, 0)
-    means = bias * np.where(np.arange(n) % 2 == 0, -1.0, 1.0)
-    cut = Cut(weights, means + spread * rng.normal(size=n))
-    values = cut.table().values
-    half = float(values.max() - values.min()) / 2
-    if half == 0:
-        raise InvalidArgument(
-            "The 'edge', 'bias' and 'spread' of cuts_with_prices must give functions that vary. "
-            f"Got {edge}, {bias} and {spread}, with which a constant one was drawn."
-        )
-    return (1 / half) * cut.shift(-(values.max() + values.min()) / 2)
+    return Cut(weights)

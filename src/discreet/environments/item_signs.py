@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet import checks
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.set_functions import Modular
@@ -19,7 +19,20 @@ class SignedItems(NamedTuple):
     signs: IntArray
 
 
-class ItemSigns(Stream):
+class SignedItemStream(Stream):
+    """Shared by streams of f(S) = s (2 [i in S] - 1). Iterating gives the functions round by round."""
+
+    compiled: SignedItems
+
+    def total_until(self, rounds: int) -> Modular:
+        """The sum of the functions of the first so many rounds."""
+        return sum_of_signed_items(self.n, self.compiled.items[:rounds], self.compiled.signs[:rounds])
+
+    def __iter__(self) -> Iterator[Modular]:
+        return (sum_of_signed_items(self.n, *pair) for pair in zip(*self.compiled, strict=True))
+
+
+class ItemSigns(SignedItemStream):
     """f(S) = s (2 [i in S] - 1), with an item i and a sign s drawn each round; for any number of items.
 
     The item is uniform. The best set on average takes every other item (0, 2, 4, ...), and the sign
@@ -44,16 +57,13 @@ class ItemSigns(Stream):
         gap = checks.unit_number("ItemSigns", "gap", gap)
         generator = np.random.default_rng(checks.integer("ItemSigns", "seed", seed, 0))
         items = generator.integers(self.n, size=self.rounds)
-        favourable = np.where(items % 2 == 0, -1, 1)
-        signs = np.where(generator.random(self.rounds) < 0.5 + 0.5 * gap, favourable, -favourable)
-        self.compiled = SignedItems(items, signs)
+        self.compiled = SignedItems(items, random_signs(items % 2 == 0, gap, generator))
 
-    def total_until(self, rounds: int) -> Modular:
-        """The sum of the functions of the first so many rounds."""
-        return sum_of_signed_items(self.n, self.compiled.items[:rounds], self.compiled.signs[:rounds])
 
-    def __iter__(self) -> Iterator[Modular]:
-        return (sum_of_signed_items(self.n, *pair) for pair in zip(*self.compiled, strict=True))
+def random_signs(good: BoolArray, gap: float, generator: np.random.Generator) -> IntArray:
+    """For each round -1 if its item is good and +1 if not, but with probability 1/2 - gap/2 the other."""
+    favourable = np.where(good, -1, 1)
+    return np.where(generator.random(good.size) < 0.5 + 0.5 * gap, favourable, -favourable)
 
 
 def sum_of_signed_items(n: int, items: IntArray, signs: IntArray) -> Modular:

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import itertools
+import os
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from discreet import checks
 from discreet.environments.against_the_point import AgainstThePoint
+from discreet.environments.basket_customers import customers_from_baskets
+from discreet.environments.basket_files import Path, read_baskets, read_invoices
+from discreet.environments.concave_pools import concave_with_prices
+from discreet.environments.coverage_pools import coverage_with_prices
+from discreet.environments.customers import CustomerStream
 from discreet.environments.cut_pools import cuts_with_prices
 from discreet.environments.directed_cuts import DirectedCuts
 from discreet.environments.environment import Environment
+from discreet.environments.hidden_signs import HiddenSigns
 from discreet.environments.item_signs import ItemSigns
+from discreet.environments.moving_signs import MovingSigns
+from discreet.environments.pictures import NoisyPictures
+from discreet.environments.pool import MOST_ITEMS
+from discreet.environments.shops import Shop
+from discreet.environments.switching_pools import switching_cuts
 from discreet.errors import InvalidArgument, UnknownName
 
 
@@ -20,7 +36,7 @@ def modular(n: int = 8, gap: float = 0.5) -> Environment:
     return Environment(
         "modular",
         lambda rounds, seed: ItemSigns(n, rounds, gap, seed=seed),
-        tuple(range(n)),
+        _numbers("modular", n),
         (-1.0, 1.0),
         "Each round concerns one item; every other item is worth taking.",
         {"gap": gap},
@@ -32,7 +48,7 @@ def cuts(n: int = 8, favoured: float = 0.0) -> Environment:
     return Environment(
         "cuts",
         lambda rounds, seed: DirectedCuts(n, rounds, favoured, seed=seed),
-        tuple(range(n)),
+        _numbers("cuts", n, 2),
         (-1.0, 1.0),
         "Each round one directed edge must not be cut; taking nothing and taking all are best.",
         {"favoured": favoured},
@@ -40,14 +56,173 @@ def cuts(n: int = 8, favoured: float = 0.0) -> Environment:
 
 
 def priced_cuts(n: int = 8, edge: float = 0.2, bias: float = 1.0, spread: float = 1.0) -> Environment:
-    """Random cuts with prices; the best set is neither empty nor full."""
+    """Random cuts with prices; the best set is neither empty nor full. At most 16 items."""
     return Environment(
         "priced-cuts",
         lambda rounds, seed: cuts_with_prices(n, rounds, edge=edge, bias=bias, spread=spread, seed=seed),
-        tuple(range(n)),
+        _numbers("priced-cuts", n, 1, MOST_ITEMS),
         (-1.0, 1.0),
         "Random cuts with prices; the best set is neither empty nor full.",
         {"edge": edge, "bias": bias, "spread": spread},
+    )
+
+
+def coverage(
+    n: int = 8, targets: int = 12, covered: float = 0.3, bias: float = 1.0, spread: float = 1.0
+) -> Environment:
+    """Items share what must be paid for once; the best set is neither empty nor full. At most 16 items."""
+    parameters = {"targets": targets, "covered": covered, "bias": bias, "spread": spread}
+    return Environment(
+        "coverage",
+        lambda rounds, seed: coverage_with_prices(
+            n, rounds, targets=targets, covered=covered, bias=bias, spread=spread, seed=seed
+        ),
+        _numbers("coverage", n, 1, MOST_ITEMS),
+        (-1.0, 1.0),
+        "Items bring rewards and share what must be paid for once; every other item is cheap.",
+        parameters,
+    )
+
+
+def concave(n: int = 8, height: float = 2.0, bias: float = 1.0, spread: float = 1.0) -> Environment:
+    """A concave function of the number of items plus prices. At most 16 items."""
+    return Environment(
+        "concave",
+        lambda rounds, seed: concave_with_prices(
+            n, rounds, height=height, bias=bias, spread=spread, seed=seed
+        ),
+        _numbers("concave", n, 1, MOST_ITEMS),
+        (-1.0, 1.0),
+        "The first items cost most, and items have prices; every other item is cheap.",
+        {"height": height, "bias": bias, "spread": spread},
+    )
+
+
+def checkout(
+    n: int = 10, shop: int = 0, price: float = 1.0, popular: float = 0.9, customers: int = 512
+) -> Environment:
+    """Customers want some items, and some of them only together; showing an item costs attention.
+
+    Args:
+        n: The number of items.
+        shop: The seed of the shop: of what is popular and what attention costs. The stream's own seed draws
+            the customers.
+        price: What showing every item costs, at most 1; all wishes of a customer together are worth 1.
+        popular: The probability that a wish concerns what is popular.
+        customers: How many customers are drawn; every round one of them comes.
+    """
+    made = Shop(n, shop, price=price, popular=popular)
+    return Environment(
+        "checkout",
+        lambda rounds, seed: made.stream(rounds, seed, customers=customers),
+        made.names,
+        (-1.0, 1.0),
+        "Showing an item costs attention; customers reward wanted items, most of all complete groups.",
+        {"shop": shop, "price": price, "popular": popular, "customers": customers},
+    )
+
+
+def baskets(
+    path: Path, n: int = 10, price: float | None = None, bonus: float = 1.0, pairs: int | None = None
+) -> Environment:
+    """What people bought, in the order of time, as customers: one basket a line, items separated by commas.
+
+    See :func:`customers_from_baskets` for the costs. Items, pairs, price and so the range are chosen by
+    looking at the data. That is not private: it is for experiments only.
+
+    Args:
+        path: The file, plain or gzipped.
+        n: How many items to offer, the most frequent ones.
+        price: What showing an item costs; set from the data if not given.
+        bonus: What a complete pair is worth, where an item is worth 1.
+        pairs: How many pairs count, the most frequent ones; n by default.
+    """
+    return _bought("baskets", path, read_baskets(path), n, price, bonus, pairs)
+
+
+def invoices(
+    path: Path,
+    n: int = 10,
+    price: float | None = None,
+    bonus: float = 1.0,
+    pairs: int | None = None,
+    invoice: str = "InvoiceNo",
+    item: str = "StockCode",
+    quantity: str = "Quantity",
+) -> Environment:
+    """What people bought, in the order of time, as customers: a CSV file with a header and an item a line.
+
+    See :func:`customers_from_baskets` for the costs. Items, pairs, price and so the range are chosen by
+    looking at the data. That is not private: it is for experiments only.
+
+    Args:
+        path: The file, plain or gzipped.
+        n: How many items to offer, the most frequent ones.
+        price: What showing an item costs; set from the data if not given.
+        bonus: What a complete pair is worth, where an item is worth 1.
+        pairs: How many pairs count, the most frequent ones; n by default.
+        invoice: The column of invoice numbers.
+        item: The column of items.
+        quantity: The column of quantities, if there is one; returned goods are left out.
+    """
+    bought = read_invoices(path, invoice=invoice, item=item, quantity=quantity)
+    return _bought("invoices", path, bought, n, price, bonus, pairs)
+
+
+def image_cuts(
+    width: int = 6, height: int = 6, noise: float = 1.0, smooth: float = 0.25, pictures: int = 256
+) -> Environment:
+    """Noisy pictures of one shape; the best set of pixels is that shape. Items are (row, column)."""
+    width = checks.integer("image-cuts", "width", width, 1)
+    height = checks.integer("image-cuts", "height", height, 1)
+    return Environment(
+        "image-cuts",
+        lambda rounds, seed: NoisyPictures(
+            width, height, rounds, noise=noise, smooth=smooth, pictures=pictures, seed=seed
+        ),
+        tuple(itertools.product(range(height), range(width))),
+        (-1.0, 1.0),
+        "Noisy pictures of one shape; pixels have prices, and parting neighbours costs.",
+        {"width": width, "height": height, "noise": noise, "smooth": smooth, "pictures": pictures},
+    )
+
+
+def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Environment:
+    """Random cuts with prices, whose best set changes at half time. At most 16 items."""
+    return Environment(
+        "switching",
+        lambda rounds, seed: switching_cuts(n, rounds, bias=bias, later_bias=later_bias, seed=seed),
+        _numbers("switching", n, 1, MOST_ITEMS),
+        (-1.0, 1.0),
+        "Random cuts with prices; at half time the other items become worth taking, half as clearly.",
+        {"bias": bias, "later_bias": later_bias},
+    )
+
+
+def drifting(n: int = 8, gap: float = 0.5, turns: float = 0.5) -> Environment:
+    """Each round one item matters; the best set moves on all the time."""
+    return Environment(
+        "drifting",
+        lambda rounds, seed: MovingSigns(n, rounds, gap, turns=turns, seed=seed),
+        _numbers("drifting", n, 2),
+        (-1.0, 1.0),
+        "Each round concerns one item; those worth taking are a run that moves around a ring.",
+        {"gap": gap, "turns": turns},
+    )
+
+
+def lower_bound(n: int = 8, strength: float = 0.5) -> Environment:
+    """Nearly fair signs that favour a hidden set: every learner's expected regret is at least 0.23 sqrt(n T).
+
+    That holds for the default strength; see :class:`HiddenSigns` for why.
+    """
+    return Environment(
+        "lower-bound",
+        lambda rounds, seed: HiddenSigns(n, rounds, strength=strength, seed=seed),
+        _numbers("lower-bound", n),
+        (-1.0, 1.0),
+        "Nearly fair signs favour a hidden set, so little that no learner can find it in time.",
+        {"strength": strength},
     )
 
 
@@ -56,18 +231,55 @@ def adversary(n: int = 8) -> Environment:
     return Environment(
         "adversary",
         lambda rounds, seed: AgainstThePoint(n, rounds, seed=seed),
-        tuple(range(n)),
+        _numbers("adversary", n),
         (-1.0, 1.0),
         "Each round a random item is made costly on the side that the learner leans to.",
+    )
+
+
+def _numbers(name: str, n: int, least: int = 1, most: int | None = None) -> tuple[int, ...]:
+    """Items that are called 0, 1, ..., as many as the environment can have."""
+    return tuple(range(checks.integer(name, "n", n, least, most)))
+
+
+def _bought(
+    name: str,
+    path: Path,
+    bought: list[tuple[str, ...]],
+    n: int,
+    price: float | None,
+    bonus: float,
+    pairs: int | None,
+) -> Environment:
+    items, people = customers_from_baskets(bought, n, price=price, bonus=bonus, pairs=pairs)
+    used = {"price": float(people.prices[0]), "bonus": bonus, "pairs": n if pairs is None else pairs}
+    return Environment(
+        name,
+        lambda rounds, seed: CustomerStream(people, np.arange(rounds)),
+        items,
+        people.cost_range,
+        "What people bought, one basket a round, in the order of time.",
+        {"path": os.fspath(path), **used},
+        most_rounds=len(people),
+        fixed=True,
     )
 
 
 #: Name -> the function that makes the environment.
 ENVIRONMENTS: dict[str, Callable[..., Environment]] = {
     "adversary": adversary,
+    "baskets": baskets,
+    "checkout": checkout,
+    "concave": concave,
+    "coverage": coverage,
     "cuts": cuts,
+    "drifting": drifting,
+    "image-cuts": image_cuts,
+    "invoices": invoices,
+    "lower-bound": lower_bound,
     "modular": modular,
     "priced-cuts": priced_cuts,
+    "switching": switching,
 }
 
 
@@ -85,8 +297,13 @@ def find(name: str, **parameters: Any) -> Environment:
             f"There is no stream called {name!r}.{hint} Known: {', '.join(sorted(ENVIRONMENTS))}."
         )
     make = ENVIRONMENTS[name]
-    unknown = sorted(set(parameters) - set(inspect.signature(make).parameters))
+    known = inspect.signature(make).parameters
+    unknown = sorted(set(parameters) - set(known))
     if unknown:
-        known = ", ".join(inspect.signature(make).parameters)
-        raise InvalidArgument(f"The stream {name!r} has no parameter {unknown[0]!r}. It has: {known}.")
+        raise InvalidArgument(
+            f"The stream {name!r} has no parameter {unknown[0]!r}. It has: {', '.join(known)}."
+        )
+    for parameter in known.values():
+        if parameter.default is parameter.empty and parameter.name not in parameters:
+            raise InvalidArgument(f"The stream {name!r} needs the parameter {parameter.name!r}.")
     return make(**parameters)

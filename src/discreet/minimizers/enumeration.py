@@ -13,5 +13,5 @@ def minimize_by_enumeration(f: SetFunction) -> Minimum:
     values = f.table().values
     code = int(np.argmin(values))
     chosen = frozenset(i for i in range(f.n) if code >> i & 1)
-    value = float(values[code])
+    value = f(chosen)  # a table may differ from it by rounding
     return Minimum(chosen, value, value, "enumeration", iterations=values.size)

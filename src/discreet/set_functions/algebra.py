@@ -77,6 +77,12 @@ class Sum(SetFunction):
             values += term._chain(order)
         return values
 
+    def _all_values(self) -> FloatArray:
+        values = self.terms[0]._all_values()
+        for term in self.terms[1:]:
+            values = values + term._all_values()
+        return values
+
     def _scaled(self, factor: float) -> Sum:
         return Sum(term._scaled(factor) for term in self.terms)
 

@@ -62,9 +62,7 @@ class SetFunction(ABC):
         from discreet.set_functions.table import Table
 
         checks.integer(self._name, "n", self.n, 0, MOST_ITEMS_OF_A_TABLE)
-        bits = np.arange(self.n)
-        values = [self._value((code >> bits) & 1 == 1) for code in range(2**self.n)]
-        return Table(values)
+        return Table(self._all_values())
 
     @abstractmethod
     def range(self) -> tuple[float, float]:
@@ -87,6 +85,11 @@ class SetFunction(ABC):
     @abstractmethod
     def _chain(self, order: IntArray) -> FloatArray:
         """The values along a checked order, as a new array."""
+
+    def _all_values(self) -> FloatArray:
+        """The values of all 2^n sets, by their codes; a family that can compute them at once overrides it."""
+        bits = np.arange(self.n)
+        return np.array([self._value((code >> bits) & 1 == 1) for code in range(2**self.n)])
 
     # Algebra
 
@@ -204,6 +207,14 @@ def all_whole(*arrays: FloatArray) -> bool:
     return all(
         bool(np.all(array == np.rint(array))) and float(np.abs(array).sum()) < 2.0**53 for array in arrays
     )
+
+
+def modular_values(weights: FloatArray, constant: float = 0.0) -> FloatArray:
+    """The values of S -> constant + sum of weights over S on all sets, by their codes."""
+    values = np.array([constant])
+    for weight in weights:
+        values = np.concatenate((values, values + weight))
+    return values
 
 
 def modular_range(weights: FloatArray, constant: float = 0.0) -> tuple[float, float]:

@@ -47,6 +47,9 @@ class ConcaveOfCardinality(SetFunction):
     def _chain(self, order: IntArray) -> FloatArray:
         return self.values.copy()
 
+    def _all_values(self) -> FloatArray:
+        return self.values[np.bitwise_count(np.arange(2**self.n))]
+
     def _scaled(self, factor: float) -> ConcaveOfCardinality:
         return ConcaveOfCardinality(self.values * factor)
 

@@ -120,6 +120,11 @@ class Cut(SetFunction):
         cut_chain(self._tails, self._heads, self._weights, self.modular, order, values)
         return values
 
+    def _all_values(self) -> FloatArray:
+        values = np.empty(2**self.n)
+        cut_values(self._tails, self._heads, self._weights, self.modular, values)
+        return values
+
     def _scaled(self, factor: float) -> Cut:
         return Cut.from_edges(self.n, self._tails, self._heads, self._weights * factor, self.modular * factor)
 
@@ -169,6 +174,18 @@ def cut_value(
         if mask[tails[e]] and not mask[heads[e]]:
             total += weights[e]
     return total
+
+
+@kernel
+def cut_values(
+    tails: IntArray, heads: IntArray, weights: FloatArray, modular: FloatArray, values: FloatArray
+) -> None:
+    """Write the values of all sets, by their codes, into `values`."""
+    mask = np.zeros(modular.size, dtype=np.bool_)
+    for code in range(values.size):
+        for i in range(mask.size):
+            mask[i] = code >> i & 1
+        values[code] = cut_value(tails, heads, weights, modular, mask)
 
 
 @kernel

@@ -112,6 +112,13 @@ class _WeightedGroups(SetFunction):
         )
         return values + self._constant
 
+    def _all_values(self) -> FloatArray:
+        values = np.empty(2**self.n)
+        groups_values(
+            self._starts, self._members, self._weights, self._modular, self._on_first, self._on_last, values
+        )
+        return values + self._constant
+
     def _like(self, rows: Iterable[IntArray], weights: Iterable[float], modular: FloatArray) -> Self:
         copy = type(self).__new__(type(self))
         copy.n = self.n
@@ -294,6 +301,24 @@ def groups_value(
         if chosen == starts[g + 1] - starts[g]:
             total += on_last * weights[g]
     return total
+
+
+@kernel
+def groups_values(
+    starts: IntArray,
+    members: IntArray,
+    weights: FloatArray,
+    modular: FloatArray,
+    on_first: float,
+    on_last: float,
+    values: FloatArray,
+) -> None:
+    """Write the values of all sets, by their codes, into `values`."""
+    mask = np.zeros(modular.size, dtype=np.bool_)
+    for code in range(values.size):
+        for i in range(mask.size):
+            mask[i] = code >> i & 1
+        values[code] = groups_value(starts, members, weights, modular, on_first, on_last, mask)
 
 
 @kernel

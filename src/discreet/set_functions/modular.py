@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range
+from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range, modular_values
 from discreet.set_functions.concave_form import ConcaveForm
 from discreet.set_functions.cut_network import CutNetwork
 
@@ -45,6 +45,9 @@ class Modular(SetFunction):
 
     def _chain(self, order: IntArray) -> FloatArray:
         return np.cumsum(np.concatenate(([self.constant], self.weights[order])))
+
+    def _all_values(self) -> FloatArray:
+        return modular_values(self.weights, self.constant)
 
     def _scaled(self, factor: float) -> Modular:
         return Modular(self.weights * factor, self.constant * factor)

@@ -57,6 +57,9 @@ class Table(SetFunction):
     def _chain(self, order: IntArray) -> FloatArray:
         return self.values[np.concatenate(([0], np.cumsum(self._bits[order])))]
 
+    def _all_values(self) -> FloatArray:
+        return self.values
+
     def _scaled(self, factor: float) -> Table:
         return Table(self.values * factor)
 

@@ -1,0 +1,126 @@
+"""Environments by name: what holds of all of them, and what is said of wrong names and parameters."""
+
+import inspect
+import pkgutil
+
+import numpy as np
+import pytest
+from stream_checks import (
+    assert_compiled_costs_are_values,
+    assert_costs_stay_in_range,
+    assert_total_is_the_sum,
+)
+
+import discreet.environments
+from discreet import DiscreetError, minimize
+from discreet.environments import ENVIRONMENTS, Environment, Stream, find
+
+#: Whose functions depend on what the learner does.
+ADAPTIVE = {"adversary"}
+#: Whose best set is empty or full by design.
+TRIVIAL = {"cuts", "switching"}
+#: Whose items are not numbers from 0 to n - 1.
+NAMED = {"checkout", "image-cuts"}
+#: Which need a file.
+FROM_FILES = {"baskets", "invoices"}
+
+each = pytest.mark.parametrize("name", sorted(set(ENVIRONMENTS) - FROM_FILES))
+
+
+def costs_of(stream: Stream) -> list[float]:
+    """What the first three items cost in each round."""
+    return [f(range(3)) for f in stream]
+
+
+@each
+def test_it_is_what_it_says(name: str) -> None:
+    """Its name, items, sentence and parameters; streams of the size asked for, within the range."""
+    environment = find(name)
+    assert isinstance(environment, Environment)
+    assert environment.name == name
+    assert len(set(environment.items)) == environment.n
+    assert environment.about.endswith(".")
+    assert set(environment.parameters) <= set(inspect.signature(ENVIRONMENTS[name]).parameters)
+    assert environment.most_rounds is None
+    assert not environment.fixed
+    if name not in NAMED:
+        assert environment.items == tuple(range(8))
+    stream = environment.stream(30, seed=1)
+    assert (stream.n, stream.rounds) == (environment.n, 30)
+    assert_costs_stay_in_range(stream, environment.cost_range)
+
+
+@each
+def test_the_parameters_rebuild_it(name: str) -> None:
+    """With the items' number where it has one, they give the same streams."""
+    environment = find(name)
+    size = {} if name == "image-cuts" else {"n": environment.n}
+    again = find(name, **environment.parameters, **size)
+    assert again.items == environment.items
+    if name not in ADAPTIVE:
+        assert costs_of(again.stream(20, seed=3)) == costs_of(environment.stream(20, seed=3))
+
+
+@pytest.mark.parametrize("name", sorted(set(ENVIRONMENTS) - FROM_FILES - ADAPTIVE))
+def test_its_streams_keep_the_contract(name: str) -> None:
+    """Compiled costs are values, totals are sums, the seed decides, and iterating twice gives the same."""
+    environment = find(name)
+    stream = environment.stream(30, seed=1)
+    assert_compiled_costs_are_values(stream)
+    assert_total_is_the_sum(stream)
+    until, played = stream.total_until(11), list(stream)[:11]
+    for size in range(environment.n + 1):
+        np.testing.assert_allclose(until(range(size)), sum(f(range(size)) for f in played), atol=1e-9)
+    assert costs_of(stream) == costs_of(stream) == costs_of(environment.stream(30, seed=1))
+    assert costs_of(stream) != costs_of(environment.stream(30, seed=2))
+
+
+@pytest.mark.parametrize("name", sorted(set(ENVIRONMENTS) - FROM_FILES - ADAPTIVE - TRIVIAL))
+def test_its_best_set_is_neither_empty_nor_full(name: str) -> None:
+    """Over 2^13 rounds, for three seeds."""
+    environment = find(name)
+    for seed in range(3):
+        best = minimize(environment.stream(2**13, seed=seed).total)
+        assert 0 < len(best.set) < environment.n
+
+
+@pytest.mark.parametrize("name", ["priced-cuts", "coverage", "concave", "switching"])
+def test_pools_refuse_many_items_at_once(name: str) -> None:
+    """When they are named, not when the first stream is made."""
+    with pytest.raises(DiscreetError, match=f"The 'n' of {name} must be a whole number from 1 to 16. Got 17"):
+        find(name, n=17)
+
+
+@pytest.mark.parametrize("name", sorted(set(ENVIRONMENTS) - FROM_FILES - {"image-cuts"}))
+def test_no_items_are_refused(name: str) -> None:
+    """In words."""
+    with pytest.raises(DiscreetError, match=r"The 'n' of .* must be a whole number"):
+        find(name, n=0)
+
+
+def test_other_sizes_of_pictures() -> None:
+    """Items are rows and columns."""
+    assert find("image-cuts", width=3, height=2).items == ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2))
+    with pytest.raises(DiscreetError, match="The 'width' of image-cuts"):
+        find("image-cuts", width=0)
+
+
+def test_unknown_names_and_parameters() -> None:
+    """What is there is listed, and the nearest name is offered."""
+    with pytest.raises(DiscreetError, match=r"no stream called 'chekout'. Did you mean 'checkout'") as caught:
+        find("chekout")
+    assert isinstance(caught.value, KeyError)
+    assert all(name in str(caught.value) for name in ENVIRONMENTS)
+    with pytest.raises(DiscreetError, match=r"'modular' has no parameter 'width'. It has: n, gap."):
+        find("modular", width=3)
+    with pytest.raises(DiscreetError, match=r"The stream 'baskets' needs the parameter 'path'."):
+        find("baskets", n=5)
+
+
+def test_no_environment_is_called_like_a_module() -> None:
+    """Else `discreet.environments.<name>` would depend on what was imported last."""
+    modules = {module.name for module in pkgutil.iter_modules(discreet.environments.__path__)}
+    recipes = {make.__name__ for make in ENVIRONMENTS.values()}
+    assert not modules & recipes
+    assert recipes <= set(discreet.environments.__all__)
+    assert {name.replace("-", "_") for name in ENVIRONMENTS} == recipes
