@@ -80,7 +80,7 @@ def simulate(
     learner: Annotated[
         list[str] | None, typer.Option("--learner", "-l", help="A learner; may be given several times.")
     ] = None,
-    n: Annotated[int, typer.Option(help="Items.")] = 8,
+    n: Annotated[int | None, typer.Option(help="Items; by default as many as the stream has.")] = None,
     epsilon: Annotated[float, typer.Option(help="Privacy loss.")] = 1.0,
     rounds: Annotated[int, typer.Option(help="Rounds.")] = 65536,
     seeds: Annotated[int, typer.Option(help="Independent runs.")] = 5,

@@ -19,7 +19,7 @@ from discreet.simulation.contenders import contender
 def run(
     stream: str,
     learners: list[str],
-    n: int,
+    n: int | None,
     epsilon: float,
     rounds: int,
     seeds: int,
@@ -30,7 +30,8 @@ def run(
     progress: bool,
 ) -> None:
     """Simulate each learner, print a table, write what was asked for."""
-    environment = find(stream, n=n, **parsed(parameters))
+    size = {} if n is None else {"n": n}
+    environment = find(stream, **size, **parsed(parameters))
     traces = traces_of(environment, learners, epsilon, rounds, seeds, progress)
     if frame is not None:
         write_frame(frame, traces)

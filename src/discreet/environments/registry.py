@@ -307,3 +307,8 @@ def find(name: str, **parameters: Any) -> Environment:
         if parameter.default is parameter.empty and parameter.name not in parameters:
             raise InvalidArgument(f"The stream {name!r} needs the parameter {parameter.name!r}.")
     return make(**parameters)
+
+
+def has_size(name: str) -> bool:
+    """Whether a stream takes a number of items `n`; pictures have a width and a height instead."""
+    return name not in ENVIRONMENTS or "n" in inspect.signature(ENVIRONMENTS[name]).parameters

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from discreet import checks
-from discreet.environments import find
+from discreet.environments import Environment, find, has_size
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.simulation.contenders import contender
 from discreet.simulation.replicas import as_maker, log_grid, replica
@@ -227,8 +227,9 @@ def _measure(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _environment(cell: Cell) -> Any:
-    return find(cell.environment, n=cell.n, **dict(cell.parameters))
+def _environment(cell: Cell) -> Environment:
+    size = {"n": cell.n} if has_size(cell.environment) else {}
+    return find(cell.environment, **size, **dict(cell.parameters))
 
 
 def _listed(value: Any) -> list[Any]:
