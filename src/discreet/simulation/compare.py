@@ -139,13 +139,25 @@ def _backend(cluster: str | None, workers: int | None) -> Iterator[Runner]:
     if found is None:
         raise checks.complaint("compare", "cluster", "'dask://HOST:PORT' or 'ray://HOST:PORT'", cluster)
     kind, address = found.groups()
-    with _dask(address) if kind == "dask" else _ray(address):
-        yield _run
+    if kind == "dask":
+        with _dask(address):
+            yield _run
+    else:
+        with _ray(address):
+            yield _run_in_batches
 
 
 def _run(cells: list[Cell]) -> Iterator[Any]:
     parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
     return iter(parallel(joblib.delayed(run_cell)(cell) for cell in cells))
+
+
+def _run_in_batches(cells: list[Cell]) -> Iterator[Any]:
+    """For Ray, whose joblib backend gives results only when all are there."""
+    size = 4 * max(1, joblib.effective_n_jobs(-1))
+    for first in range(0, len(cells), size):
+        parallel = joblib.Parallel(n_jobs=-1, batch_size=1)
+        yield from parallel(joblib.delayed(run_cell)(cell) for cell in cells[first : first + size])
 
 
 @contextlib.contextmanager
