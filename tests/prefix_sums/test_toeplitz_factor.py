@@ -129,7 +129,7 @@ def test_fresh_noise_is_neither_kept_nor_saved():
     sums = SquareRootToeplitz(3, 20, BOUND, Budget(rho=0.5))
     sums.add(np.array([1, 2, 3]))
     assert not sums.steps.state.fresh.any()
-    assert set(json.loads(sums.save())["arrays"]) == {"total", "noise", "buffers"}
+    assert set(json.loads(sums.to_bytes())["arrays"]) == {"total", "noise", "buffers"}
 
 
 def test_it_says_that_it_is_made_of_floats():
