@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Self, overload
@@ -20,11 +21,12 @@ from discreet.errors import (
     UnknownDecision,
 )
 from discreet.learners import pending
-from discreet.learners.arguments import restored_argument
+from discreet.learners.arguments import notes_arguments, restored_argument
 from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
 from discreet.learners.decision import Decision
 from discreet.learners.draw import SIZE, Draw, new_draw
-from discreet.learners.files import write_atomically
+from discreet.learners.files import written_beside
+from discreet.learners.restored import check_core
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
@@ -165,8 +167,12 @@ class Learner(Exclusive):
 
     def _expire(self, name: int) -> None:
         """Learn from a decision whose deadline has come as if its cost were the middle of the range."""
-        if name in self._pending and self._struck < self.horizon:
+        if name not in self._pending:
+            return
+        if self._struck < self.horizon:
             self._learn(name, self._neutral_step(self._pending[name]))
+        else:
+            del self._pending[name]
 
     def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
         """The learning step for a value in the middle of the range, by the same mechanism as any other."""
@@ -174,9 +180,13 @@ class Learner(Exclusive):
 
     def _number_of(self, decision: Decision | int) -> int:
         """The id of a decision that is still to be told about."""
-        name = decision.id if isinstance(decision, Decision) else decision
-        if not isinstance(name, int) or not 1 <= name <= self._asked:
-            raise UnknownDecision(f"No decision {name!r} was asked for.")
+        given = decision.id if isinstance(decision, Decision) else decision
+        try:
+            name = operator.index(given)
+        except TypeError:  # not quoted: it may be the cost, given in the wrong place
+            raise UnknownDecision(f"No decision is named by a {type(given).__name__}.") from None
+        if not 1 <= name <= self._asked:
+            raise UnknownDecision(f"No decision {name} was asked for.")
         if name not in self._pending:
             if name <= self._asked - self.expire_after:
                 raise Expired(
@@ -211,8 +221,14 @@ class Learner(Exclusive):
         A learner that keeps secrets is handed over: this object cannot go on (`discreet.learners.files`).
         Its file is as secret as the data.
         """
-        write_atomically(path, self.to_bytes())
-        self._handed_over = self.keeps_secrets
+        with self._alone(), written_beside(path, self._whole()) as put_in_place:
+            # Before the file is there: an interruption may lose the learner, never leave two of it.
+            self._handed_over = self.keeps_secrets
+            try:
+                put_in_place()
+            except OSError:
+                self._handed_over = False
+                raise
 
     @property
     def keeps_secrets(self) -> bool:
@@ -222,12 +238,17 @@ class Learner(Exclusive):
     def _settings(self) -> dict[str, Any]:
         if not hasattr(self, "_arguments"):
             raise InvalidType(f"A {type(self).__name__} cannot be saved: it is made from data.")
-        if not all(isinstance(item, str | int) for item in self.items):
+        if not notes_arguments(type(self)):
+            raise InvalidType(
+                f"A {type(self).__name__} cannot be saved: its constructor is not decorated with "
+                "`keeps_arguments`, so a file could not repeat the call."
+            )
+        if not all(isinstance(item, str | int | np.integer) for item in self.items):
             raise InvalidType(
                 "Only a learner whose items are named by strings or whole numbers can be saved."
             )
         return {
-            "items": list(self.items),
+            "items": [int(item) if isinstance(item, np.integer) else item for item in self.items],
             "arguments": self._arguments,
             "asked": self._asked,
             "struck": self._struck,
@@ -242,15 +263,22 @@ class Learner(Exclusive):
         arguments = {name: restored_argument(value) for name, value in settings["arguments"].items()}
         learner = cls(settings["items"], **arguments)
         learner._source = source if settings["words"] is None else WordSource.restored(settings["words"])
+        learner._not_private_because = learner._source.not_private_because
         owner = cls.__name__
-        learner._asked = checks.integer(owner, "saved number of decisions", settings["asked"], 0)
-        learner._struck = checks.integer(owner, "saved number of rounds", settings["struck"], 0)
+        asked = checks.integer(
+            owner, "saved number of decisions", settings["asked"], 0, pending.MOST_DECISIONS
+        )
+        learner._asked = asked
+        learner._struck = checks.integer(owner, "saved number of rounds", settings["struck"], 0, asked)
         return learner
 
     def _load(self, saved: Any) -> None:
         owner = type(self).__name__
         pending.put_back(owner, self._core, saved)
-        self._pending, self._drawn = pending.unpacked(owner, saved, len(self.items), self._asked)
+        check_core(owner, self._core)
+        self._pending, self._drawn = pending.unpacked(
+            owner, saved, len(self.items), self._asked, self._rounds_per_draw
+        )
 
     def __repr__(self) -> str:
         return (

@@ -10,6 +10,7 @@ import contextlib
 import os
 import pathlib
 import tempfile
+from collections.abc import Callable, Iterator
 
 from discreet.errors import StaleState
 
@@ -17,8 +18,12 @@ from discreet.errors import StaleState
 TAKEN = ".taken"
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file so that after a crash there is the old one or the new one, readable by its owner only."""
+@contextlib.contextmanager
+def written_beside(path: str | os.PathLike[str], data: bytes) -> Iterator[Callable[[], None]]:
+    """Write a file, readable by its owner only, beside the one it is to replace; gives what replaces it.
+
+    After a crash there is the old file or the new one. If it was not put in place it is removed.
+    """
     target = pathlib.Path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
     try:
@@ -26,7 +31,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, target)
+        yield lambda: os.replace(name, target)
     except BaseException:
         pathlib.Path(name).unlink(missing_ok=True)
         raise
@@ -44,14 +49,20 @@ def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
     return source.read_bytes()
 
 
-def take(path: str | os.PathLike[str]) -> None:
-    """Rename a file whose learner goes on elsewhere; of two processes that try, one succeeds."""
+def take(path: str | os.PathLike[str]) -> bytes:
+    """Rename a file whose learner goes on elsewhere; of two processes that try, one succeeds.
+
+    Returns:
+        What is in the renamed file: whoever goes on goes on from that, since another process may have loaded
+        what was read before, gone on, and saved again.
+    """
     source = pathlib.Path(path)
     try:
-        os.rename(source, _taken(source))
+        os.replace(source, _taken(source))
     except FileNotFoundError:
         raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
     _sync_folder(source.parent)
+    return _taken(source).read_bytes()
 
 
 def _taken(source: pathlib.Path) -> pathlib.Path:
