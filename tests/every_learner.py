@@ -1,12 +1,13 @@
 """One of each learner in the package, for suites that all of them must pass."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from discreet import BanditLearner, FullInformationLearner, baselines, paper
 from discreet.learners.base import BanditFeedback, Learner
+from discreet.privacy.exclusive import opened
 from discreet.set_functions import Cut, Modular, SetFunction
 
 N, T = 3, 256
@@ -58,3 +59,29 @@ def some_functions() -> list[SetFunction]:
 def feedback(learner: Learner, decision: Any, function: SetFunction) -> Any:
     """What the learner is told: a number or the function, by its kind."""
     return function(decision.subset) if is_bandit(learner) else function
+
+
+def state_of(learner: Learner) -> dict[str, Any]:
+    """Everything that a learner would be saved as, but for its name and number."""
+    document = opened(learner.to_bytes())
+    return {key: document[key] for key in document if key not in ("lineage", "generation")}
+
+
+def transcript(learner: Learner, rounds: int, late: Sequence[int] = ()) -> list[Any]:
+    """What can be seen of some rounds, as plain JSON values; `late` ids are told about in between."""
+    functions, waiting, seen = some_functions(), list(late), []
+    for t in range(rounds):
+        decision = learner.ask()
+        learner.tell(decision, feedback(learner, decision, functions[t % len(functions)]))
+        if waiting:
+            learner.tell(waiting.pop(), 0.25 if is_bandit(learner) else functions[0])
+        seen.append([decision.id, sorted(decision.subset), learner.point.tolist(), learner.rounds])
+    return [*seen, learner.pending, repr(learner), str(learner.guarantee)]
+
+
+def used(name: str, seed: int | None = 5) -> Learner:
+    """A learner after eight rounds, with the decisions 9, 10 and 11 open."""
+    learner = LEARNERS[name](seed)
+    transcript(learner, 8)
+    learner.ask(count=3)
+    return learner

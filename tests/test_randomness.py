@@ -1,6 +1,7 @@
 """Words: the cipher is the real one, nothing repeats, and refills change nothing."""
 
 import copy
+import json
 import os
 import pickle
 import threading
@@ -207,3 +208,67 @@ def test_words_that_were_read_when_an_interruption_struck_are_never_read_again()
     assert len(seen) == 2
     later = {source.word() for _ in range(500)}
     assert not later & set(seen)
+
+
+@pytest.mark.parametrize("read", [0, 1, 63, 64, 65, 191, 192, 193, 9000, 30_000])
+def test_a_seeded_source_goes_on_from_where_it_was_saved(read):
+    """Whatever lies in the buffer, the restored source gives exactly the words that come next."""
+    source = WordSource(seed=9)
+    for _ in range(read):
+        source.word()
+    saved = json.loads(json.dumps(source.saved()))
+    expected = np.random.PCG64DXSM(9).random_raw(read + 20_000)[read:].tolist()
+    restored, again = WordSource.restored(saved), WordSource.restored(saved)
+    assert [restored.word() for _ in range(20_000)] == expected
+    assert [source.word() for _ in range(20_000)] == expected
+    assert again.word() == expected[0]
+    assert not restored.private
+    assert restored.saved() == source.saved()
+
+
+@pytest.mark.parametrize("needs", [3, 100, 5000])
+def test_samples_go_on_from_a_saved_source(needs):
+    """Samples of many words each, saved between two of them with words left over in the buffer."""
+    taken = []
+
+    def consume(done, words, cursor):
+        if cursor + needs <= words.size:
+            taken.extend(words[cursor : cursor + needs].tolist())
+            return done + 1, cursor + needs
+        return done, cursor
+
+    source = WordSource(seed=4)
+    for _ in range(3):
+        source.feed(consume, 1)
+    restored = WordSource.restored(source.saved())
+    for _ in range(3):
+        restored.feed(consume, 1)
+    assert taken == np.random.PCG64DXSM(4).random_raw(6 * needs).tolist()
+
+
+def test_cryptographic_words_are_not_saved():
+    """There is nothing to go on from: whoever restores draws new ones."""
+    for source in (WordSource(), WordSource(fresh=operating_system)):
+        source.word()
+        assert source.saved() is None
+
+
+def test_a_place_that_makes_no_sense_is_refused():
+    """Nothing of it is used."""
+    saved = WordSource(seed=1).saved()
+    wrong = [
+        {},
+        saved | {"generator": {}},
+        saved | {"generator": saved["generator"] | {"state": {"state": -1, "inc": 1}}},
+        saved | {"unread": [[1, 2], [3, 4]]},
+        saved | {"unread": [-1]},
+        saved | {"unread": [2**64]},
+        saved | {"unread": ["x"]},
+        saved | {"unread": 7},
+        saved | {"batch": 0},
+        saved | {"batch": 10**12},
+        saved | {"batch": "64"},
+    ]
+    for damaged in wrong:
+        with pytest.raises(InvalidArgument, match="WordSource"):
+            WordSource.restored(damaged)

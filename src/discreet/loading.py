@@ -33,19 +33,26 @@ def load(path: str | os.PathLike[str]) -> Learner:
         >>> later.rounds
         1
     """
-    learner = _learner_in(read_unless_taken(path))
+    data = read_unless_taken(path)
+    learner = _learner_in(data)
     if learner.keeps_secrets:
-        take(path)
+        latest = take(path)
+        if latest != data:
+            learner = _learner_in(latest)
     return learner
 
 
 def _learner_in(data: bytes) -> Learner:
     """A learner from its saved bytes, of the generation they say; `take` keeps them from being used twice."""
     document = opened(data)
-    kinds = _below(Learner)
-    if document["kind"] not in kinds:
-        raise InvalidArgument(f"This is the state of a {document['kind']}, which is no learner known here.")
-    return kinds[document["kind"]].from_bytes(data, generation=document["generation"])
+    name = str(document.get("kind"))
+    kind = _below(Learner).get(name)
+    if kind is None:
+        raise InvalidArgument(
+            f"This is the state of a {name}, which is no learner known here. A class of your own must be "
+            "imported before its learners are loaded."
+        )
+    return kind.from_bytes(data, generation=document.get("generation", -1))
 
 
 def _below(kind: type[Learner]) -> dict[str, type[Learner]]:

@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import complaint
+from discreet.checks import complaint, integer
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable
 
 WordArray = npt.NDArray[np.uint64]
@@ -98,9 +98,15 @@ class WordSource:
         """A seeded source that goes on where :meth:`saved` stood."""
         source = cls(seed=0)
         assert source._seeded is not None
-        source._seeded.state = saved["generator"]
-        source._words = np.array(saved["unread"], dtype=np.uint64)
-        source._batch = saved["batch"]
+        try:
+            source._seeded.state = saved["generator"]
+            source._words = np.array(saved["unread"], dtype=np.uint64)
+            source._batch = integer("WordSource", "saved batch", saved["batch"], _FEWEST_WORDS, _MOST_WORDS)
+            fits = source._words.ndim == 1
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise InvalidArgument("The saved place of a seeded WordSource makes no sense.")
         return source
 
     @property

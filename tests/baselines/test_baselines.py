@@ -124,3 +124,11 @@ def test_bad_arguments_are_named(build, message: str) -> None:  # type: ignore[n
     """As everywhere."""
     with pytest.raises(DiscreetError, match=message):
         build()
+
+
+def test_exploration_of_exponential_weights_is_a_share() -> None:
+    """More than all of it would make probabilities negative."""
+    for gamma in (1.5, 0, -1):
+        with pytest.raises(DiscreetError, match="gamma"):
+            ExponentialWeights(2, T=10, epsilon=1.0, gamma=gamma)
+    assert ExponentialWeights(2, T=10, epsilon=1.0, gamma=1).point.tolist() == [0.5, 0.5]

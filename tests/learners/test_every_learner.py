@@ -1,4 +1,7 @@
-"""The contract that every learner of the package keeps: ours, the paper's and the baselines."""
+"""The contract that every learner of the package keeps: ours, the paper's and the baselines.
+
+It goes on in `test_every_learner_saved`, `test_every_learner_in_time` and `test_every_learner_inputs`.
+"""
 
 import copy
 import os
@@ -261,17 +264,6 @@ def test_wrong_feedback_kinds_are_public_errors() -> None:
         learner.tell(decision, lambda s: 1 / 0)
     learner.tell(decision, Modular([0.1, 0.1, 0.1]))
     assert learner.rounds == 1
-
-
-def test_memory_does_not_grow_with_rounds() -> None:
-    """After many rounds a learner holds no more arrays than before."""
-    learner = LEARNERS["BanditSubmodPFTAL"](1)
-    sizes = []
-    for _ in range(2):
-        drive(learner, 100)
-        state = learner._core.mechanism.state
-        sizes.append((sum(part.nbytes for part in state), len(learner._pending)))
-    assert sizes[0] == sizes[1]
 
 
 @pytest.mark.parametrize("items", [0, -1, "abc", [], ["a", "a"], 1.5, True])

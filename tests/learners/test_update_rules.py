@@ -11,6 +11,7 @@ from discreet.learners.update_rules import (
     DualAveraging,
     ProjectedDescent,
     PublishedLeader,
+    clip_to_cube,
     enter,
     next_point,
 )
@@ -85,3 +86,9 @@ def test_only_the_published_leader_enters_anything() -> None:
     vector = np.arange(N)
     enter(PublishedLeader(1.0, np.zeros(N)), np.ones(N), 0.1, vector)
     assert vector.tolist() == pytest.approx([10, 11, 12])
+
+
+def test_levels_stay_in_the_cube_whatever_is_summed() -> None:
+    """Numbers beyond it are clipped, and what is no number counts as 0."""
+    numbers = [-np.inf, -1e300, -0.5, 0.0, 0.25, 1.0, 1.5, np.inf, np.nan]
+    assert [clip_to_cube(number) for number in numbers] == [0, 0, 0, 0, 0.25, 1, 1, 1, 0]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet import checks
+from discreet.bounds.arguments import share
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.learners.arguments import keeps_arguments, named_items
@@ -82,8 +83,7 @@ class ExponentialWeights(BanditFeedback):
         randomizer = LaplaceOnGrid(epsilon, (-M, M), source=words)
         default = math.sqrt(math.log(arms) / (T * arms * M**2 * (1 + 8 / epsilon**2)))
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
-        self.gamma = min(arms * self.eta * M, 0.5) if gamma is None else gamma
-        checks.positive_number(owner, "gamma", self.gamma)
+        self.gamma = share(owner, "gamma", min(arms * self.eta * M, 0.5) if gamma is None else gamma)
         core = ArmsCore(
             law=randomizer.law,
             low=-M,

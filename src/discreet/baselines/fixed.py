@@ -22,6 +22,10 @@ IGNORES_FEEDBACK = Guarantee(epsilon=0.0)
 KNOWS_ALL = Guarantee(epsilon=float("inf")).void("it is chosen in hindsight from the exact data")
 
 
+#: Many items have chances below the least float; a chance of zero would look like damage in a saved file.
+LEAST_PROBABILITY = 5e-324
+
+
 class FixedCore(NamedTuple):
     """Always the same items."""
 
@@ -114,7 +118,7 @@ def _choose_random(core: RandomCore, draw: Draw, words: WordArray, cursor: int) 
     for i in range(n):
         chosen[i] = (words[cursor + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
     put_first(chosen, draw)
-    draw.chances[PROBABILITY] = 0.5**n
+    draw.chances[PROBABILITY] = max(0.5**n, LEAST_PROBABILITY)
     return after
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from discreet.cli.output import print_json, table
 from discreet.environments import Environment, find
 from discreet.errors import InvalidArgument
-from discreet.learners.files import put_in_place, write_beside
+from discreet.learners.files import write_atomically
 from discreet.simulation import Trace, simulate
 from discreet.simulation.contenders import contender
 
@@ -112,7 +112,7 @@ def write_frame(path: pathlib.Path, traces: list[Trace]) -> None:
 
     buffer = io.BytesIO()
     polars.concat([trace.to_frame() for trace in traces]).write_parquet(buffer)
-    put_in_place(write_beside(path, buffer.getvalue()), path)
+    write_atomically(path, buffer.getvalue())
 
 
 def parsed(parameters: list[str]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -81,33 +81,48 @@ def keeps_arguments(constructor: Constructor) -> Constructor:
     def noting(*given: Any, **named: Any) -> None:
         bound = signature.bind(*given, **named)
         for name in others:
-            value = bound.arguments.get(name)
-            if isinstance(value, Iterable) and not isinstance(value, str | bytes | set | frozenset):
-                bound.arguments[name] = np.asarray(value) if isinstance(value, np.ndarray) else list(value)
+            if isinstance(bound.arguments.get(name), Iterator):  # it can be read only once
+                bound.arguments[name] = list(bound.arguments[name])
         learner = bound.arguments[own]
         if not hasattr(learner, "_arguments"):  # a constructor that calls its parent's notes its own
             kept = {n: bound.arguments[n] for n in others if n in bound.arguments and n not in _NOT_KEPT}
             learner._arguments = {name: _plain(value) for name, value in kept.items()}
         constructor(*bound.args, **bound.kwargs)
 
+    noting.notes_arguments = True  # type: ignore[attr-defined] # read by the function below
     return noting  # type: ignore[return-value] # wraps keeps the signature
 
 
+def notes_arguments(kind: type) -> bool:
+    """Whether the constructor of a class is decorated, its own and not only the one it inherits from."""
+    return getattr(kind.__init__, "notes_arguments", False)  # type: ignore[misc] # looked at, not called
+
+
 def _plain(value: Any) -> Any:
-    """An argument as JSON can hold it."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, Fraction | Decimal):
+    """An argument as JSON can hold it; what is of none of these kinds is left to be refused by JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, Fraction) or (isinstance(value, Decimal) and value.is_finite()):
         return {"fraction": str(Fraction(value))}
     if isinstance(value, set | frozenset):
-        return {"set": sorted(value, key=repr)}
-    if isinstance(value, list | tuple):
+        return {"set": [_plain(entry) for entry in sorted(value, key=repr)]}
+    if isinstance(value, Mapping):
+        return {"pairs": [[_plain(key), _plain(entry)] for key, entry in value.items()]}
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
         return [_plain(entry) for entry in value]
     return value
 
 
 def restored_argument(value: Any) -> Any:
-    """What `keeps_arguments` wrote down, as it was given."""
-    if isinstance(value, dict):
-        return Fraction(value["fraction"]) if "fraction" in value else set(value["set"])
-    return value
+    """What `keeps_arguments` wrote down, as it was given (sequences as lists)."""
+    if isinstance(value, list):
+        return [restored_argument(entry) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    if "fraction" in value:
+        return Fraction(value["fraction"])
+    if "set" in value:
+        return {restored_argument(entry) for entry in value["set"]}
+    return {restored_argument(key): restored_argument(entry) for key, entry in value["pairs"]}

@@ -198,21 +198,21 @@ class BanditLearner(BanditFeedback):
             return
         if self.mode != "local" or cost is not None:
             raise InvalidArgument("A 'released' bit is told to a local BanditLearner, instead of a cost.")
-        if isinstance(released, bool) or not isinstance(released, int | np.integer) or released not in (0, 1):
-            # It may be a private value in the wrong place, so it is not shown.
-            raise InvalidArgument("The 'released' of BanditLearner.tell must be the bit 0 or 1.")
-        bit = int(released)
+        whole = isinstance(released, int | np.integer) and not isinstance(released, bool)
+        if not whole or released not in (0, 1):  # not quoted: it may be the cost, given in the wrong place
+            raise InvalidArgument("The 'released' bit told to BanditLearner must be 0 or 1.")
         with self._alone():
             name = self._number_of(decision)
-            self._learn(name, self._bit_step(self._pending[name], bit))
+            self._learn(name, self._bit_step(self._pending[name], int(released)))
 
     def _bit_step(self, draw: Draw, bit: int) -> Callable[[WordArray, int], int]:
         number = self._core.kind.magnitude * (1 if (bit == 1) == (self._sign > 0) else -1)
 
         def step(words: WordArray, cursor: int) -> int:
-            learn_released(self._core, draw, number)
-            draw.numbers[TOLD] = 1
+            # Counted first: an interruption may lose a round, never count it twice.
             self._core.rounds[0] += 1
+            draw.numbers[TOLD] = 1
+            learn_released(self._core, draw, number)
             return cursor
 
         return step

@@ -23,11 +23,12 @@ from discreet.errors import (
     UnknownDecision,
 )
 from discreet.learners import pending
-from discreet.learners.arguments import restored_argument
+from discreet.learners.arguments import notes_arguments, restored_argument
 from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
 from discreet.learners.decision import Decision
 from discreet.learners.draw import SIZE, Draw, new_draw
-from discreet.learners.files import put_in_place, write_beside
+from discreet.learners.files import written_beside
+from discreet.learners.restored import check_core
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
@@ -189,15 +190,15 @@ class Learner(Exclusive):
         given = decision.id if isinstance(decision, Decision) else decision
         try:
             name = operator.index(given)
-        except TypeError:  # it may be a private value in the wrong place, so only its kind is shown
+        except TypeError:  # not quoted: it may be the cost, given in the wrong place
             raise UnknownDecision(f"No decision is named by a {type(given).__name__}.") from None
         if not 1 <= name <= self._asked:
             raise UnknownDecision(f"No decision {name} was asked for.")
         if name not in self._pending:
             if name <= self._asked - self.expire_after:
                 raise Expired(
-                    f"The decision {name} is closed: told about, or {self.expire_after} more decisions "
-                    "have been made since. Nothing was changed."
+                    f"The decision {name} is closed: told about, or its deadline of {self.expire_after} "
+                    "further decisions has passed; nothing was changed."
                 )
             raise AlreadyTold(f"The decision {name} has been told about already; nothing was changed.")
         return name
@@ -257,19 +258,14 @@ class Learner(Exclusive):
         A learner that keeps secrets is handed over: this object cannot go on (`discreet.learners.files`).
         Its file is as secret as the data.
         """
-        with self._alone():
-            data = self._sealed_state()
-            self._handed_over = self.keeps_secrets  # before a byte is written, so that nothing comes between
-        try:
-            written = write_beside(path, data)
-        except BaseException:
-            self._handed_over = False
-            raise
-        try:
-            put_in_place(written, path)
-        except OSError:  # it was not; after anything else, such as Ctrl-C, it may have been
-            self._handed_over = False
-            raise
+        with self._alone(), written_beside(path, self._whole()) as put_in_place:
+            # Before the file is there: an interruption may lose the learner, never leave two of it.
+            self._handed_over = self.keeps_secrets
+            try:
+                put_in_place()
+            except OSError:
+                self._handed_over = False
+                raise
 
     @property
     def keeps_secrets(self) -> bool:
@@ -277,13 +273,19 @@ class Learner(Exclusive):
         return self.guarantee.private and not self.guarantee.local and self.guarantee.epsilon != 0
 
     def _settings(self) -> dict[str, Any]:
-        if not all(isinstance(item, str | int) for item in self.items):
+        kept = self._kept_arguments()
+        if not notes_arguments(type(self)):
+            raise InvalidType(
+                f"A {type(self).__name__} cannot be saved: its constructor is not decorated with "
+                "`keeps_arguments`, so a file could not repeat the call."
+            )
+        if not all(isinstance(item, str | int | np.integer) for item in self.items):
             raise InvalidType(
                 "Only a learner whose items are named by strings or whole numbers can be saved."
             )
         return {
-            "items": list(self.items),
-            "arguments": self._kept_arguments(),
+            "items": [int(item) if isinstance(item, np.integer) else item for item in self.items],
+            "arguments": kept,
             "asked": self._asked,
             "struck": self._struck,
             "words": self._source.saved(),
@@ -298,15 +300,22 @@ class Learner(Exclusive):
         learner = cls._made(settings["items"], settings["arguments"])
         pending.same_constants(cls.__name__, learner._core, settings["constants"])
         learner._source = source if settings["words"] is None else WordSource.restored(settings["words"])
+        learner._not_private_because = learner._source.not_private_because
         owner = cls.__name__
-        learner._asked = checks.integer(owner, "saved number of decisions", settings["asked"], 0)
-        learner._struck = checks.integer(owner, "saved number of rounds", settings["struck"], 0)
+        asked = checks.integer(
+            owner, "saved number of decisions", settings["asked"], 0, pending.MOST_DECISIONS
+        )
+        learner._asked = asked
+        learner._struck = checks.integer(owner, "saved number of rounds", settings["struck"], 0, asked)
         return learner
 
     def _load(self, saved: Any) -> None:
         owner = type(self).__name__
         pending.put_back(owner, self._core, saved)
-        self._pending, self._drawn = pending.unpacked(owner, saved, len(self.items), self._asked)
+        check_core(owner, self._core)
+        self._pending, self._drawn = pending.unpacked(
+            owner, saved, len(self.items), self._asked, self._rounds_per_draw
+        )
 
     def __repr__(self) -> str:
         return (

@@ -15,6 +15,7 @@ import contextlib
 import os
 import pathlib
 import tempfile
+from collections.abc import Callable, Iterator
 
 from discreet.errors import StaleState
 
@@ -22,8 +23,12 @@ from discreet.errors import StaleState
 TAKEN = ".taken"
 
 
-def write_beside(path: str | os.PathLike[str], data: bytes) -> pathlib.Path:
-    """Write and sync a file with a name of its own in the folder of `path`, readable by its owner only."""
+@contextlib.contextmanager
+def written_beside(path: str | os.PathLike[str], data: bytes) -> Iterator[Callable[[], None]]:
+    """Write a file, readable by its owner only, beside the one it is to replace; gives what replaces it.
+
+    After a crash there is the old file or the new one. If it was not put in place it is removed.
+    """
     target = real_path(path)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
     try:
@@ -31,21 +36,17 @@ def write_beside(path: str | os.PathLike[str], data: bytes) -> pathlib.Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        yield lambda: os.replace(name, target)
     except BaseException:
         pathlib.Path(name).unlink(missing_ok=True)
         raise
-    return pathlib.Path(name)
-
-
-def put_in_place(written: pathlib.Path, path: str | os.PathLike[str]) -> None:
-    """Give a file that was written beside `path` its name: a crash leaves the old file or the new one."""
-    target = real_path(path)
-    try:
-        os.replace(written, target)
-    except OSError:
-        written.unlink(missing_ok=True)
-        raise
     _sync_folder(target.parent)
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file whole or not at all."""
+    with written_beside(path, data) as put_in_place:
+        put_in_place()
 
 
 def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
@@ -59,8 +60,13 @@ def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
     return source.read_bytes()
 
 
-def take(path: str | os.PathLike[str]) -> None:
-    """Rename a file whose learner goes on elsewhere; of two processes that try, one succeeds."""
+def take(path: str | os.PathLike[str]) -> bytes:
+    """Rename a file whose learner goes on elsewhere; of two processes that try, one succeeds.
+
+    Returns:
+        What is in the renamed file: whoever goes on goes on from that, since another process may have loaded
+        what was read before, gone on, and saved again.
+    """
     source = real_path(path)
     try:
         if source.stat().st_nlink > 1:
@@ -72,6 +78,7 @@ def take(path: str | os.PathLike[str]) -> None:
     except FileNotFoundError:
         raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
     _sync_folder(source.parent)
+    return _taken(source).read_bytes()
 
 
 def real_path(path: str | os.PathLike[str]) -> pathlib.Path:

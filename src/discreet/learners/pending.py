@@ -9,9 +9,15 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray
 from discreet.errors import InvalidArgument
-from discreet.learners.draw import SIZE, Draw
+from discreet.learners.draw import PROBABILITY, Draw
+from discreet.privacy.grid import MOST_UNITS
 
 Arrays = Mapping[str, npt.NDArray[Any]]
+
+#: Decisions are numbered in 64 bits.
+MOST_DECISIONS = 1 << 62
+
+_LISTS = ("pending.names", "pending.draws", "pending.last", "draws.lengths", "draws.orders")
 
 
 def arrays_of(core: Any) -> dict[str, npt.NDArray[Any]]:
@@ -20,8 +26,11 @@ def arrays_of(core: Any) -> dict[str, npt.NDArray[Any]]:
 
 
 def constants_of(core: Any) -> dict[str, float]:
-    """All numbers of a core that do not change, likewise: scales of noise, bounds, steps."""
-    return {name: float(value) for name, value in _scalars(core)}
+    """All numbers of a core that do not change, likewise: scales of noise, bounds. Not those of its rule.
+
+    A rule only post-processes what was released.
+    """
+    return {name: float(value) for name, value in _scalars(core) if not name.startswith("rule.")}
 
 
 def _scalars(part: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -77,45 +86,64 @@ def packed(pending: Mapping[int, Draw], drawn: Draw | None) -> dict[str, npt.NDA
     }
 
 
-def unpacked(owner: str, saved: Arrays, n: int, asked: int) -> tuple[dict[int, Draw], Draw | None]:
+def unpacked(
+    owner: str, saved: Arrays, n: int, asked: int, rounds_per_draw: int
+) -> tuple[dict[int, Draw], Draw | None]:
     """The open decisions and the last draw. Kernels index by these numbers, so each is checked."""
-    try:
-        ends = np.cumsum(saved["draws.lengths"])
-        orders = [
-            saved["draws.orders"][end - length : end]
-            for end, length in zip(ends, saved["draws.lengths"], strict=True)
-        ]
-        parts = zip(orders, saved["draws.numbers"], saved["draws.chances"], strict=True)
-        draws = [Draw(order.copy(), numbers.copy(), chances.copy()) for order, numbers, chances in parts]
-        sound = (
-            all(_sound(draw, n) for draw in draws)
-            and int(saved["draws.lengths"].sum()) == saved["draws.orders"].size
-        )
-        names = saved["pending.names"].tolist()
-        places = saved["pending.draws"].tolist()
-        last = saved["pending.last"].tolist()
-        sound = sound and all(0 <= place < len(draws) for place in places + last) and len(last) <= 1
-        sound = sound and all(1 <= name <= asked for name in names) and len(set(names)) == len(names)
-        found = {name: draws[place] for name, place in zip(names, places, strict=True)} if sound else {}
-    except (KeyError, ValueError, IndexError):
-        sound = False
-    if not sound:
-        raise InvalidArgument(
-            f"The saved state of this {owner} is damaged: its open decisions make no sense."
-        )
-    return found, draws[last[0]] if last else None
+    names, places, last, lengths, orders = (_whole(owner, saved, name) for name in _LISTS)
+    count = lengths.size
+    numbers = saved.get("draws.numbers", np.empty(0))
+    chances = saved.get("draws.chances", np.empty(0))
+    fits = (
+        numbers.shape == (count, 3)
+        and numbers.dtype == np.int64
+        and chances.shape == (count, 2)
+        and chances.dtype == np.float64
+        and lengths.min(initial=0) >= 0
+        and lengths.max(initial=0) <= n
+        and int(lengths.sum()) == orders.size
+        and names.size == places.size
+        and np.unique(names).size == names.size
+        and names.min(initial=1) >= 1
+        and names.max(initial=1) <= max(asked, 1)
+        and last.size <= 1
+        and min(places.min(initial=0), last.min(initial=0)) >= 0
+        and max(places.max(initial=-1), last.max(initial=-1)) < count
+    )
+    if not fits:
+        raise _damaged(owner)
+    cut = np.split(orders, np.cumsum(lengths)[:-1]) if count else []
+    draws = [Draw(order.copy(), numbers[k].copy(), chances[k].copy()) for k, order in enumerate(cut)]
+    if not all(_sound(draw, n, rounds_per_draw) for draw in draws):
+        raise _damaged(owner)
+    found = {name: draws[place] for name, place in zip(names.tolist(), places.tolist(), strict=True)}
+    return found, draws[last[0]] if last.size else None
 
 
-def _sound(draw: Draw, n: int) -> bool:
-    order, size = draw.order, draw.numbers[SIZE]
+def _whole(owner: str, saved: Arrays, name: str) -> IntArray:
+    """A saved list of whole numbers."""
+    if name not in saved or saved[name].ndim != 1 or saved[name].dtype != np.int64:
+        raise _damaged(owner)
+    return saved[name]
+
+
+def _sound(draw: Draw, n: int, rounds_per_draw: int) -> bool:
+    order = draw.order
+    size, told, total = draw.numbers.tolist()
     return bool(
         np.unique(order).size == order.size
-        and (order.size == 0 or (order.min() >= 0 and order.max() < n))
+        and order.min(initial=0) >= 0
+        and order.max(initial=0) < n
         and 0 <= size <= order.size
-        and draw.numbers[1:].min() >= 0 - 2**62
+        and 0 <= told <= rounds_per_draw
+        and abs(total) <= told * MOST_UNITS
         and np.isfinite(draw.chances).all()
-        and 0 < draw.chances[0] <= 1 + 1e-9
+        and 0 < draw.chances[PROBABILITY] <= 1 + 1e-9
     )
+
+
+def _damaged(owner: str) -> InvalidArgument:
+    return InvalidArgument(f"The saved state of this {owner} is damaged: its open decisions make no sense.")
 
 
 def _integers(values: Any) -> IntArray:

@@ -63,7 +63,7 @@ class ProjectedDescent(NamedTuple):
 @kernel
 def clip_to_cube(value: float) -> float:
     """The nearest number in [0, 1]; 0 for what is not a number, which noise never is."""
-    return min(max(value, 0.0), 1.0)
+    return min(value, 1.0) if value > 0.0 else 0.0
 
 
 @enter.register(ApproximateLeader)

@@ -7,8 +7,15 @@ import numpy.typing as npt
 from discreet.checks import IntArray, integer
 from discreet.compiled import kernel
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
-from discreet.prefix_sums.steps import add_secret, draw_noise, forget, forget_tree, samples_needed
-from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
+from discreet.prefix_sums.steps import (
+    add_secret,
+    check_round,
+    draw_noise,
+    forget,
+    forget_tree,
+    samples_needed,
+)
+from discreet.prefix_sums.tree import TreeState, check_digits, draw_rows, new_state, round_of
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
@@ -157,6 +164,12 @@ def _draw_node(mechanism: BinarySteps, done: int, words: WordArray, cursor: int)
 def enter_vector(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> None:
     """Advance the tree of any mechanism laid out like this one."""
     advance(mechanism.state, vector, released)
+
+
+@check_round.register(BinarySteps)
+def check_binary_digits(mechanism: Any, rounds: int) -> None:
+    """The digits of any mechanism laid out like this one are those of the round."""
+    check_digits(mechanism.state.digits, 2, least=0, most=1, rounds=rounds)
 
 
 forget.register(BinarySteps)(forget_tree)

@@ -14,8 +14,15 @@ from discreet.checks import IntArray, integer
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
-from discreet.prefix_sums.steps import add_secret, draw_noise, forget, forget_tree, samples_needed
-from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
+from discreet.prefix_sums.steps import (
+    add_secret,
+    check_round,
+    draw_noise,
+    forget,
+    forget_tree,
+    samples_needed,
+)
+from discreet.prefix_sums.tree import TreeState, check_digits, draw_rows, new_state, round_of
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
@@ -259,6 +266,12 @@ def _draw_nodes(mechanism: KArySteps, done: int, words: WordArray, cursor: int) 
 @kernel
 def _add(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
     advance(mechanism.shape, mechanism.state, vector, released)
+
+
+@check_round.register(KArySteps)
+def _check_digits(mechanism: KArySteps, rounds: int) -> None:
+    k, reach = mechanism.shape.arity, mechanism.shape.reach
+    check_digits(mechanism.state.digits, k, least=-reach, most=reach, rounds=rounds)
 
 
 forget.register(KArySteps)(forget_tree)

@@ -15,7 +15,14 @@ from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import binary
 from discreet.prefix_sums.base import common_settings
-from discreet.prefix_sums.steps import add_secret, draw_noise, forget, forget_tree, samples_needed
+from discreet.prefix_sums.steps import (
+    add_secret,
+    check_round,
+    draw_noise,
+    forget,
+    forget_tree,
+    samples_needed,
+)
 from discreet.prefix_sums.tree import TreeState, new_state
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import fill_spherical
@@ -102,6 +109,7 @@ class SphericalTree(binary.BinaryTree):
 # The layout is the binary tree's; only the noise is another.
 samples_needed.register(SphericalSteps)(binary.one_node)
 add_secret.register(SphericalSteps)(binary.enter_vector)
+check_round.register(SphericalSteps)(binary.check_binary_digits)
 forget.register(SphericalSteps)(forget_tree)
 
 

@@ -10,6 +10,7 @@ The vector must already be within its bound (`discreet.privacy.sensitivity`), an
 rounds: a mechanism made for T rounds must not take more.
 """
 
+import functools
 from typing import Any
 
 import numpy.typing as npt
@@ -39,6 +40,14 @@ def add_secret(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> 
 @generic
 def forget(mechanism: Any) -> None:
     """Go back before the first round, with nothing kept: for repeated runs of one simulation."""
+
+
+@functools.singledispatch
+def check_round(mechanism: Any, rounds: int) -> None:
+    """Refuse a restored mechanism whose state is not the one after so many rounds.
+
+    Trees index by their digits; other mechanisms have nothing that depends on the round.
+    """
 
 
 @kernel

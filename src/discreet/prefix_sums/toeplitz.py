@@ -28,7 +28,7 @@ from discreet.checks import FloatArray, IntArray, integer
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
-from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
+from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, forget, samples_needed
 from discreet.privacy.accounting import epsilon_of_gaussian
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import fill_gaussian
@@ -161,9 +161,13 @@ class ToeplitzState(NamedTuple):
 
 
 class ToeplitzSteps(NamedTuple):
-    """Correlated Gaussian noise, as compiled code sees it."""
+    """Correlated Gaussian noise, as compiled code sees it.
 
-    sigma: float
+    The scale `sigma` is an array of one entry: a learner saves its arrays, and the scale must go along with
+    the poles and weights it was made for, which another release of scipy may choose otherwise.
+    """
+
+    sigma: FloatArray
     poles: FloatArray
     weights: FloatArray
     state: ToeplitzState
@@ -251,7 +255,7 @@ class SquareRootToeplitz(CompiledPrefixSum):
     @property
     def steps(self) -> ToeplitzSteps:
         """The compiled mechanism."""
-        return ToeplitzSteps(self.sigma, self._poles, self._weights, self._state)
+        return ToeplitzSteps(np.array([self.sigma]), self._poles, self._weights, self._state)
 
     def _settings(self) -> dict[str, Any]:
         return super()._settings() | {
@@ -298,7 +302,7 @@ def _one_sample_each(mechanism: ToeplitzSteps) -> int:
 @draw_noise.register(ToeplitzSteps)
 @kernel
 def _draw_fresh(mechanism: ToeplitzSteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-    return fill_gaussian(mechanism.sigma, mechanism.state.fresh, done, words, cursor)
+    return fill_gaussian(mechanism.sigma[0], mechanism.state.fresh, done, words, cursor)
 
 
 @add_secret.register(ToeplitzSteps)
@@ -310,6 +314,12 @@ def _add(mechanism: ToeplitzSteps, vector: IntArray, released: npt.NDArray[Any])
         state.fresh[i] = 0.0
         state.total[i] += vector[i]
         released[i] = state.total[i] + state.noise[i]
+
+
+@check_round.register(ToeplitzSteps)
+def _check_scale(mechanism: ToeplitzSteps, rounds: int) -> None:
+    if not mechanism.sigma[0] > 0:
+        raise InvalidArgument("The saved state is damaged: its noise has no scale.")
 
 
 @forget.register(ToeplitzSteps)

@@ -65,6 +65,12 @@ def round_of(digits: IntArray, base: int, *, least: int, most: int, horizon: int
     return number
 
 
+def check_digits(digits: IntArray, base: int, *, least: int, most: int, rounds: int) -> None:
+    """Refuse restored digits that are not those of this round."""
+    if round_of(digits, base, least=least, most=most, horizon=rounds) != rounds:
+        raise InvalidArgument("The saved state is damaged: its digits are not those of its round.")
+
+
 @kernel
 def draw_rows(
     law: Law, state: TreeState, first: int, last: int, done: int, words: WordArray, cursor: int

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import integer
-from discreet.errors import InvalidArgument, NotCopyable, StaleState
+from discreet.errors import DiscreetError, InvalidArgument, InvalidType, NotCopyable, StaleState
 from discreet.randomness import WordSource, process_mark
 
 _FORMAT = "discreet secret state"
@@ -59,22 +59,27 @@ class Exclusive(ABC):
         never export it with results.
         """
         with self._alone():
-            return self._sealed_state()
+            return self._whole()
 
-    def _sealed_state(self) -> bytes:
-        """The bytes of :meth:`to_bytes`, for callers that hold the state already."""
-        return sealed(
-            {
-                "format": _FORMAT,
-                "version": _VERSION,
-                "kind": type(self).__name__,
-                "lineage": self.lineage,
-                "generation": self.generation,
-                "not_private_because": self._not_private_because,
-                "settings": self._settings(),
-                "arrays": {name: _packed(array) for name, array in self._arrays().items()},
-            }
-        )
+    def _whole(self) -> bytes:
+        """The same, for a caller that holds the state."""
+        document = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "kind": type(self).__name__,
+            "lineage": self.lineage,
+            "generation": self.generation,
+            "not_private_because": self._not_private_because,
+            "settings": self._settings(),
+            "arrays": {name: _packed(array) for name, array in self._arrays().items()},
+        }
+        try:
+            return sealed(document)
+        except (TypeError, ValueError):
+            raise InvalidType(
+                f"This {type(self).__name__} cannot be saved: it was made with an argument that JSON cannot "
+                "hold."
+            ) from None
 
     @classmethod
     def from_bytes(cls, data: bytes, *, generation: int, source: WordSource | None = None) -> Self:
@@ -94,21 +99,29 @@ class Exclusive(ABC):
             StaleState: The saved state is not of the stated generation.
         """
         document = opened(data)
-        if document["kind"] != cls.__name__:
-            raise InvalidArgument(f"This is the state of a {document['kind']}, not of a {cls.__name__}.")
+        if document.get("kind") != cls.__name__:
+            raise InvalidArgument(f"This is the state of a {document.get('kind')}, not of a {cls.__name__}.")
         latest = integer(cls.__name__, "generation", generation, least=0)
-        if document["generation"] != latest:
+        if document.get("generation") != latest:
             raise StaleState(
-                f"This saved state is of generation {document['generation']}, the latest is {latest}. Going "
-                "on from it would use noise again that was released with other data. Restore the latest "
-                "state, or start a new one and add to it what was last released."
+                f"This saved state is of generation {document.get('generation')}, the latest is {latest}. "
+                "Going on from it would use noise again that was released with other data. Restore the "
+                "latest state, or start a new one and add to it what was last released."
             )
-        state = cls._from_settings(document["settings"], source or WordSource())
-        state.lineage = document["lineage"]
-        state.generation = document["generation"] + 1
-        if document["not_private_because"]:
-            state._not_private_because = document["not_private_because"]
-        state._load({name: _unpacked(packed) for name, packed in document["arrays"].items()})
+        try:
+            state = cls._from_settings(document["settings"], source or WordSource())
+            state.lineage = document["lineage"]
+            state.generation = document["generation"] + 1
+            if document["not_private_because"]:
+                state._not_private_because = document["not_private_because"]
+            state._load({name: _unpacked(packed) for name, packed in document["arrays"].items()})
+        except DiscreetError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            # Without the cause, which may quote a secret.
+            raise InvalidArgument(
+                f"The saved state does not fit a {cls.__name__}: its parts make no sense together."
+            ) from None
         return state
 
     @abstractmethod
@@ -190,7 +203,7 @@ def opened(data: bytes) -> dict[str, Any]:
     try:
         document = json.loads(data)
         known = document["format"] == _FORMAT
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         known = False
     if not known:
         raise InvalidArgument("These bytes are not a saved state of discreet, or were cut short.") from None

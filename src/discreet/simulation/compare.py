@@ -13,7 +13,7 @@ import joblib
 
 from discreet import checks
 from discreet.errors import InvalidArgument, MissingExtra
-from discreet.learners.files import put_in_place, write_beside
+from discreet.learners.files import write_atomically
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.sweep import Cell, Sweep, run_cell, schema
 
@@ -101,7 +101,7 @@ def _put_part(parts: pathlib.Path, frame: polars.DataFrame) -> None:
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
     path = parts / f"{frame['cell'][0]}.parquet"
-    put_in_place(write_beside(path, buffer.getvalue()), path)
+    write_atomically(path, buffer.getvalue())
 
 
 def _join(target: pathlib.Path, parts: pathlib.Path) -> None:
@@ -119,7 +119,7 @@ def _join(target: pathlib.Path, parts: pathlib.Path) -> None:
         order = ["environment", "parameters", "learner", "n", "epsilon", "rounds", "seed", "round"]
         buffer = io.BytesIO()
         new.sort(order, nulls_last=False).write_parquet(buffer)
-        put_in_place(write_beside(target, buffer.getvalue()), target)
+        write_atomically(target, buffer.getvalue())
     if parts.exists():
         shutil.rmtree(parts)
 
