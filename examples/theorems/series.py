@@ -46,7 +46,7 @@ def all_series(seeds: int) -> list[Series]:
         ("bandit", BANDIT, [2**k for k in range(12, 21, 2)], [2, 3, 4, 6, 8], [0.125, 0.25, 0.5, 1.0]),
         ("full information", FULL, [2**k for k in range(12, 19)], [2, 4, 8, 16], [0.125, 0.25, 0.5, 1.0]),
     ):
-        streams = ["lower-bound", "cuts"]
+        streams = ["lower-bound", "cuts", "modular"]
         largest = rounds[-1] if feedback == "full information" else 2**18
         plan: list[tuple[str, dict[str, Any]]] = [
             ("rounds", {"rounds": rounds, "n": [4], "epsilon": [1.0]}),
