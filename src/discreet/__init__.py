@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         privacy,
         randomizers,
         randomness,
+        report,
         set_functions,
     )
     from discreet.learners import BanditLearner, Decision, FullInformationLearner
@@ -63,6 +64,7 @@ __all__ = [
     "privacy",
     "randomizers",
     "randomness",
+    "report",
     "set_functions",
     "simulate",
 ]

@@ -39,7 +39,7 @@ def test_simulate_prints_a_table_and_writes_files(
     files = ["--report", str(report), "--out", str(curves)]
     code, out, _ = run(capsys, "simulate", "modular", "-l", "bandit", "-l", "random", *QUICK, *files)
     assert code == 0
-    assert "BanditLearner (epsilon=1)" in out
+    assert "BanditLearner (local, epsilon=1)" in out
     assert "RandomSet" in out
     assert str(report) in out
     assert report.read_text().startswith("<!doctype html>")

@@ -11,9 +11,9 @@ import pytest
 
 import another_process
 from discreet import load
+from discreet.atomic_files import written_beside
 from discreet.errors import StaleState
 from discreet.learners import files
-from discreet.learners.files import written_beside
 from every_learner import LEARNERS, state_of, transcript
 
 SECRET = "BanditLearner central"
@@ -63,7 +63,7 @@ def test_only_the_owner_can_read_it(tmp_path: pathlib.Path, umask: int) -> None:
     target.chmod(0o666)
     before = os.umask(umask)
     try:
-        with written_beside(target, b"new") as put_in_place:
+        with written_beside(target, b"new", secret=True) as put_in_place:
             beside = next(entry for entry in tmp_path.iterdir() if entry != target)
             assert stat.S_IMODE(beside.stat().st_mode) == 0o600
             put_in_place()

@@ -109,7 +109,7 @@ def test_a_trace_as_a_frame_and_as_words() -> None:
     frame = trace.to_frame()
     assert frame.shape == (3 * trace.checkpoints.size, 8)
     assert frame["regret"].to_numpy() == pytest.approx(trace.regret.ravel())
-    assert "BanditLearner (epsilon=0.5) in modular" in str(trace)
+    assert "BanditLearner (local, epsilon=0.5) in modular" in str(trace)
     assert trace.bound is not None
     assert trace.bound[-1] == BanditLearner(N, 0.5, (-1, 1)).regret_bound(100)
     assert trace.guarantee.private
@@ -210,5 +210,5 @@ print(trace.interrupted, len(trace.seeds), flush=True)
         assert process.stdout is not None
         assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "ready\n"]
         process.send_signal(signal.SIGINT)
-        assert process.stdout.readline() == "True 2\n"
+        assert process.communicate(timeout=60)[0] == "True 2\n"
     assert process.returncode == 0

@@ -8,10 +8,10 @@ import shlex
 import sys
 from typing import Any
 
+from discreet.atomic_files import write_atomically
 from discreet.cli.output import print_json, table
 from discreet.environments import Environment, find
 from discreet.errors import InvalidArgument
-from discreet.learners.files import write_atomically
 from discreet.simulation import Trace, simulate
 from discreet.simulation.contenders import contender
 

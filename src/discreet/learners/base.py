@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
+from discreet.atomic_files import written_beside
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import (
     AlreadyTold,
@@ -27,7 +28,6 @@ from discreet.learners.arguments import notes_arguments, restored_argument
 from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
 from discreet.learners.decision import Decision
 from discreet.learners.draw import SIZE, Draw, new_draw
-from discreet.learners.files import written_beside
 from discreet.learners.restored import check_core
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.grid import number_or_nan
@@ -258,7 +258,7 @@ class Learner(Exclusive):
         A learner that keeps secrets is handed over: this object cannot go on (`discreet.learners.files`).
         Its file is as secret as the data.
         """
-        with self._alone(), written_beside(path, self._whole()) as put_in_place:
+        with self._alone(), written_beside(path, self._whole(), secret=True) as put_in_place:
             # Before the file is there: an interruption may lose the learner, never leave two of it.
             self._handed_over = self.keeps_secrets
             try:

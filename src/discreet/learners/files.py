@@ -11,42 +11,14 @@ released twice and spends epsilon twice. Clients that may have to tell again sho
 once (`randomizers.OneBit`).
 """
 
-import contextlib
 import os
 import pathlib
-import tempfile
-from collections.abc import Callable, Iterator
 
+from discreet.atomic_files import real_path, sync_folder
 from discreet.errors import StaleState
 
 #: Added to the name of a file whose learner has been taken out of it.
 TAKEN = ".taken"
-
-
-@contextlib.contextmanager
-def written_beside(path: str | os.PathLike[str], data: bytes) -> Iterator[Callable[[], None]]:
-    """Write a file, readable by its owner only, beside the one it is to replace; gives what replaces it.
-
-    After a crash there is the old file or the new one. If it was not put in place it is removed.
-    """
-    target = real_path(path)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield lambda: os.replace(name, target)
-    except BaseException:
-        pathlib.Path(name).unlink(missing_ok=True)
-        raise
-    _sync_folder(target.parent)
-
-
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all."""
-    with written_beside(path, data) as put_in_place:
-        put_in_place()
 
 
 def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
@@ -77,24 +49,9 @@ def take(path: str | os.PathLike[str]) -> bytes:
         os.replace(source, _taken(source))
     except FileNotFoundError:
         raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
-    _sync_folder(source.parent)
+    sync_folder(source.parent)
     return _taken(source).read_bytes()
-
-
-def real_path(path: str | os.PathLike[str]) -> pathlib.Path:
-    """The file itself, where `path` is a symbolic link: the one name by which it is written and taken."""
-    return pathlib.Path(os.path.realpath(path))
 
 
 def _taken(source: pathlib.Path) -> pathlib.Path:
     return source.with_name(source.name + TAKEN)
-
-
-def _sync_folder(folder: pathlib.Path) -> None:
-    """Make a rename durable, where the system can."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

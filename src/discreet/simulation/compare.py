@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import joblib
 
 from discreet import checks
+from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument, MissingExtra
-from discreet.learners.files import write_atomically
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.sweep import Cell, Sweep, run_cell, schema
 

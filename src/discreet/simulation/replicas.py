@@ -5,11 +5,12 @@ Memory does not grow with the rounds, except for what a stream itself keeps of e
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, FunctionStream, Stream
 from discreet.errors import HorizonReached, InvalidArgument, InvalidType
+from discreet.learners.arguments import restored_argument
 from discreet.learners.base import Learner
 from discreet.minimizers import minimize
 from discreet.privacy.guarantee import Guarantee
@@ -115,6 +117,9 @@ def simulate(
         points=stacked.points if "points" in kept else None,
         sets=stacked.sets if "sets" in kept else None,
         interrupted=interrupted,
+        about=recipe.about,
+        parameters=dict(recipe.parameters),
+        arguments=_arguments(first),
     )
 
 
@@ -172,18 +177,18 @@ def _all(
     done: dict[int, Replica] = {}
     interrupted = False
     with progress_bar(title, rounds * len(seeds), shown=progress) as bar, ThreadPoolExecutor(count) as pool:
-        pending = {seed: pool.submit(one, seed, bar) for seed in seeds}
+        pending: dict[int, Future[Replica]] = {}
         try:
+            for seed in seeds:
+                pending[seed] = pool.submit(one, seed, bar)
             for seed, future in pending.items():
                 done[seed] = future.result()
         except KeyboardInterrupt:
             interrupted = True
-            stop.set()
+        finally:
+            stop.set()  # whatever it was: the pool waits for all its threads
             for future in pending.values():
                 future.cancel()
-        except BaseException:
-            stop.set()
-            raise
         if interrupted:
             for seed, future in pending.items():
                 if not future.cancelled() and future.exception() is None:
@@ -269,15 +274,22 @@ def _kept(keep: Iterable[str]) -> frozenset[str]:
 
 
 def _name(learner: Learner) -> str:
-    """The class and the arguments that tell learners apart in a table."""
-    shown = {"mode": None, "method": None, "calibration": None, "epsilon": "epsilon"}
-    kept = getattr(learner, "_arguments", {})
+    """The class and the arguments that tell learners apart in a table, given or not."""
+    defaults = inspect.signature(type(learner)).parameters
+    kept = _arguments(learner)
     parts = [
-        f"{label}={kept[name]:g}" if label else str(kept[name])
-        for name, label in shown.items()
-        if name in kept
+        str(kept.get(name, defaults[name].default))
+        for name in ("mode", "method", "calibration")
+        if name in defaults
     ]
+    if "epsilon" in kept:
+        parts.append(f"epsilon={float(kept['epsilon']):g}")
     return type(learner).__name__ + (f" ({', '.join(parts)})" if parts else "")
+
+
+def _arguments(learner: Learner) -> dict[str, Any]:
+    """What the learner was made with, besides the items."""
+    return {name: restored_argument(value) for name, value in getattr(learner, "_arguments", {}).items()}
 
 
 def _promise(given: Learner | LearnerMaker, first: Learner) -> Guarantee:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.stats
 
 from discreet.checks import FloatArray, IntArray
 from discreet.privacy.guarantee import Guarantee
+from discreet.simulation.intervals import mean_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -39,6 +40,9 @@ class Trace:
         guarantee: What the learner would promise with cryptographic words.
         bound: The learner's own regret bound at each checkpoint, where it has one.
         interrupted: Whether it was stopped before all seeds were done.
+        about: One sentence about the environment.
+        parameters: The environment's parameters.
+        arguments: What the learner was made with, besides the items.
     """
 
     environment: str
@@ -57,6 +61,9 @@ class Trace:
     points: FloatArray | None = None
     sets: FloatArray | None = None
     interrupted: bool = False
+    about: str = ""
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def regret(self) -> FloatArray:
@@ -76,12 +83,8 @@ class Trace:
 
     def band(self, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """A confidence interval of the mean regret at each checkpoint, by Student's t over the seeds."""
-        count = len(self.seeds)
-        if count < 2:
-            return self.mean_regret, self.mean_regret
-        error = self.regret.std(axis=0, ddof=1) / np.sqrt(count)
-        width = float(scipy.stats.t.ppf(0.5 + confidence / 2, count - 1)) * error
-        return self.mean_regret - width, self.mean_regret + width
+        _, low, high = mean_interval(self.regret, confidence)
+        return low, high
 
     def to_frame(self) -> polars.DataFrame:
         """One row per seed and checkpoint."""

@@ -1,0 +1,61 @@
+"""Traces with the names and looks that they have throughout a report."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+
+from discreet.simulation.labels import family, is_reference, labels
+from discreet.simulation.looks import COLOURS, Look, looks
+from discreet.simulation.trace import Trace
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Named:
+    """A trace, what it is called, and how it looks."""
+
+    trace: Trace
+    label: str
+    look: Look
+    reference: bool
+
+    @property
+    def legend(self) -> str:
+        """The label in legends, which says so where it is not private."""
+        return self.label if self.trace.guarantee.private else f"{self.label} (not private)"
+
+    @property
+    def family(self) -> str:
+        """The learner without its epsilon."""
+        return family(self.label)
+
+    @property
+    def epsilon(self) -> float | None:
+        """The epsilon it has or claims; None where it has none, or does not learn."""
+        epsilon = self.trace.guarantee.epsilon
+        return None if epsilon is None or self.reference or not 0 < epsilon < math.inf else epsilon
+
+
+def by_environment(traces: Sequence[Trace]) -> list[list[Named]]:
+    """Traces of the same environment together; labels look the same in all groups, if there are few."""
+    groups: dict[tuple[str, ...], list[Trace]] = {}
+    for trace in traces:
+        key = (trace.environment, repr(trace.items), repr(trace.cost_range), repr(dict(trace.parameters)))
+        groups.setdefault(key, []).append(trace)
+    names = [labels(group) for group in groups.values()]
+    references = {
+        label
+        for group, found in zip(groups.values(), names, strict=True)
+        for trace, label in zip(group, found, strict=True)
+        if is_reference(trace.learner)
+    }
+    every = looks(itertools.chain.from_iterable(names), references)
+    shared = len(every) - len(references) < len(COLOURS)  # a colour each
+    named = []
+    for group, found in zip(groups.values(), names, strict=True):
+        seen = every if shared else looks(found, references)
+        pairs = zip(group, found, strict=True)
+        named.append([Named(trace, label, seen[label], label in references) for trace, label in pairs])
+    return named

@@ -1,0 +1,162 @@
+"""The rows of a sweep: which configurations there are, their final numbers, their curves, what failed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from discreet.checks import FloatArray
+from discreet.errors import InvalidArgument
+from discreet.simulation.curves import Curve
+from discreet.simulation.intervals import half_width
+from discreet.simulation.labels import family, is_reference
+from discreet.simulation.looks import Look, looks
+
+#: What tells configurations apart.
+KEYS = ("environment", "learner", "n", "epsilon", "rounds")
+_OTHERS = ("seed", "round", "cost", "best", "regret", "private")
+_TYPES = {"n": pl.Int64, "epsilon": pl.Float64, "rounds": pl.Int64, "seed": pl.Int64, "round": pl.Int64}
+
+
+@dataclasses.dataclass(frozen=True)
+class Final:
+    """The last numbers of one configuration, a round; the interval is None where there is one seed."""
+
+    environment: str
+    learner: str
+    n: int
+    epsilon: float | None
+    rounds: int
+    seeds: int
+    regret: float
+    low: float
+    high: float
+    cost: float
+    best: float
+    bound: float | None
+    private: bool
+
+
+class Sweep:
+    """A frame with a row per configuration, seed and checkpoint.
+
+    Learners without an epsilon of their own (null, infinite, or choices that do not learn) count once for
+    all epsilons.
+
+    Args:
+        frame: Columns environment, learner, n, epsilon, rounds, seed, round, cost, best, regret, private;
+            bound and error where known. Rows with an error have no numbers.
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        missing = [name for name in (*KEYS, *_OTHERS) if name not in frame.columns]
+        if missing:
+            raise InvalidArgument(
+                f"The 'frame' of a sweep must have the column {missing[0]!r}. It is missing."
+            )
+        failed = pl.col("error").is_not_null() if "error" in frame.columns else pl.lit(value=False)
+        self.failed = frame.filter(failed)
+        played = frame.filter(~failed & pl.col("regret").is_not_null())
+        twice = played.filter(played.select(*KEYS, "seed", "round").is_duplicated())
+        if twice.height:
+            learner, environment = twice["learner"][0], twice["environment"][0]
+            raise InvalidArgument(
+                "The 'frame' of a sweep must have one row per configuration, seed and round. Got several "
+                f"of {learner} in {environment}: configurations need names of their own."
+            )
+        self._rows = _tidied(played)
+        if self._rows.is_empty() and self.failed.is_empty():
+            raise InvalidArgument("The 'frame' of a sweep must have at least one row. Got none.")
+
+    @cached_property
+    def learners(self) -> list[str]:
+        """In the order in which they appear."""
+        return self._rows["learner"].unique(maintain_order=True).to_list()
+
+    @cached_property
+    def looks(self) -> dict[str, Look]:
+        """How each learner looks in all charts."""
+        return looks(self.learners, [name for name in self.learners if is_reference(name)])
+
+    @cached_property
+    def finals(self) -> list[Final]:
+        """One for each configuration, in the order of the frame."""
+        by_seed = [*KEYS, "seed"]
+        last = self._rows.filter(pl.col("round") == pl.col("round").max().over(by_seed))
+        gathered = last.group_by(KEYS, maintain_order=True).agg(
+            pl.len().alias("seeds"),
+            (pl.col("regret") / pl.col("round")).mean().alias("mean"),
+            (pl.col("regret") / pl.col("round")).std().alias("spread"),
+            (pl.col("cost") / pl.col("round")).mean().alias("cost"),
+            (pl.col("best") / pl.col("round")).mean().alias("best"),
+            (pl.col("bound") / pl.col("round")).max().alias("bound"),
+            pl.col("private").all(),
+        )
+        found = []
+        for row in gathered.to_dicts():
+            mean, width = row.pop("mean"), float(half_width(row.pop("spread") or 0.0, row["seeds"]))
+            found.append(Final(**row, regret=mean, low=mean - width, high=mean + width))
+        return found
+
+    def legend(self, learner: str) -> str:
+        """The name of a learner in legends, which says so where it is not private."""
+        private = all(final.private for final in self.finals if final.learner == learner)
+        return learner if private else f"{learner} (not private)"
+
+    def curve(self, final: Final) -> Curve:
+        """Regret a round at the checkpoints of a configuration."""
+        rows = self._rows.filter(
+            pl.all_horizontal(pl.col(key).eq_missing(getattr(final, key)) for key in KEYS)
+        )
+        rate = pl.col("regret") / pl.col("round")
+        points = (
+            rows.group_by("round")
+            .agg(
+                rate.mean().alias("mean"),
+                rate.std().alias("spread"),
+                pl.len().alias("count"),
+                (pl.col("bound") / pl.col("round")).max().alias("bound"),
+            )
+            .sort("round")
+        )
+        mean = _array(points["mean"])
+        width = half_width(_array(points["spread"]), _array(points["count"]))
+        bound = None if points["bound"].null_count() else _array(points["bound"])
+        return Curve(
+            self.legend(final.learner),
+            _array(points["round"]),
+            mean,
+            mean - width,
+            mean + width,
+            self.looks[final.learner],
+            bound,
+            is_reference(final.learner),
+        )
+
+
+def _tidied(rows: pl.DataFrame) -> pl.DataFrame:
+    """The same types whoever made the frame; no epsilon for what has none."""
+    if "bound" not in rows.columns:
+        rows = rows.with_columns(bound=pl.lit(None, dtype=pl.Float64))
+    names = {name: family(name) for name in rows["learner"].unique().to_list()}
+    without = [name for name in names.values() if is_reference(name)]
+    epsilon = pl.col("epsilon").cast(pl.Float64)
+    real = epsilon.is_finite() & (epsilon > 0) & ~pl.col("learner").is_in(without)
+    return (
+        rows.with_columns(
+            pl.col("learner").replace(names),
+            *(pl.col(name).cast(kind) for name, kind in _TYPES.items()),
+            pl.col("bound").cast(pl.Float64),
+            pl.col("private").fill_null(value=False),
+        )
+        .with_columns(pl.when(real).then(epsilon).alias("epsilon"))
+        .unique(subset=[*KEYS, "seed", "round"], keep="first", maintain_order=True)
+    )
+
+
+def _array(column: pl.Series) -> FloatArray:
+    return column.cast(pl.Float64).fill_null(math.nan).to_numpy().astype(np.float64)

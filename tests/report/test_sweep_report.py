@@ -1,0 +1,140 @@
+"""The report of a sweep, from its frame alone."""
+
+from __future__ import annotations
+
+import pathlib
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.stats
+from report_material import Page, check_page, frame, sweep_rows
+
+from discreet import DiscreetError
+from discreet.report import write_sweep_report
+from discreet.report.facets import MOST_PANELS
+from discreet.report.sweep_frame import Sweep
+
+
+def report(folder: pathlib.Path, swept: pl.DataFrame, **more: object) -> Page:
+    path = write_sweep_report(folder / "sweep.html", swept, title="A sweep", **more)  # type: ignore[arg-type]
+    return check_page(path.read_text(encoding="utf-8"))
+
+
+def full_frame() -> pl.DataFrame:
+    return frame(
+        *(
+            sweep_rows("Learner", environment=town, n=n, epsilon=e, rounds=t, level=n / e, bound=30.0 * n / e)
+            for town in ("town", "city")
+            for n in (4, 8)
+            for e in (0.5, 1.0)
+            for t in (1000, 4000)
+        ),
+        *(
+            sweep_rows(name, environment=town, n=n, epsilon=None, rounds=t, level=3.0, private=name != "Open")
+            for name in ("RandomSet", "Open")
+            for town in ("town", "city")
+            for n in (4, 8)
+            for t in (1000, 4000)
+        ),
+    )
+
+
+def test_a_page_with_all_that_was_varied(tmp_path: pathlib.Path) -> None:
+    """Curves, regret against epsilon, items and rounds, tables, notes, the command."""
+    more = {"command": "discreet sweep <file>", "notes": {"Machine": "two <cores>"}}
+    page = report(tmp_path, full_frame(), **more)
+    for text in (
+        "Regret curves",
+        "Regret against epsilon",
+        "Regret against the number of items",
+        "Regret against the number of rounds",
+        "town, 8 items, epsilon 1.",
+        "Final numbers in city",
+        "two <cores>",
+        "discreet sweep <file>",
+        "32 configurations of 3 learners in 2 environments (town and city)",
+    ):
+        assert text in page.text
+    for label in ("rounds", "items", "rounds in all", "epsilon (privacy loss of one person)"):
+        assert label in page.figure_text
+    assert {"Learner", "RandomSet", "Open (not private)"} <= set(page.legend)
+    assert "NOT PRIVATE" in page.text
+
+
+def test_the_same_frame_gives_the_same_bytes(tmp_path: pathlib.Path) -> None:
+    """No date, no random id."""
+    swept = frame(sweep_rows(), sweep_rows("RandomSet"))
+    assert report(tmp_path, swept).raw == report(tmp_path, swept).raw
+
+
+def test_one_value_is_not_drawn_against(tmp_path: pathlib.Path) -> None:
+    """A quantity that does not vary gets no section."""
+    page = report(tmp_path, frame(sweep_rows()))
+    assert "Regret curves" in page.text
+    assert "Regret against" not in page.text
+
+
+def test_final_numbers_are_means_with_intervals_by_students_t() -> None:
+    """Against numpy and scipy."""
+    rows = sweep_rows(seeds=4, bound=50.0)
+    (final,) = Sweep(frame(rows)).finals
+    ends = np.array([row["regret"] / row["round"] for row in rows if row["round"] == 1000])
+    low, high = scipy.stats.t.interval(0.95, 3, ends.mean(), scipy.stats.sem(ends))
+    assert (final.regret, final.low, final.high) == pytest.approx((ends.mean(), low, high))
+    assert final.bound == pytest.approx(50.0 / 1000**0.5)
+    assert (final.seeds, final.best) == (4, -1.0)
+    curve = Sweep(frame(rows)).curve(final)
+    assert curve.x.tolist() == [1, 10, 100, 1000]
+    assert (curve.mean[-1], curve.low[-1]) == pytest.approx((final.regret, final.low))
+
+
+def test_what_does_not_learn_counts_once_for_all_epsilons() -> None:
+    """A random set that was played for each epsilon has as many seeds as for one, and no epsilon."""
+    sweep = Sweep(frame(*(sweep_rows("RandomSet", epsilon=e) for e in (0.5, 1.0))))
+    (final,) = sweep.finals
+    assert (final.epsilon, final.seeds) == (None, 3)
+    infinite = Sweep(frame(sweep_rows("Open", epsilon=float("inf"), private=False)))
+    assert infinite.finals[0].epsilon is None
+
+
+def test_failed_cells_are_listed(tmp_path: pathlib.Path) -> None:
+    """With their errors, and without numbers; the rest is drawn as ever."""
+    broken = {"environment": "town", "learner": "Broken", "n": 4, "epsilon": 1.0, "rounds": 1000, "seed": 7}
+    failed = pl.DataFrame([broken | {"error": "ValueError: <no>"}])
+    swept = pl.concat([frame(sweep_rows()), failed], how="diagonal_relaxed")
+    page = report(tmp_path, swept)
+    assert "1 configuration failed" in page.text
+    assert "ValueError: <no>" in page.text
+    assert "Broken" not in page.legend
+    alone = pl.concat([frame(sweep_rows()).clear(), failed], how="diagonal_relaxed")
+    assert "What failed" in report(tmp_path, alone).text
+
+
+def test_panels_are_few(tmp_path: pathlib.Path) -> None:
+    """Of many combinations the middle ones are drawn, and the page says how many are not."""
+    swept = frame(
+        *(
+            sweep_rows(environment=town, n=n, epsilon=e)
+            for town in "ab"
+            for n in (2, 4, 8)
+            for e in (1.0, 2.0, 3.0)
+        )
+    )
+    page = report(tmp_path, swept)
+    curves = [
+        attrs for tag, attrs in page.tags if tag == "title" and str(attrs.get("id")).startswith("curves")
+    ]
+    assert len(curves) == MOST_PANELS
+    assert "6 more panels would not fit" in page.text
+
+
+def test_bad_frames_are_refused(tmp_path: pathlib.Path) -> None:
+    """A missing column, no row at all, two rows for one place."""
+    with pytest.raises(DiscreetError, match="must have the column 'private'"):
+        report(tmp_path, frame(sweep_rows()).drop("private"))
+    with pytest.raises(DiscreetError, match="at least one row"):
+        report(tmp_path, frame(sweep_rows()).clear())
+    with pytest.raises(DiscreetError, match="Got several of FixedSet in town"):
+        report(tmp_path, frame(sweep_rows("FixedSet"), sweep_rows("FixedSet", level=2.0)))
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,205 @@
+"""The report of simulated learners: one page that is complete, safe and the same each time."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+
+import numpy as np
+import pytest
+from report_material import MARKS, OPEN, check_page, frame, references, sweep_rows, trace
+
+from discreet import BanditLearner, DiscreetError, baselines, environments, simulate
+from discreet.privacy.guarantee import Guarantee
+from discreet.report import write_report
+from discreet.simulation import Trace
+
+
+def report(folder: pathlib.Path, traces: list[Trace], **more: object) -> str:
+    path = write_report(folder / "report.html", title="A report", traces=traces, **more)  # type: ignore[arg-type]
+    return path.read_text(encoding="utf-8")
+
+
+def test_a_real_simulation_gives_a_complete_page(tmp_path: pathlib.Path) -> None:
+    """From simulate to a page with every section, that names its parameters and how to repeat it."""
+    town = environments.modular(3)
+    traces = [
+        simulate(town, learner, rounds=2000, seeds=2)
+        for learner in (BanditLearner(3, 1.0, (-1, 1)), baselines.BanditWithoutNoise(3, (-1, 1)))
+    ]
+    page = check_page(report(tmp_path, traces, summary="One.\n\nTwo.", command="discreet simulate <modular>"))
+    for text in (
+        "One.",
+        "BanditLearner (local, epsilon=1)",
+        "gap=0.5",
+        "2,000 rounds",
+        "NOT PRIVATE",
+        "discreet simulate <modular>",
+        "numba",
+        str(traces[0].guarantee),
+        str(traces[1].guarantee),
+    ):
+        assert text in page.text
+
+
+def test_the_same_traces_give_the_same_bytes(tmp_path: pathlib.Path) -> None:
+    """No date, no random id: reports can be compared and kept under version control."""
+    traces = [trace(), trace("B", guarantee=OPEN), *references()]
+    assert report(tmp_path, traces) == report(tmp_path, traces)
+
+
+def test_names_from_data_are_escaped(tmp_path: pathlib.Path) -> None:
+    """Items and learners may be called anything; it is shown, and never markup."""
+    named = trace(
+        "<b>bold</b> & co", items=("<script>alert(1)</script>", "a & b", "$x^2$"), environment="<i>"
+    )
+    text = report(tmp_path, [named], summary="<u>", command="<script>")
+    page = check_page(text)
+    assert "<script" not in text
+    for tag in ("b", "i", "u"):
+        assert not any(name == tag for name, _ in page.tags)
+    assert "<script>alert(1)</scrip" in page.figure_text
+    assert "$x^2$" in page.figure_text
+    assert "<b>bold</b> & co" in page.legend
+
+
+def test_text_stays_text_and_axes_are_labelled(tmp_path: pathlib.Path) -> None:
+    """Figures hold text rather than outlines, with a name for every axis."""
+    traces = [
+        trace(f"BanditLearner (local, epsilon={e:g})", 1 / e, guarantee=Guarantee(epsilon=e))
+        for e in (1.0, 2.0)
+    ]
+    page = check_page(report(tmp_path, traces))
+    for label in (
+        "rounds",
+        "regret a round (cost)",
+        "mean cost a round so far",
+        "epsilon (privacy loss of one person)",
+        "0: left out, 1: taken",
+        "item",
+        "sugar",
+    ):
+        assert label in page.figure_text
+
+
+def test_figures_take_their_colours_from_the_page(tmp_path: pathlib.Path) -> None:
+    """Light and dark come from the style sheet: a figure paints nothing in a colour of its own."""
+    page = check_page(report(tmp_path, [trace(), *references()]))
+    styles = [node.get("style", "") for svg in page.svgs for node in svg.iter()]
+    rules = [rule.split(":", 1) for style in styles for rule in style.split(";") if rule]
+    painted = {value.strip() for key, value in rules if key.strip() in ("fill", "stroke")}
+    assert painted
+    assert all(value == "none" or value.startswith("var(--") for value in painted)
+
+
+def test_every_curve_is_in_the_legend(tmp_path: pathlib.Path) -> None:
+    """Learners, references, the best fixed set and bounds that are drawn; open ones say so."""
+    traces = [
+        trace("A", bound=0.9 * np.sqrt(MARKS)),
+        trace("B", guarantee=OPEN, bound=1e6 * MARKS),
+        *references(),
+    ]
+    page = check_page(report(tmp_path, traces))
+    expected = ["A", "B (not private)", "random set", "empty set"]
+    regret = [*expected, "A: proved bound"]
+    assert page.legend[: len(regret)] == regret
+    assert page.legend[len(regret) : len(regret) + 5] == [*expected, "best fixed set"]
+    assert "Proved bounds above the chart, a round in the end: B (not private) 1M." in page.text
+
+
+def test_what_does_not_learn_is_what_learners_are_compared_with(tmp_path: pathlib.Path) -> None:
+    """The summary says by how much they did better, or that they did worse, or that it is open."""
+    bad = trace("Bad", cost=trace().best + 0.9 * MARKS)
+    wild = trace("Wild", cost=trace().best + np.array([[0.1], [0.6], [1.3]]) * MARKS)
+    page = check_page(report(tmp_path, [trace("Good"), bad, wild, *references()]))
+    assert "Less regret than the random set (by 99.2%) and the empty set (by 99.2%)." in page.text
+    assert "MORE regret than the random set and the empty set." in page.text
+    assert "No clear difference from the random set and the empty set." in page.text
+
+
+def test_open_learners_are_marked_and_every_guarantee_is_there(tmp_path: pathlib.Path) -> None:
+    """Who is not private can be seen in the summary, in the guarantees and in the table."""
+    page = check_page(report(tmp_path, [trace("A"), trace("B", guarantee=OPEN)]))
+    badges = [
+        attrs for tag, attrs in page.tags if tag == "span" and attrs.get("class") == "badge not-private"
+    ]
+    assert len(badges) == 3
+    assert page.text.count("NOT PRIVATE: it adds no noise") == 1
+    assert str(trace().guarantee) in page.text
+
+
+def test_doubts_are_told(tmp_path: pathlib.Path) -> None:
+    """One seed, a run that was stopped, and a best set that is not exact."""
+    lower = trace().best - MARKS
+    page = check_page(
+        report(
+            tmp_path,
+            [
+                trace("A", seeds=(5,), interrupted=True),
+                trace("B", best_lower_bound=lower),
+            ],
+        )
+    )
+    assert "With one seed there is no interval" in page.text
+    assert "Stopped before all seeds were done: A." in page.text
+    assert "known up to a gap, so regret may be larger than shown, for B." in page.text
+    assert "one seed" in page.text
+
+
+def test_regret_that_a_logarithm_cannot_show(tmp_path: pathlib.Path) -> None:
+    """A reference without regret is named in the caption; a learner without regret makes the scale linear."""
+    nothing = trace("FixedSet", cost=trace().best, final_points=np.ones((3, 3)))
+    page = check_page(report(tmp_path, [trace("A"), nothing]))
+    assert "Without regret, which a logarithmic scale cannot show: full set." in page.text
+    better = trace("A", cost=trace().best - MARKS)
+    page = check_page(report(tmp_path, [better]))
+    assert "below zero better than any fixed set" in page.text
+    assert "Regret −1 a round" in page.text
+
+
+def test_environments_get_a_section_each(tmp_path: pathlib.Path) -> None:
+    """Also two of one name that were made differently."""
+    traces = [trace(), trace(environment="city"), trace(parameters={"size": 9})]
+    page = check_page(report(tmp_path, traces))
+    for heading in ("What happened in town #1", "What happened in city", "What happened in town #2"):
+        assert heading in page.text
+
+
+def test_many_learners_are_split_and_many_items_are_cut(tmp_path: pathlib.Path) -> None:
+    """No chart has more curves than can be told apart, or more items than can be read."""
+    several = [
+        trace(f"{name} (epsilon={e})", guarantee=Guarantee(epsilon=e))
+        for name in ("A", "B")
+        for e in (0.5, 1.0, 2.0, 4.0)
+    ]
+    page = check_page(report(tmp_path, [*several, trace("C", guarantee=OPEN)]))
+    for title in ("rounds, A.", "rounds, B.", "rounds, others."):
+        assert title in page.text
+    items = tuple(f"item number {i}" for i in range(50))
+    page = check_page(report(tmp_path, [trace(items=items)]))
+    assert "The 40 of 50 items that are taken most." in page.text
+    assert page.figure_text.count("item number 0") == page.figure_text.count("item number 39") > 0
+    assert "item number 40" not in page.figure_text
+
+
+def test_an_adversary_has_a_best_set_for_each_learner(tmp_path: pathlib.Path) -> None:
+    """Where the costs depend on the learner there is no one line to compare with."""
+    other = dataclasses.replace(trace("B"), best=2 * trace().best, best_lower_bound=2 * trace().best)
+    page = check_page(report(tmp_path, [trace("A"), other]))
+    assert {"A: best fixed set", "B: best fixed set"} <= set(page.legend)
+    assert "best fixed set" not in page.legend
+
+
+def test_a_frame_adds_a_figure_against_epsilon(tmp_path: pathlib.Path) -> None:
+    """Results of a sweep stand beside the traces."""
+    swept = frame(*(sweep_rows(epsilon=e, level=1 / e) for e in (0.5, 1.0, 2.0)))
+    page = check_page(report(tmp_path, [trace()], frame=swept))
+    assert "Regret against epsilon" in page.text
+    assert "Regret against epsilon" not in check_page(report(tmp_path, [trace()])).text
+
+
+def test_a_report_needs_a_trace(tmp_path: pathlib.Path) -> None:
+    """There is nothing to report otherwise."""
+    with pytest.raises(DiscreetError, match="'traces' of write_report must be at least one"):
+        write_report(tmp_path / "report.html", title="", traces=[])
+    assert not list(tmp_path.iterdir())
