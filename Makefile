@@ -23,7 +23,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(VENV)/.user
 
 demo: $(VENV)/.user ## install and run the main job
-	$(BIN)/python examples/first_look.py
+	$(BIN)/discreet demo
 
 test: lint types layers unit ## lint, types, layers, tests with coverage and doctests
 

@@ -87,12 +87,13 @@ def markdown(series: list[Series], frame: polars.DataFrame) -> str:
 
 
 def draw(series: list[Series], frame: polars.DataFrame, path: pathlib.Path) -> None:
-    """Mean regret against each quantity, a panel for each stream and quantity."""
+    """Mean regret against each quantity, a panel for each stream and quantity; legends beside the panels."""
+    import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     streams = [stream for stream, _ in series[0].sweep.streams]
-    figure = Figure(figsize=(11, 13), layout="constrained")
+    figure = Figure(figsize=(12, 3 * 2 * len(streams)), layout="constrained")
     FigureCanvasSVG(figure)
     panels = figure.subplots(2 * len(streams), 3)
     for column, one in enumerate(series):
@@ -101,15 +102,27 @@ def draw(series: list[Series], frame: polars.DataFrame, path: pathlib.Path) -> N
             for k, learner in enumerate(one.sweep.learners):
                 values, regrets = ends(one, frame, stream, learner)
                 if values.size:
-                    colour, mark = COLOURS[k % len(COLOURS)], "osv^D"[k % 5]
-                    axes.plot(
-                        values, regrets.mean(axis=1), marker=mark, color=colour, label=learner, markersize=4
-                    )
-            axes.set(xscale="log", yscale="log", xlabel=one.quantity, ylabel="regret")
-            axes.set_title(f"{one.feedback}, {stream}", fontsize="medium")
-            if column % 3 == 0:
-                axes.legend(fontsize="x-small")
-    figure.savefig(path)
+                    look = {"marker": "osv^D"[k % 5], "color": COLOURS[k % len(COLOURS)], "markersize": 4}
+                    axes.plot(values, regrets.mean(axis=1), label=learner, **look)
+                    axes.set(xscale="log", yscale="log", xlabel=LABELS[one.quantity], ylabel="regret (cost)")
+                    axes.set_xticks(values, [tick(value) for value in values])
+            axes.minorticks_off()
+            axes.set_title(f"{one.feedback}, stream {stream}", fontsize="medium")
+            if column % 3 == 1:  # where all learners are drawn
+                handles = axes.get_legend_handles_labels()
+                panels[2 * row + column // 3, 2].legend(
+                    *handles, fontsize="small", frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5)
+                )
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "discreet"}):
+        figure.savefig(path, metadata={"Date": None})
+
+
+LABELS = {"rounds": "rounds T", "n": "items n", "epsilon": "epsilon"}
+
+
+def tick(value: float) -> str:
+    """Powers of two beyond a thousand as such."""
+    return f"$2^{{{round(np.log2(value))}}}$" if value >= 1000 else f"{value:g}"
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def test_simulate_prints_a_table_and_writes_files(
     assert "BanditLearner (local, epsilon=1)" in out
     assert "RandomSet" in out
     assert str(report) in out
-    assert report.read_text().startswith("<!doctype html>")
+    assert report.read_text().lower().startswith("<!doctype html>")
     assert polars.read_parquet(curves)["learner"].n_unique() == 2
 
 
@@ -154,17 +154,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: pathlib.Path) -> None:
     """A real process and a real signal."""
-    command = [
-        sys.executable,
-        "-m",
-        "discreet",
-        "simulate",
-        "modular",
-        "--rounds",
-        str(2**26),
-        "--seeds",
-        "1",
-    ]
+    command = ["simulate", "modular", "--rounds", str(2**25), "--seeds", "1", "--report", "r.html"]
     code = "import sys, threading, os, signal; from discreet.cli import main; "
     code += "threading.Timer(4.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start(); main(sys.argv[1:])"
     ended = subprocess.run(

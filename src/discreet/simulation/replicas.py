@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet import checks
+from discreet.baselines import FixedSet
 from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, FunctionStream, Stream
 from discreet.errors import HorizonReached, InvalidArgument, InvalidType
@@ -282,6 +283,9 @@ def _name(learner: Learner) -> str:
         for name in ("mode", "method", "calibration")
         if name in defaults
     ]
+    if isinstance(learner, FixedSet):
+        taken = int(learner.point.sum())
+        parts.append({0: "empty", len(learner.items): "all"}.get(taken, f"{taken} items"))
     if "epsilon" in kept:
         parts.append(f"epsilon={float(kept['epsilon']):g}")
     return type(learner).__name__ + (f" ({', '.join(parts)})" if parts else "")
