@@ -11,6 +11,9 @@ from discreet.errors import DiscreetError
 
 __all__ = ["app", "main"]
 
+#: What a shell expects of a program that was stopped with Ctrl-C.
+INTERRUPTED = 130
+
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command. Errors that a user can mend are one line and exit code 2; Ctrl-C is 130."""
@@ -18,11 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     try:
         ended = app(args=None if arguments is None else list(arguments), standalone_mode=False)
+        code = ended if isinstance(ended, int) else 0
     except typer.Exit as end:
-        sys.exit(end.exit_code)
+        code = end.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        print("discreet: interrupted", file=sys.stderr)
-        sys.exit(130)
+        code = INTERRUPTED
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except DiscreetError as error:
@@ -32,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if not hasattr(error, "format_message"):
             raise
         _fail(f"{error.format_message()} Try 'discreet --help'.")
-    sys.exit(ended if isinstance(ended, int) else 0)
+    if code == INTERRUPTED:
+        print("discreet: interrupted", file=sys.stderr)
+    sys.exit(code)
 
 
 def _fail(message: str) -> NoReturn:
