@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -46,10 +47,14 @@ def test_simulate_prints_a_table_and_writes_files(
     assert polars.read_parquet(curves)["learner"].n_unique() == 2
 
 
-def test_json_is_data(capsys: pytest.CaptureFixture[str]) -> None:
-    """One document on standard output, nothing else."""
+def test_json_is_data(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One document on standard output, nothing else there; the report goes to its file."""
+    monkeypatch.chdir(tmp_path)
     code, out, _ = run(capsys, "simulate", "cuts", "-l", "full", *QUICK, "--set", "favoured=0.3", "--json")
     (entry,) = json.loads(out)
+    assert (tmp_path / "discreet-simulate.html").exists()
     assert (code, entry["n"], entry["rounds"], entry["private"]) == (0, 4, 400, True)
     code, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--json")
     assert json.loads(out)["options"][0]["learner"] == "BanditLearner"
@@ -96,7 +101,7 @@ def test_compare_writes_goes_on_and_reports(
     assert "modular / bandit" in out
     assert report.exists()
     before = out_file.stat().st_mtime_ns
-    assert run(capsys, "compare", *flags, "--out", str(out_file))[0] == 0
+    assert run(capsys, "compare", *flags, "--out", str(out_file), "--no-report")[0] == 0
     assert out_file.stat().st_mtime_ns == before
     sweep = tmp_path / "s.toml"
     sweep.write_text(
@@ -168,3 +173,17 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: pathlib.Path) -> None
     assert ended.returncode == 130
     assert ended.stderr.endswith("discreet: interrupted\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_shows_that_private_learning_works(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """Quick as it is, the private learner has less regret than no learning, and the report has all parts."""
+    report = tmp_path / "demo.html"
+    code, out, _ = run(capsys, "demo", "--quick", "--quiet", "--report", str(report))
+    assert code == 0
+    assert "it offered" in out
+    rates = dict(re.findall(r"^(\S.*?)  +(-?\d\.\d{4})  ", out, flags=re.MULTILINE))
+    assert float(rates["BanditLearner (central, epsilon=1)"]) < 0.5 * float(rates["RandomSet"])
+    page = report.read_text()
+    assert all(part in page for part in ("Differentially private", "NOT PRIVATE", "epsilon", "coffee"))

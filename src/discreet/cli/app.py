@@ -20,7 +20,8 @@ app = typer.Typer(
 
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of words.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
-Report = Annotated[pathlib.Path | None, typer.Option("--report", help="Write an HTML report to this file.")]
+Report = Annotated[pathlib.Path | None, typer.Option("--report", help="Where the HTML report goes.")]
+NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.")]
 Parameter = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the stream, such as gap=0.1."),
@@ -85,7 +86,8 @@ def simulate(
     rounds: Annotated[int, typer.Option(help="Rounds.")] = 65536,
     seeds: Annotated[int, typer.Option(help="Independent runs.")] = 5,
     parameters: Parameter = None,
-    report: Report = None,
+    report: Report = pathlib.Path("discreet-simulate.html"),
+    no_report: NoReport = False,
     frame: Annotated[
         pathlib.Path | None, typer.Option("--out", help="Write the curves to this Parquet file.")
     ] = None,
@@ -95,19 +97,9 @@ def simulate(
     """Play learners against a stream and print their regret."""
     from discreet.cli.simulate import run
 
-    run(
-        stream,
-        learner or ["bandit"],
-        n,
-        epsilon,
-        rounds,
-        seeds,
-        parameters or [],
-        report,
-        frame,
-        json,
-        not quiet,
-    )
+    shown = None if no_report else report
+    chosen = learner or ["bandit"]
+    run(stream, chosen, n, epsilon, rounds, seeds, parameters or [], shown, frame, json, not quiet)
 
 
 @app.command(
@@ -132,7 +124,11 @@ def compare(
     out: Annotated[
         pathlib.Path, typer.Option(help="The Parquet file; gone on with if it is there.")
     ] = pathlib.Path("sweep.parquet"),
-    report: Report = None,
+    report: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="Where the HTML report goes; beside the Parquet file by default."),
+    ] = None,
+    no_report: NoReport = False,
     cluster: Annotated[
         str | None, typer.Option(help="dask://HOST:PORT or ray://HOST:PORT, instead of this machine.")
     ] = None,
@@ -151,7 +147,8 @@ def compare(
         "rounds": rounds,
         "seeds": seeds,
     }
-    run(file, given, out, report, cluster, workers, json, not quiet)
+    shown = None if no_report else report or out.with_suffix(".html")
+    run(file, given, out, shown, cluster, workers, json, not quiet)
 
 
 @app.command(

@@ -5,12 +5,29 @@ from __future__ import annotations
 import pathlib
 import time
 
+import polars
+
 from discreet.cli.simulate import command, regret_table, traces_of
 from discreet.environments import find
 from discreet.report import write_report
+from discreet.simulation.progress import progress_bar
+from discreet.simulation.sweep import Sweep, run_cell
 
 #: Whom the demo shows, and why: the two private modes, the paper's algorithm, no privacy, no learning.
 CAST = ["bandit-central", "bandit", "paper-bandit", "bandit-without-noise", "random", "empty", "everything"]
+
+
+def against_epsilon(n: int, rounds: int, epsilon: float, progress: bool) -> polars.DataFrame:
+    """The private learners again, with less and with more privacy."""
+    losses = [epsilon * factor for factor in (0.25, 0.5, 1.0, 2.0, 4.0)]
+    given = {"streams": ["checkout"], "learners": CAST[:3], "n": n, "rounds": rounds, "epsilon": losses}
+    cells = Sweep.from_mapping(given | {"seeds": 3, "checkpoints": 1}).cells()
+    frames = []
+    with progress_bar("other epsilons", len(cells), shown=progress, unit="runs") as bar:
+        for cell in cells:
+            frames.append(run_cell(cell))
+            bar.advance(1)
+    return polars.concat(frames)
 
 
 def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, progress: bool) -> None:
@@ -44,6 +61,9 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
         f"{', '.join(wanted) or 'nothing'}."
     )
     print(summary)
-    write_report(report, title="A private checkout", traces=traces, summary=summary, command=command())
+    frame = against_epsilon(n, rounds // 4, epsilon, progress)
+    write_report(
+        report, title="A private checkout", traces=traces, summary=summary, command=command(), frame=frame
+    )
     print(f"The report, with curves, choices and the guarantee in words: {report}")
     print(f"{time.perf_counter() - began:.0f} s.")
