@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from discreet import BanditLearner, FullInformationLearner, baselines, paper
-from discreet.learners.base import BanditFeedback, Learner
+from discreet.learners.base import Learner
+from discreet.learners.feedback import BanditFeedback
 from discreet.privacy.exclusive import opened
 from discreet.set_functions import Cut, Modular, SetFunction
 

@@ -168,10 +168,10 @@ def test_a_forked_child_cannot_go_on() -> None:
 @pytest.mark.parametrize("name", ["BanditSubmodPFTAL", "SubmodPFTAL"])
 def test_an_interruption_after_the_commit_reuses_no_noise(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exception between a kernel's commit and its return: the next node's noise is another."""
-    import discreet.learners.base as base
+    import discreet.learners.feedback as told
 
     step = "learn_cost" if "Bandit" in name else "learn_function"
-    original = getattr(base, step)
+    original = getattr(told, step)
 
     def interrupted(*arguments):  # type: ignore[no-untyped-def]
         if original(*arguments) >= 0:
@@ -181,7 +181,7 @@ def test_an_interruption_after_the_commit_reuses_no_noise(name: str, monkeypatch
     learner = LEARNERS[name](None)
     function = some_functions()[0]
     decision = learner.ask()
-    monkeypatch.setattr(base, step, interrupted)
+    monkeypatch.setattr(told, step, interrupted)
     with pytest.raises(KeyboardInterrupt):
         learner.tell(decision, feedback(learner, decision, function))
     monkeypatch.undo()

@@ -15,9 +15,9 @@ from discreet import DiscreetError, FullInformationLearner, bounds
 from discreet.baselines import FullInformationWithoutNoise, RandomSet
 from discreet.environments import cuts_with_prices
 from discreet.errors import Expired, HorizonReached, InvalidArgument
-from discreet.learners.base import FunctionFeedback
 from discreet.learners.batched_core import IN_BLOCK, LENGTH
 from discreet.learners.core import new_core
+from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.full_information import block_lengths
 from discreet.learners.limits import UNITS, subgradient_limits
 from discreet.learners.update_rules import DualAveraging

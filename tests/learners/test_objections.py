@@ -22,7 +22,7 @@ import pytest
 from discreet import BanditLearner, DiscreetError, FullInformationLearner, load
 from discreet.errors import AlreadyTold, Expired, StaleState
 from discreet.estimators import one_point, one_point_with_coin
-from discreet.learners import bandit, base
+from discreet.learners import bandit, feedback
 from discreet.learners.bandit_core import RELEASED
 from discreet.learners.base import Learner
 from discreet.learners.core import choose
@@ -131,7 +131,7 @@ def test_objection_4_crash_and_retry_learns_nothing_twice(name: str, monkeypatch
     """Objection 4: a cost whose learning was interrupted is struck out, so no fresh noise is spent on it."""
     learner = LEARNERS[name](None)
     step = "learn_cost" if is_bandit(learner) else "learn_function"
-    original = getattr(base, step)
+    original = getattr(feedback, step)
     for when in ("before", "after"):
 
         def crash(*arguments: Any, when: str = when) -> int:
@@ -140,7 +140,7 @@ def test_objection_4_crash_and_retry_learns_nothing_twice(name: str, monkeypatch
             return -1
 
         decision = learner.ask()
-        monkeypatch.setattr(base, step, crash)
+        monkeypatch.setattr(feedback, step, crash)
         with pytest.raises(KeyboardInterrupt):
             tell_constant(learner, decision, PLANTED)
         monkeypatch.undo()
@@ -173,7 +173,7 @@ def test_objection_4_crash_and_retry_spends_words_before_their_use(
     learner = LEARNERS[name](None)
     learner._source = WordSource(fresh=recorded)
     step = "learn_cost" if is_bandit(learner) else "learn_function"
-    original, read = getattr(base, step), []
+    original, read = getattr(feedback, step), []
 
     def crash(*arguments: Any) -> int:
         words, cursor = arguments[-2:]
@@ -184,7 +184,7 @@ def test_objection_4_crash_and_retry_spends_words_before_their_use(
         return int(after)
 
     decision = learner.ask()
-    monkeypatch.setattr(base, step, crash)
+    monkeypatch.setattr(feedback, step, crash)
     with pytest.raises(KeyboardInterrupt):
         tell_constant(learner, decision, 0.5)
     monkeypatch.undo()

@@ -11,9 +11,9 @@ from discreet.bounds.arguments import share
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.base import BanditFeedback
 from discreet.learners.core import choose, learn_cost, put_first
 from discreet.learners.draw import PROBABILITY, SIZE, Draw
+from discreet.learners.feedback import BanditFeedback
 from discreet.privacy.noise import Law, fill
 from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY, uniform_float

@@ -9,9 +9,9 @@ from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.base import BanditFeedback
 from discreet.learners.core import choose, learn_cost, learn_function, put_first
 from discreet.learners.draw import PROBABILITY, Draw
+from discreet.learners.feedback import BanditFeedback
 from discreet.minimizers import Minimum, minimize
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY

@@ -8,8 +8,8 @@ from discreet import checks
 from discreet.bounds import hazan_kale_bandit_tuning, hazan_kale_step
 from discreet.bounds.arguments import share
 from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.base import BanditFeedback, FunctionFeedback
 from discreet.learners.core import new_core
+from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.limits import one_point_limits, subgradient_limits
 from discreet.learners.update_rules import ProjectedDescent
 from discreet.prefix_sums.plain import no_noise

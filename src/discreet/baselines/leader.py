@@ -8,8 +8,8 @@ import numpy as np
 from discreet import checks
 from discreet.baselines.hazan_kale import NOT_PRIVATE
 from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.base import FunctionFeedback
 from discreet.learners.core import new_core
+from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import ApproximateLeader
 from discreet.prefix_sums.plain import no_noise

@@ -7,8 +7,8 @@ import numpy as np
 
 from discreet import checks
 from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.base import FunctionFeedback
 from discreet.learners.core import new_core
+from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import DualAveraging
 from discreet.prefix_sums.plain import round_noise

@@ -8,8 +8,8 @@ from discreet.bounds.dual_averaging import bandit_tuning
 from discreet.learners.arguments import cost_interval, keeps_arguments, named_items
 from discreet.learners.bandit import EXPLORATION, STEP
 from discreet.learners.bandit_core import new_bandit_core
-from discreet.learners.base import BanditFeedback, FunctionFeedback
 from discreet.learners.batched_core import ALPHA, new_batched_core
+from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.full_information import squared_gradient
 from discreet.learners.limits import subgradient_limits
 from discreet.learners.scalar_release import AsItIs

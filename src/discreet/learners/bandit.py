@@ -12,9 +12,10 @@ from discreet.bounds.dual_averaging import bandit_dual_averaging, bandit_tuning,
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.bandit_core import RELEASED, UPDATES, BanditCore, learn_released, new_bandit_core
-from discreet.learners.base import EXPIRE_AFTER, BanditFeedback
+from discreet.learners.base import EXPIRE_AFTER
 from discreet.learners.decision import Decision
 from discreet.learners.draw import TOLD, Draw
+from discreet.learners.feedback import BanditFeedback
 from discreet.learners.scalar_release import AsBit, with_laplace
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import DEFAULT_UNITS

@@ -25,16 +25,14 @@ from discreet.errors import (
 )
 from discreet.learners import pending
 from discreet.learners.arguments import notes_arguments, restored_argument
-from discreet.learners.core import choose, horizon_of, learn_cost, learn_function
+from discreet.learners.core import choose, horizon_of
 from discreet.learners.decision import Decision
 from discreet.learners.draw import SIZE, Draw, new_draw
 from discreet.learners.restored import check_core
 from discreet.privacy.exclusive import Exclusive
-from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
 from discreet.randomness import Seed, WordArray, WordSource
-from discreet.set_functions import FromCallable, SetFunction
 
 #: After so many further decisions one that was never told about is closed, unless a learner is told
 #: otherwise.
@@ -322,120 +320,3 @@ class Learner(Exclusive):
             f"{type(self).__name__}(items={len(self.items)}, rounds={self.rounds}, "
             f"private={self.guarantee.private})"
         )
-
-
-class BanditFeedback(Learner):
-    """A learner that is told one number: what the chosen set cost."""
-
-    def tell(self, decision: Decision | int, cost: Any) -> None:
-        """Learn from the cost of a decision.
-
-        Args:
-            decision: What `ask` returned, or its id; in any order, however late, but once.
-            cost: A private number. Outside the declared range it is clipped; what is no
-                finite number counts as the middle of the range. Nothing is raised for any value.
-        """
-        number = self._sign * number_or_nan(cost)  # before the lock is taken: it may run the caller's code
-        with self._alone():
-            name = self._number_of(decision)
-            self._learn(name, self._cost_step(self._pending[name], number))
-
-    def tell_many(self, feedback: Iterable[tuple[Decision | int, Any]]) -> None:
-        """Learn from many ``(decision, cost)`` pairs; from none if one decision is unknown or told twice."""
-        pairs = [(decision, self._sign * number_or_nan(cost)) for decision, cost in feedback]
-        with self._alone():
-            names = self._numbers_of(decision for decision, _ in pairs)
-            for name, (_, number) in zip(names, pairs, strict=True):
-                self._learn(name, self._cost_step(self._pending[name], number))
-
-    def _numbers_of(self, decisions: Iterable[Decision | int]) -> list[int]:
-        names: dict[int, None] = {}
-        for decision in decisions:
-            name = self._number_of(decision)
-            if name in names:
-                raise AlreadyTold(f"The decision {name} is told about twice; nothing was changed.")
-            names[name] = None
-        if self._struck + len(names) > self.horizon:
-            raise HorizonReached(
-                f"This {type(self).__name__} can take {self.horizon - self._struck} more rounds."
-            )
-        return list(names)
-
-    def _tell_internal(self, decision: Decision, cost: float) -> None:
-        """Learn from a cost even where the learner is told rewards: the streams of simulations have costs."""
-        self.tell(decision, self._sign * cost)
-
-    def _cost_step(self, draw: Draw, number: float) -> Callable[[WordArray, int], int]:
-        return lambda words, cursor: learn_cost(self._core, draw, number, words, cursor)
-
-    def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
-        return self._cost_step(draw, float("nan"))
-
-
-class FunctionFeedback(Learner):
-    """A learner that is told the whole cost function of the round."""
-
-    def tell(self, decision: Decision | int, function: SetFunction | Callable[[Any], float]) -> None:
-        """Learn from the cost function of a decision's round.
-
-        Args:
-            decision: What `ask` returned, or its id; in any order, however late, but once.
-            function: A set function over item numbers, or a Python function of a frozenset of
-                the items as they were named. Its values are private: they are clipped to
-                the declared range, and what is no finite number counts as the middle. An
-                exception inside a Python function is passed on, before anything has changed.
-        """
-        told = self._as_set_function(function)
-        with self._alone():
-            draw = self._pending[self._number_of(decision)]
-        # Outside the lock: the function is the caller's, and may be slow.
-        costs = self._sign * self._chain_costs(told, draw)
-        with self._alone():
-            self._learn(self._number_of(decision), self._costs_step(draw, costs))
-
-    def tell_many(
-        self, feedback: Iterable[tuple[Decision | int, SetFunction | Callable[[Any], float]]]
-    ) -> None:
-        """Learn from many ``(decision, function)`` pairs, one after the other."""
-        for decision, function in feedback:
-            self.tell(decision, function)
-
-    def _tell_internal(self, decision: Decision, function: SetFunction) -> None:
-        """Learn from costs even where the learner is told rewards: the streams of simulations have costs."""
-        with self._alone():
-            name = self._number_of(decision)
-            draw = self._pending[name]
-            self._learn(name, self._costs_step(draw, self._chain_costs(function, draw)))
-
-    def _as_set_function(self, function: SetFunction | Callable[[Any], float]) -> SetFunction:
-        if isinstance(function, SetFunction):
-            if function.n != len(self.items):
-                raise InvalidArgument(
-                    f"The 'function' told to {type(self).__name__} must have {len(self.items)} items. "
-                    f"Got {function.n} instead."
-                )
-            return function
-        if callable(function):
-            named = function
-            return FromCallable(
-                lambda chosen: named(frozenset(self.items[i] for i in chosen)), len(self.items)
-            )
-        raise InvalidType(
-            f"The 'function' told to {type(self).__name__} must be a set function or callable. "
-            f"Got {type(function).__name__} instead."
-        )
-
-    def _chain_costs(self, function: SetFunction, draw: Draw) -> FloatArray:
-        """The costs of the prefixes of a draw's order; items that were switched off are in none of them."""
-        off = (
-            np.setdiff1d(np.arange(len(self.items)), draw.order) if draw.order.size < len(self.items) else ()
-        )
-        with np.errstate(all="ignore"):  # a warning would depend on private values
-            costs: FloatArray = function.chain_values(np.append(draw.order, off).astype(np.int64))
-        return costs[: draw.order.size + 1]
-
-    def _costs_step(self, draw: Draw, costs: FloatArray) -> Callable[[WordArray, int], int]:
-        return lambda words, cursor: learn_function(self._core, draw, costs, words, cursor)
-
-    def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
-        return self._costs_step(draw, np.full(draw.order.size + 1, np.nan))

@@ -11,9 +11,10 @@ from discreet import checks
 from discreet.bounds import dual_averaging as bounds
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
-from discreet.learners.base import EXPIRE_AFTER, FunctionFeedback
+from discreet.learners.base import EXPIRE_AFTER
 from discreet.learners.batched_core import ALPHA, LENGTH, new_batched_core
 from discreet.learners.core import new_core
+from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.limits import Limits, subgradient_limits
 from discreet.learners.update_rules import DualAveraging
 from discreet.prefix_sums import KAryTree, SquareRootToeplitz

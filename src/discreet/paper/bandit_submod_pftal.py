@@ -12,8 +12,8 @@ from discreet.bounds.arguments import share
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import first_point, keeps_arguments
-from discreet.learners.base import BanditFeedback
 from discreet.learners.core import new_core
+from discreet.learners.feedback import BanditFeedback
 from discreet.learners.limits import largest_estimate, one_point_limits
 from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
 from discreet.paper.parameters import Calibration, checked, tree

@@ -10,8 +10,8 @@ from discreet.bounds import submod_pftal_stated_H
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import keeps_arguments
-from discreet.learners.base import FunctionFeedback
 from discreet.learners.core import new_core
+from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
 from discreet.paper.parameters import Calibration, checked, tree

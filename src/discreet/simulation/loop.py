@@ -8,9 +8,10 @@ from discreet.checks import FloatArray
 from discreet.compiled import kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import HorizonReached, InvalidArgument
-from discreet.learners.base import BanditFeedback, Learner
+from discreet.learners.base import Learner
 from discreet.learners.core import choose, learn_cost, learn_function
 from discreet.learners.draw import SIZE, Draw, new_draw
+from discreet.learners.feedback import BanditFeedback
 from discreet.minimizers import minimize
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray

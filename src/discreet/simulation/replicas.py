@@ -104,7 +104,7 @@ def simulate(
     return Trace(
         environment=recipe.name,
         learner=_name(first),
-        items=recipe.items,
+        items=first.items if recipe.fixed and recipe.items == tuple(range(recipe.n)) else recipe.items,
         cost_range=recipe.cost_range,
         seeds=tuple(finished),
         checkpoints=marks,
