@@ -26,8 +26,8 @@ from discreet.randomness import Seed, WordArray, WordSource, as_source
 
 Mode = Literal["local", "central"]
 
-#: What the tuning of least bound is multiplied by; the bound becomes 2.7 times as large, and regret on
-#: ordinary streams less than half (`benchmarks/bench_regret.py`).
+#: What the tuning of least bound is multiplied by: a larger bound, and about half the regret on the stream of
+#: `benchmarks/bench_regret.py`. See `docs/guarantees.md#regret`.
 EXPLORATION, STEP = 0.4, 3.0
 #: Central blocks are this many times as long as `Blocks` would have them: the baseline takes most of the
 #: costs' own second moment away, which pays for longer blocks.
