@@ -23,7 +23,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return int(end.value.code or 0), out, err
 
 
-@pytest.mark.parametrize("command", ["demo", "simulate", "compare", "plan", "minimize", "list"])
+@pytest.mark.parametrize("command", ["demo", "simulate", "compare", "report", "plan", "minimize", "list"])
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With what it does; those with options to learn have examples."""
     code, out, _ = run(capsys, command, "--help")
@@ -103,6 +103,10 @@ def test_compare_writes_goes_on_and_reports(
     before = out_file.stat().st_mtime_ns
     assert run(capsys, "compare", *flags, "--out", str(out_file), "--no-report")[0] == 0
     assert out_file.stat().st_mtime_ns == before
+    page = report.read_text()
+    report.unlink()
+    assert run(capsys, "report", str(out_file))[0] == 0
+    assert report.read_text().count("<svg") == page.count("<svg")
     sweep = tmp_path / "s.toml"
     sweep.write_text(
         'streams = ["modular"]\nlearners = ["exponential-weights"]\nn = [13]\nrounds = 50\nseeds = 1\n'
@@ -130,6 +134,7 @@ def test_compare_writes_goes_on_and_reports(
         (["compare", "none.toml"], "Cannot read none.toml"),
         (["compare", "none.toml", "-l", "bandit"], "not both"),
         (["minimize", "none.json"], "none.json"),
+        (["report", "none.parquet"], "Cannot read none.parquet"),
         (["plan", "--n", "0", "--epsilon", "1", "--rounds", "10"], "'n' of plan"),
         (["nothing"], "No such command"),
     ],

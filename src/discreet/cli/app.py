@@ -152,6 +152,28 @@ def compare(
 
 
 @app.command(
+    epilog="""Example:
+
+discreet report sweep.parquet --report sweep.html"""
+)
+def report(
+    file: Annotated[pathlib.Path, typer.Argument(help="The Parquet file of a finished sweep.")],
+    report: Annotated[
+        pathlib.Path | None, typer.Option(help="Where the page goes; beside the file by default.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Its headline.")] = "Comparison",
+) -> None:
+    """Draw a sweep again, from its file alone."""
+    from discreet.cli.simulate import command
+    from discreet.report import write_sweep_report
+    from discreet.simulation.compare import read
+
+    target = report or file.with_suffix(".html")
+    write_sweep_report(target, read(file), title=title, command=command())
+    print(f"The report: {target}")
+
+
+@app.command(
     epilog="""Examples:
 
 discreet plan --n 8 --epsilon 1 --rounds 1000000

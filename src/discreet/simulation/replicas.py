@@ -51,9 +51,9 @@ class Replica(NamedTuple):
 def simulate(
     environment: Environment | Stream | Iterable[SetFunction],
     learner: Learner | LearnerMaker,
-    *,
     rounds: int | None = None,
     seeds: int | Iterable[int] = 8,
+    *,
     checkpoints: int | Iterable[int] = CHECKPOINTS,
     keep: Iterable[str] = (),
     workers: int | None = None,
