@@ -13,7 +13,14 @@ import numpy as np
 from benchmarks.measure import Row
 from discreet import BanditLearner, FullInformationLearner
 from discreet.baselines import BanditWithoutNoise
-from discreet.environments import AgainstThePoint, DirectedCuts, ItemSigns, Pool, cuts_with_prices
+from discreet.environments import (
+    AgainstThePoint,
+    DirectedCuts,
+    ItemSigns,
+    Pool,
+    cuts_with_prices,
+    switching_cuts,
+)
 from discreet.learners.base import Learner
 from discreet.paper import BanditSubmodPFTAL, SubmodPFTAL
 from discreet.simulation import regret
@@ -144,13 +151,8 @@ def _gap(pool: Pool) -> float:
 
 
 def switching_stream(n: int, T: int) -> Stream:
-    """Cuts with prices; in the second half the other items are worth having, half as clearly."""
-
-    def stream(seed: int) -> Pool:
-        first = cuts_with_prices(n, T // 2, seed=seed)
-        return first.then(cuts_with_prices(n, T // 2, bias=-0.5, seed=seed + 500))
-
-    return stream
+    """Cuts with prices, whose best set changes at half time."""
+    return lambda seed: switching_cuts(n, T, seed=seed)
 
 
 def switching_rows() -> Iterator[Row]:

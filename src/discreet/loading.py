@@ -46,7 +46,7 @@ def _learner_in(data: bytes) -> Learner:
     """A learner from its saved bytes, of the generation they say; `take` keeps them from being used twice."""
     document = opened(data)
     name = str(document.get("kind"))
-    kind = _below(Learner).get(name)
+    kind = _kinds().get(name)
     if kind is None:
         raise InvalidArgument(
             f"This is the state of a {name}, which is no learner known here. A class of your own must be "
@@ -55,8 +55,11 @@ def _learner_in(data: bytes) -> Learner:
     return kind.from_bytes(data, generation=document.get("generation", -1))
 
 
-def _below(kind: type[Learner]) -> dict[str, type[Learner]]:
-    found = {kind.__name__: kind}
-    for child in kind.__subclasses__():
-        found |= _below(child)
+def _kinds() -> dict[str, type[Learner]]:
+    """All classes of learners that have been imported, by name."""
+    found, left = {}, Learner.__subclasses__()
+    while left:
+        kind = left.pop()
+        found[kind.__name__] = kind
+        left += kind.__subclasses__()
     return found

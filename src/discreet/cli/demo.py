@@ -40,6 +40,8 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
     )
     traces = traces_of(shop, CAST, epsilon, rounds, seeds, progress)
     print(regret_table(traces))
+    if traces[-1].interrupted:
+        raise KeyboardInterrupt  # without all of the cast there is nothing to compare with
     ours, plain = traces[0], {trace.learner: trace for trace in traces}
     last = int(ours.checkpoints[-1])
     mean = {name: float(trace.cost[:, -1].mean()) / last for name, trace in plain.items()}

@@ -8,12 +8,12 @@ import shlex
 import sys
 from typing import Any
 
-from discreet.atomic_files import write_atomically
 from discreet.cli.output import print_json, table
 from discreet.environments import Environment, find
 from discreet.errors import InvalidArgument
 from discreet.simulation import Trace, simulate
 from discreet.simulation.contenders import contender
+from discreet.simulation.parquet import write_parquet
 
 
 def run(
@@ -34,7 +34,9 @@ def run(
     environment = find(stream, **size, **parsed(parameters))
     traces = traces_of(environment, learners, epsilon, rounds, seeds, progress)
     if frame is not None:
-        write_frame(frame, traces)
+        import polars
+
+        write_parquet(frame, polars.concat([trace.to_frame() for trace in traces]))
     if report is not None:
         from discreet.report import write_report
 
@@ -102,17 +104,6 @@ def summary_of(trace: Trace) -> dict[str, Any]:
         "private": trace.guarantee.private,
         "guarantee": str(trace.guarantee),
     }
-
-
-def write_frame(path: pathlib.Path, traces: list[Trace]) -> None:
-    """All curves as one Parquet file, whole or not at all."""
-    import io
-
-    import polars
-
-    buffer = io.BytesIO()
-    polars.concat([trace.to_frame() for trace in traces]).write_parquet(buffer)
-    write_atomically(path, buffer.getvalue())
 
 
 def parsed(parameters: list[str]) -> dict[str, Any]:

@@ -113,15 +113,15 @@ class BanditLearner(BanditFeedback):
                 )
             randomizer = OneBit(budget.per_round, (low, high), source=words)
             kind: Any = AsBit(randomizer.slope, round(randomizer.magnitude))
-            length, moment = 1, randomizer.second_moment
-            noise = moment
+            length = 1
+            noise = moment = randomizer.second_moment
         else:
             length = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
             if block is not None:
                 length = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
             blocks = Blocks(budget.per_round, (low, high), length=length, source=words)
             kind = with_laplace(blocks.law)
-            length, noise = blocks.length, variance(blocks.law) / (blocks.length * DEFAULT_UNITS) ** 2
+            noise = variance(blocks.law) / (length * DEFAULT_UNITS) ** 2
             moment = 1 + noise
         a, b = bandit_tuning(len(names), moment)
         core = new_bandit_core(
@@ -135,12 +135,11 @@ class BanditLearner(BanditFeedback):
             prior=moment,
             start=first_point(owner, "start", start, names),
         )
-        proof = "bandit-loop"
         super().__init__(
             names,
             core,
             words,
-            budget.guarantee(words, proof=proof, local=mode == "local"),
+            budget.guarantee(words, proof="bandit-loop", local=mode == "local"),
             maximize=maximize,
             expire_after=expire_after,
         )

@@ -139,7 +139,7 @@ def _learn_block(core: BanditCore, draw: Draw, cost: float, words: WordArray, cu
 def learn_released(core: BanditCore, draw: Draw, number: int) -> None:
     """Learn from a released number, which stands for the sum of a block's costs; move the point."""
     share = (number / core.length - draw.chances[BASELINE]) / draw.chances[PROBABILITY]
-    whole: int = np.int64(round(min(max(share, -LARGEST_SHARE), LARGEST_SHARE)))  # type: ignore[assignment]
+    whole: int = np.int64(round(min(max(share, -LARGEST_SHARE), LARGEST_SHARE)))  # type: ignore[assignment] # compiled: int64
     add_one_point(draw.order, draw.numbers[SIZE], whole, core.gradients)
     core.rounds[RELEASED] += number
     core.rounds[UPDATES] += 1

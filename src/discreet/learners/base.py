@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import operator
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Self, overload
 
@@ -155,9 +156,10 @@ class Learner(Exclusive):
     def _ask(self, among: IntArray) -> Decision:
         self._expire(self._asked + 1 - self.expire_after)
         if self._drawn is None or self._asked % self._rounds_per_draw == 0:
-            # All items: begin with the last order, which is nearly right.
-            nearly = self._drawn is not None and self._drawn.order.size == among.size == len(self.items)
-            draw = new_draw((self._drawn.order if nearly else among).copy())  # type: ignore[union-attr]
+            last = self._drawn
+            if last is not None and last.order.size == among.size == len(self.items):
+                among = last.order  # all items, in an order that is nearly right
+            draw = new_draw(among.copy())
             self._feed(lambda words, cursor: choose(self._core, draw, words, cursor))
             self._drawn = draw
         draw = self._drawn
@@ -176,12 +178,13 @@ class Learner(Exclusive):
         else:
             del self._pending[name]
 
+    @abstractmethod
     def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
         """The learning step for a value in the middle of the range, by the same mechanism as any other."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _tell_internal(self, decision: Decision, feedback: Any) -> None:
-        raise NotImplementedError
+        """Learn from costs even where the learner is told rewards: the streams of simulations have costs."""
 
     def _number_of(self, decision: Decision | int) -> int:
         """The id of a decision that is still to be told about."""

@@ -56,7 +56,6 @@ class BanditFeedback(Learner):
         return list(names)
 
     def _tell_internal(self, decision: Decision, cost: float) -> None:
-        """Learn from a cost even where the learner is told rewards: the streams of simulations have costs."""
         self.tell(decision, self._sign * cost)
 
     def _cost_step(self, draw: Draw, number: float) -> Callable[[WordArray, int], int]:
@@ -95,7 +94,6 @@ class FunctionFeedback(Learner):
             self.tell(decision, function)
 
     def _tell_internal(self, decision: Decision, function: SetFunction) -> None:
-        """Learn from costs even where the learner is told rewards: the streams of simulations have costs."""
         with self._alone():
             name = self._number_of(decision)
             draw = self._pending[name]

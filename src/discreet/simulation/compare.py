@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import joblib
 
 from discreet import checks
-from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument, MissingExtra
+from discreet.simulation.parquet import write_parquet
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.sweep import Cell, Sweep, run_cell, schema
 
@@ -96,18 +96,11 @@ def failures(frame: polars.DataFrame) -> list[str]:
 
 
 def _put_part(parts: pathlib.Path, frame: polars.DataFrame) -> None:
-    import io
-
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer)
-    path = parts / f"{frame['cell'][0]}.parquet"
-    write_atomically(path, buffer.getvalue())
+    write_parquet(parts / f"{frame['cell'][0]}.parquet", frame)
 
 
 def _join(target: pathlib.Path, parts: pathlib.Path) -> None:
     """Put finished parts into the file, sorted, so that it does not matter who finished first."""
-    import io
-
     import polars
 
     files = sorted(parts.glob("*.parquet")) if parts.exists() else []
@@ -117,9 +110,7 @@ def _join(target: pathlib.Path, parts: pathlib.Path) -> None:
             old = read(target).filter(~polars.col("cell").is_in(new["cell"].unique().to_list()))
             new = polars.concat([old, new])
         order = ["environment", "parameters", "learner", "n", "epsilon", "rounds", "seed", "round"]
-        buffer = io.BytesIO()
-        new.sort(order, nulls_last=False).write_parquet(buffer)
-        write_atomically(target, buffer.getvalue())
+        write_parquet(target, new.sort(order, nulls_last=False))
     if parts.exists():
         shutil.rmtree(parts)
 

@@ -114,7 +114,7 @@ def simulate(
         final_points=stacked.final_point,
         best_sets=stacked.best_set,
         guarantee=_promise(learner, first),
-        bound=_bounds(first, marks),
+        bound=bounds_at(first, marks),
         points=stacked.points if "points" in kept else None,
         sets=stacked.sets if "sets" in kept else None,
         interrupted=interrupted,
@@ -301,7 +301,8 @@ def _promise(given: Learner | LearnerMaker, first: Learner) -> Guarantee:
     return given.guarantee if isinstance(given, Learner) else first.guarantee
 
 
-def _bounds(learner: Learner, marks: IntArray) -> FloatArray | None:
+def bounds_at(learner: Learner, marks: IntArray) -> FloatArray | None:
+    """The learner's own regret bound after each of so many rounds, where it has one."""
     bound = getattr(learner, "regret_bound", None)
     if bound is None:
         return None

@@ -19,7 +19,7 @@ from discreet import checks
 from discreet.environments import Environment, find, has_size
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.simulation.contenders import contender
-from discreet.simulation.replicas import as_maker, log_grid, replica
+from discreet.simulation.replicas import as_maker, bounds_at, log_grid, replica
 
 if TYPE_CHECKING:
     import polars
@@ -140,8 +140,9 @@ class Sweep:
         if "title" in given:
             values["title"] = str(given["title"])
         made = cls(**values)
-        for cell in made.cells():
-            _environment(cell)  # refuses unknown names and sizes before anything is run
+        # Once for each stream, which may have to read a file: refuses names and sizes before anything is run.
+        for cell in {(cell.environment, cell.parameters, cell.n): cell for cell in made.cells()}.values():
+            _environment(cell)
         return made
 
     @classmethod
@@ -214,14 +215,14 @@ def _measure(cell: Cell) -> dict[str, Any]:
     marks = log_grid(cell.rounds, cell.checkpoints)
     stream = environment.stream(cell.rounds, cell.seed)
     done = replica(stream, as_maker(template)(cell.seed), marks)
-    bound = getattr(template, "regret_bound", None)
+    bounds = bounds_at(template, marks)
     return {
         "round": marks,
         "cost": done.cost,
         "best": done.best,
         "best_lower_bound": done.lower,
         "regret": done.cost - done.best,
-        "bound": [None if bound is None else bound(int(mark)) for mark in marks],
+        "bound": [None] * marks.size if bounds is None else bounds,
         "private": [template.guarantee.private] * marks.size,
         "error": [None] * marks.size,
     }
