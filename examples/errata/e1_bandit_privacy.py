@@ -19,8 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
-from discreet.learners.core import Core, choose, learn_cost, restart
+from discreet.compiled import kernel, rewind, snapshot
+from discreet.learners.core import Core, choose, learn_cost
 from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.paper import BanditSubmodPFTAL
 from discreet.paper.parameters import Calibration
@@ -33,14 +33,20 @@ T, EPSILON = 2**20, 1.0
 
 @kernel
 def run_many(
-    core: Core, first: float, sets: IntArray, hit: IntArray, done: int, words: WordArray, cursor: int
+    core: Core,
+    start: Core,
+    first: float,
+    sets: IntArray,
+    hit: IntArray,
+    done: int,
+    words: WordArray,
+    cursor: int,
 ) -> tuple[int, int]:
     """Tell `first` for the middle set of the first chain, then zeros; keep the sets, run after run."""
     n = core.x.size
-    start = np.full(n, 0.5)
     draw = Draw(np.arange(n), np.zeros(3, dtype=np.int64), np.zeros(2))
     while done < sets.shape[0]:
-        restart(core, start)
+        rewind(core, start)
         draw.order[:] = np.arange(n)
         draw.numbers[SIZE] = middle(n)
         draw.chances[PROBABILITY] = core.gamma / (n + 1)  # at x = (1/2, ..., 1/2) by exploration alone
@@ -128,8 +134,10 @@ def simulate(learner: BanditSubmodPFTAL, first: float, rounds: int, runs: int) -
     """The sets of many runs, and which item each first estimate was on."""
     sets, hit = np.zeros((runs, rounds), dtype=np.int64), np.zeros(runs, dtype=np.int64)
 
+    start = snapshot(learner._core)
+
     def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-        return run_many(learner._core, first, sets, hit, done, words, cursor)
+        return run_many(learner._core, start, first, sets, hit, done, words, cursor)
 
     WordSource(seed=[int(first > 0), rounds, runs]).feed(consume, runs)
     return sets, hit

@@ -19,6 +19,7 @@ from discreet.errors import DiscreetError
 
 if TYPE_CHECKING:
     from discreet import (
+        auditing,
         baselines,
         bounds,
         environments,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
         report,
         set_functions,
     )
+    from discreet.auditing.auditor import audit
+    from discreet.auditing.report import Audit
     from discreet.learners import BanditLearner, Decision, FullInformationLearner
     from discreet.loading import load
     from discreet.minimizers import Minimum, minimize
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "Audit",
     "BanditLearner",
     "Decision",
     "DiscreetError",
@@ -50,6 +54,8 @@ __all__ = [
     "Plan",
     "Trace",
     "__version__",
+    "audit",
+    "auditing",
     "baselines",
     "bounds",
     "environments",
@@ -71,12 +77,14 @@ __all__ = [
 
 #: Public names that are not modules -> the module that defines them.
 _HOME = {
+    "Audit": "discreet.auditing",
     "BanditLearner": "discreet.learners",
     "Decision": "discreet.learners",
     "FullInformationLearner": "discreet.learners",
     "Minimum": "discreet.minimizers",
     "Plan": "discreet.planning",
     "Trace": "discreet.simulation",
+    "audit": "discreet.auditing",
     "load": "discreet.loading",
     "minimize": "discreet.minimizers",
     "plan": "discreet.planning",

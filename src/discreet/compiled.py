@@ -16,11 +16,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar, cast
 
 import numba
+import numpy as np
+from numba import types
 from numba.extending import overload
 
 _config: Any = numba.config
 
 Function = TypeVar("Function", bound=Callable[..., object])
+State = TypeVar("State", bound=tuple[Any, ...])
 
 
 def kernel(function: Function) -> Function:
@@ -124,3 +127,41 @@ def generic(declaration: Callable[..., Any]) -> Generic:
 
     interpreted.register = register  # type: ignore[attr-defined] # the protocol above says so
     return cast(Generic, interpreted)
+
+
+def snapshot(state: State) -> State:
+    """A copy of a named tuple and of the named tuples inside it that shares no array with it."""
+    return type(state)(*(_copied(part) for part in state))
+
+
+def _copied(part: Any) -> Any:
+    if isinstance(part, np.ndarray):
+        return part.copy()
+    return snapshot(part) if hasattr(part, "_fields") else part
+
+
+def rewind(state: Any, start: Any) -> None:
+    """Overwrite all arrays of a named tuple by those of its :func:`snapshot`; compiled code can call it too.
+
+    For repeated runs of one simulation: what lives in a learner between rounds lives in arrays.
+    """
+    for part, kept in zip(state, start, strict=True):
+        if isinstance(part, np.ndarray):
+            part[...] = kept
+        elif hasattr(part, "_fields"):
+            rewind(part, kept)
+
+
+@overload(rewind)
+def _compiled_rewind(state: Any, start: Any) -> Callable[..., None] | None:
+    if not isinstance(state, types.BaseNamedTuple):
+        return None
+    lines = ["pass"]
+    for k, kind in enumerate(state.types):  # type: ignore[attr-defined] # every concrete tuple has them
+        if isinstance(kind, types.Array):
+            lines.append(f"state[{k}][:] = start[{k}]")
+        elif isinstance(kind, types.BaseNamedTuple):
+            lines.append(f"rewind(state[{k}], start[{k}])")
+    scope: dict[str, Any] = {"rewind": rewind, "Any": Any}
+    exec("def body(state: Any, start: Any):\n    " + "\n    ".join(lines), scope)
+    return cast(Callable[..., None], scope["body"])

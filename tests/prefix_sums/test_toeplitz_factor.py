@@ -6,9 +6,10 @@ import numba
 import numpy as np
 import pytest
 
+from discreet.compiled import rewind, snapshot
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import SquareRootToeplitz
-from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
+from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.prefix_sums.toeplitz import Factor, best_factor, correlate, enough_buffers
 from discreet.privacy import Budget, VectorBound
 from discreet.randomness import WordSource
@@ -95,18 +96,18 @@ def run(mechanism, vectors, words, released):
 
 
 def test_compiled_callers_get_the_same_sums():
-    """The steps in a compiled loop release what the object does, and again after forgetting."""
+    """The steps in a compiled loop release what the object does, and again after rewinding."""
     vectors = np.random.default_rng(2).integers(-1000, 1001, size=(20, 3))
     sums, parts = (
         SquareRootToeplitz(3, 20, BOUND, Budget(rho=0.5), source=WordSource(seed=7)) for _ in range(2)
     )
     expected = np.array([sums.add(vector).values for vector in vectors])
-    words = np.random.PCG64DXSM(7).random_raw(80)
+    words, start = np.random.PCG64DXSM(7).random_raw(80), snapshot(parts.steps)
     for _ in range(2):
         released = np.zeros((20, 3))
         assert run(parts.steps, vectors, words, released) == 80
         assert np.array_equal(released, expected)
-        forget(parts.steps)
+        rewind(parts.steps, start)
         assert not any(array.any() for array in parts.steps.state)
 
 

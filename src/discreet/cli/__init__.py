@@ -1,4 +1,4 @@
-"""The command line: ``discreet demo | simulate | compare | report | plan | minimize | list``."""
+"""The command line: ``discreet demo | simulate | compare | report | plan | audit | minimize | list``."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import typer
 
 app = typer.Typer(
     name="discreet",
-    help="Private online decisions over sets: simulate, compare, plan.",
+    help="Private online decisions over sets: simulate, compare, plan, audit.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -215,6 +215,45 @@ def plan(
 
 
 @app.command(
+    epilog="""Examples:
+
+discreet audit bandit full --epsilon 0.5
+
+discreet audit --plot audits.svg
+
+discreet audit paper-bandit-published
+
+discreet audit mymodule:MyMechanism --runs 1000000 --json
+
+Without names everything private in this package is audited. The exit code is 1 if a claim was refuted."""
+)
+def audit(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="What to audit; 'discreet list' names them. MODULE:NAME is a target of your own."
+        ),
+    ] = None,
+    n: Annotated[int, typer.Option(help="Items.")] = 3,
+    epsilon: Annotated[float, typer.Option(help="The loss that each claims.")] = 1.0,
+    runs: Annotated[int, typer.Option(help="Runs for each.")] = 200_000,
+    confidence: Annotated[float, typer.Option(help="Of all lower bounds together.")] = 0.95,
+    seed: Annotated[int | None, typer.Option(help="Makes the audit repeatable.")] = None,
+    plot: Annotated[
+        pathlib.Path | None, typer.Option(help="Draw claimed against measured (svg, png, pdf).")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for documentation.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try to refute privacy claims: a lower bound on epsilon, with a stated confidence."""
+    from discreet.cli.audit import run
+
+    code = run(names or [], n, epsilon, runs, confidence, seed, plot, markdown, json, not quiet)
+    raise typer.Exit(code)
+
+
+@app.command(
     epilog="""Example:
 
 echo '{"kind": "Modular", "weights": [1, -2, 3]}' > f.json; discreet minimize f.json"""
@@ -231,7 +270,7 @@ def minimize(
 
 @app.command(name="list")
 def names(json: Json = False) -> None:
-    """The streams and learners that can be named."""
+    """The streams, learners and audits that can be named."""
     from discreet.cli.names import run
 
     run(json)

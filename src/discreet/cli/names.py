@@ -2,20 +2,22 @@
 
 import inspect
 
+from discreet.auditing.shipped import SHIPPED
 from discreet.cli.output import print_json, table
 from discreet.environments import ENVIRONMENTS
 from discreet.simulation.contenders import CONTENDERS
 
 
 def run(json: bool) -> None:
-    """Print all streams with their parameters, and all learners."""
+    """Print all streams with their parameters, all learners, and what can be audited."""
     streams = {
         name: {"about": (inspect.getdoc(make) or "").splitlines()[0], "parameters": _parameters(make)}
         for name, make in sorted(ENVIRONMENTS.items())
     }
     learners = {c.name: {"about": c.about, "feedback": c.feedback} for c in CONTENDERS.values()}
+    audits = {entry.name: {"about": entry.about, "private": entry.private} for entry in SHIPPED.values()}
     if json:
-        print_json({"streams": streams, "learners": learners})
+        print_json({"streams": streams, "learners": learners, "audits": audits})
         return
     rows = [[name, ", ".join(entry["parameters"]), str(entry["about"])] for name, entry in streams.items()]
     print(table(["stream", "parameters", "about"], rows))
@@ -23,6 +25,8 @@ def run(json: bool) -> None:
     print(
         table(["learner", "feedback", "about"], [[n, e["feedback"], e["about"]] for n, e in learners.items()])
     )
+    print()
+    print(table(["audit", "about"], [[name, str(entry["about"])] for name, entry in audits.items()]))
 
 
 def _parameters(make: object) -> list[str]:

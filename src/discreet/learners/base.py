@@ -233,10 +233,10 @@ class Learner(Exclusive):
 
         self._source.feed(consume, 1)
 
-    def fresh(self, seed: Seed) -> Self:
+    def fresh(self, seed: Seed | None) -> Self:
         """A new learner made like this one, before its first round, with a seed of its own.
 
-        It is what simulations run: repeatable, and so not private.
+        It is what simulations run: repeatable, and so not private. None gives one like it in production.
         """
         keywords = {"seed": seed} if "seed" in inspect.signature(type(self)).parameters else {}
         return self._made(self.items, self._kept_arguments(), **keywords)

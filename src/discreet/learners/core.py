@@ -24,10 +24,10 @@ from discreet.compiled import generic, kernel
 from discreet.estimators import draw_prefix, one_point, one_point_with_coin
 from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.learners.limits import Limits
-from discreet.learners.update_rules import enter, forget_past, next_point
+from discreet.learners.update_rules import enter, next_point
 from discreet.lovasz import sort_by_level
 from discreet.prefix_sums.base import MOST_ROUNDS
-from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
+from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient, to_units, values_to_units
 from discreet.privacy.uniform import DRY, uniform_float
 from discreet.randomness import WordArray
@@ -194,17 +194,6 @@ def absorb(core: Core) -> None:
         core.estimate[i] = 0.0
     core.rounds[0] += 1
     next_point(core.rule, core.released, core.rounds[0], core.x, core.levels)
-
-
-@kernel
-def restart(core: Core, start: FloatArray) -> None:
-    """Put a core back before its first round, at `start`: for repeated runs of one simulation."""
-    forget(core.mechanism)
-    forget_past(core.rule)
-    core.rounds[0] = 0
-    core.x[:] = start
-    core.levels[:] = start
-    core.released[:] = 0.0
 
 
 @kernel

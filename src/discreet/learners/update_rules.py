@@ -24,11 +24,6 @@ def next_point(rule: Any, total: FloatArray, rounds: int, x: FloatArray, levels:
     """
 
 
-@generic
-def forget_past(rule: Any) -> None:
-    """Go back before the first round."""
-
-
 class ApproximateLeader(NamedTuple):
     """Follow the approximate leader on losses g.x + H/2 |x|^2.
 
@@ -114,22 +109,3 @@ def _descend(
     for i in range(x.size):
         x[i] = levels[i] = clip_to_cube(x[i] - rule.eta * (total[i] - rule.before[i]))
         rule.before[i] = total[i]
-
-
-@forget_past.register(ApproximateLeader)
-@forget_past.register(DualAveraging)
-@kernel
-def _nothing_to_forget(rule: Any) -> None:
-    pass
-
-
-@forget_past.register(PublishedLeader)
-@kernel
-def _forget_points(rule: PublishedLeader) -> None:
-    rule.points[:] = 0.0
-
-
-@forget_past.register(ProjectedDescent)
-@kernel
-def _forget_before(rule: ProjectedDescent) -> None:
-    rule.before[:] = 0.0

@@ -11,8 +11,6 @@ from discreet.prefix_sums.steps import (
     add_secret,
     check_round,
     draw_noise,
-    forget,
-    forget_tree,
     samples_needed,
 )
 from discreet.prefix_sums.tree import TreeState, check_digits, draw_rows, new_state, round_of
@@ -170,6 +168,3 @@ def enter_vector(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -
 def check_binary_digits(mechanism: Any, rounds: int) -> None:
     """The digits of any mechanism laid out like this one are those of the round."""
     check_digits(mechanism.state.digits, 2, least=0, most=1, rounds=rounds)
-
-
-forget.register(BinarySteps)(forget_tree)

@@ -18,8 +18,6 @@ from discreet.prefix_sums.steps import (
     add_secret,
     check_round,
     draw_noise,
-    forget,
-    forget_tree,
     samples_needed,
 )
 from discreet.prefix_sums.tree import TreeState, check_digits, draw_rows, new_state, round_of
@@ -272,6 +270,3 @@ def _add(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> 
 def _check_digits(mechanism: KArySteps, rounds: int) -> None:
     k, reach = mechanism.shape.arity, mechanism.shape.reach
     check_digits(mechanism.state.digits, k, least=-reach, most=reach, rounds=rounds)
-
-
-forget.register(KArySteps)(forget_tree)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray
 from discreet.compiled import kernel
-from discreet.prefix_sums.steps import add_secret, draw_noise, forget, samples_needed
+from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.privacy.noise import Law, fill
 from discreet.randomness import WordArray
 
@@ -75,10 +75,3 @@ def _add_each(mechanism: RoundNoise, vector: IntArray, released: npt.NDArray[Any
         mechanism.total[i] += vector[i] + mechanism.fresh[i]
         released[i] = mechanism.total[i]
         mechanism.fresh[i] = 0
-
-
-@forget.register(NoNoise)
-@forget.register(RoundNoise)
-@kernel
-def _forget_total(mechanism: Any) -> None:
-    mechanism.total[:] = 0

@@ -19,8 +19,6 @@ from discreet.prefix_sums.steps import (
     add_secret,
     check_round,
     draw_noise,
-    forget,
-    forget_tree,
     samples_needed,
 )
 from discreet.prefix_sums.tree import TreeState, new_state
@@ -110,7 +108,6 @@ class SphericalTree(binary.BinaryTree):
 samples_needed.register(SphericalSteps)(binary.one_node)
 add_secret.register(SphericalSteps)(binary.enter_vector)
 check_round.register(SphericalSteps)(binary.check_binary_digits)
-forget.register(SphericalSteps)(forget_tree)
 
 
 @draw_noise.register(SphericalSteps)

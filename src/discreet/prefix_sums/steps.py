@@ -16,7 +16,7 @@ from typing import Any
 import numpy.typing as npt
 
 from discreet.checks import IntArray
-from discreet.compiled import generic, kernel
+from discreet.compiled import generic
 from discreet.randomness import WordArray
 
 
@@ -37,25 +37,9 @@ def add_secret(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> 
     """Enter one vector (in units) and write the noisy sum (in units) into `released`."""
 
 
-@generic
-def forget(mechanism: Any) -> None:
-    """Go back before the first round, with nothing kept: for repeated runs of one simulation."""
-
-
 @functools.singledispatch
 def check_round(mechanism: Any, rounds: int) -> None:
     """Refuse a restored mechanism whose state is not the one after so many rounds.
 
     Trees index by their digits; other mechanisms have nothing that depends on the round.
     """
-
-
-@kernel
-def forget_tree(mechanism: Any) -> None:
-    """Clear every secret of a mechanism whose `state` is that of a tree."""
-    state = mechanism.state
-    state.digits[:] = 0
-    state.total[:] = 0
-    state.noise[:] = 0
-    state.live[:] = 0
-    state.right[:] = 0

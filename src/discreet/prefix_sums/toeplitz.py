@@ -28,7 +28,7 @@ from discreet.checks import FloatArray, IntArray, integer
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
-from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, forget, samples_needed
+from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
 from discreet.privacy.accounting import epsilon_of_gaussian
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import fill_gaussian
@@ -320,13 +320,3 @@ def _add(mechanism: ToeplitzSteps, vector: IntArray, released: npt.NDArray[Any])
 def _check_scale(mechanism: ToeplitzSteps, rounds: int) -> None:
     if not mechanism.sigma[0] > 0:
         raise InvalidArgument("The saved state is damaged: its noise has no scale.")
-
-
-@forget.register(ToeplitzSteps)
-@kernel
-def _forget(mechanism: ToeplitzSteps) -> None:
-    state = mechanism.state
-    state.total[:] = 0
-    state.noise[:] = 0.0
-    state.fresh[:] = 0.0
-    state.buffers[:] = 0.0

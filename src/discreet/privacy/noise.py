@@ -54,6 +54,11 @@ class Law(NamedTuple):
         """The scale of the Laplace law, or the parameter s of the Gaussian, exactly."""
         return Fraction(self.numerator, self.denominator)
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether it is a Gaussian law, not a Laplace one."""
+        return self.kind == _GAUSSIAN
+
 
 def laplace(scale: Fraction) -> Law:
     """The discrete Laplace law of the given scale, rounded up if it needs too many bits.

@@ -1,0 +1,105 @@
+"""How likely the sums that a mechanism released are, given the one vector in which neighbours differ.
+
+The neighbours differ in the first round, and all that comes after it is known. A transcript of a tree is
+made of noisy nodes, and the likelihood ratio of all nodes is that of those which hold the first round: the
+others are equally likely for both neighbours. These are released alone, in the rounds 1, k, k^2, ... of a
+k-ary tree.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from discreet.checks import FloatArray, IntArray
+from discreet.prefix_sums.binary import BinarySteps
+from discreet.prefix_sums.kary import KArySteps
+from discreet.prefix_sums.plain import RoundNoise
+from discreet.prefix_sums.spherical import SphericalSteps
+from discreet.prefix_sums.toeplitz import ToeplitzSteps
+from discreet.privacy.noise import Law
+
+
+@functools.singledispatch
+def telling_rounds(steps: Any, rounds: int) -> IntArray | None:
+    """The rounds (from 0) whose sums tell about the first vector, or None if likelihoods are unknown."""
+    return None
+
+
+@functools.singledispatch
+def log_density(steps: Any, sums: FloatArray, vectors: FloatArray) -> FloatArray:
+    """The log-likelihood of released sums, up to a constant.
+
+    Args:
+        steps: The mechanism.
+        sums: What was released in the telling rounds, minus the known vectors of later rounds, in units;
+            of shape (runs, telling rounds, dimension).
+        vectors: The vector of the first round that is supposed, in units, for each run.
+    """
+    raise AssertionError("only for mechanisms with telling rounds")
+
+
+def _powers(base: int, levels: int, rounds: int) -> IntArray:
+    return np.array([base**level - 1 for level in range(levels) if base**level <= rounds], dtype=np.int64)
+
+
+def _log_noise(law: Law, values: FloatArray) -> FloatArray:
+    """The log-probability of noise values, up to a constant, added up over all but the first axis."""
+    scale = float(law.scale)
+    costs = values**2 / (2 * scale**2) if law.is_gaussian else np.abs(values) / scale
+    total: FloatArray = -costs.sum(axis=tuple(range(1, values.ndim)))
+    return total
+
+
+@telling_rounds.register
+def _(steps: BinarySteps, rounds: int) -> IntArray:
+    return _powers(2, steps.state.digits.size, rounds)
+
+
+@telling_rounds.register
+def _(steps: SphericalSteps, rounds: int) -> IntArray:
+    return _powers(2, steps.state.digits.size, rounds)
+
+
+@telling_rounds.register
+def _(steps: KArySteps, rounds: int) -> IntArray:
+    return _powers(steps.shape.arity, steps.shape.height, rounds)
+
+
+@telling_rounds.register
+def _(steps: RoundNoise, rounds: int) -> IntArray:
+    return np.zeros(1, dtype=np.int64)
+
+
+@telling_rounds.register
+def _(steps: ToeplitzSteps, rounds: int) -> IntArray:
+    return np.arange(rounds)
+
+
+@log_density.register(BinarySteps)
+@log_density.register(KArySteps)
+@log_density.register(RoundNoise)
+def _(steps: BinarySteps | KArySteps | RoundNoise, sums: FloatArray, vectors: FloatArray) -> FloatArray:
+    return _log_noise(steps.law, sums - vectors[:, None, :])
+
+
+@log_density.register
+def _(steps: SphericalSteps, sums: FloatArray, vectors: FloatArray) -> FloatArray:
+    lengths: FloatArray = np.linalg.norm(sums - vectors[:, None, :], axis=2)
+    return np.asarray(-lengths.sum(axis=1) / steps.scale)
+
+
+@log_density.register
+def _(steps: ToeplitzSteps, sums: FloatArray, vectors: FloatArray) -> FloatArray:
+    # The sums are A x + A C^(-1) z, so C A^(-1) (sums) = C x + z, with independent z.
+    each = np.diff(sums, axis=1, prepend=0.0)
+    column = np.ones(sums.shape[1])
+    for m in range(1, column.size):
+        column[m] = float(steps.weights @ steps.poles ** (m - 1))
+    mixed = np.zeros_like(each)
+    for m, share in enumerate(column):
+        mixed[:, m:] += share * each[:, : each.shape[1] - m]
+    residual = mixed - column[None, :, None] * vectors[:, None, :]
+    return np.asarray(-(residual**2).sum(axis=(1, 2)) / (2 * steps.sigma[0] ** 2))

@@ -1,0 +1,87 @@
+"""What an audit found, in words and as data."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+from discreet.privacy.guarantee import rounded_up
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Audit:
+    """A lower bound on the privacy loss of something, and how it was found.
+
+    Attributes:
+        name: What was audited.
+        claimed: The epsilon that it claims.
+        delta: The delta that it claims with it.
+        lower_bound: Its epsilon is at least this, with the stated confidence.
+        confidence: The probability, at least, with which such a bound is right.
+        event: What showed it.
+        hits: How often that happened under the neighbour that makes it more likely.
+        false_alarms: How often under the other.
+        trials: Out of how many runs under each, none of which was used to choose the event.
+        runs: How many runs were made in all.
+        score: The kind of score: "likelihood" (exact), "classifier" (trained) or "value".
+        pairs: How many pairs of neighbours were tried.
+        least_found: At an event as frequent as this one, a loss of this size would have been found with
+            probability 0.9: an audit that passes says nothing about smaller violations.
+        neighbours: The relation between the two inputs.
+        seconds: How long it took.
+    """
+
+    name: str
+    claimed: float
+    delta: float
+    lower_bound: float
+    confidence: float
+    event: str
+    hits: int
+    false_alarms: int
+    trials: int
+    runs: int
+    score: str
+    pairs: int
+    least_found: float
+    neighbours: str
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the claim was not refuted. That is not a proof of it."""
+        return self.lower_bound <= self.claimed
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data, for JSON."""
+        found = dataclasses.asdict(self) | {"passed": self.passed}
+        return {
+            name: None if isinstance(value, float) and math.isinf(value) else value
+            for name, value in found.items()
+        }
+
+    def to_json(self) -> str:
+        """The same as one JSON document."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def __str__(self) -> str:
+        claim = f"epsilon = {rounded_up(self.claimed)}"
+        if self.delta:
+            claim += f", delta = {rounded_up(self.delta)}"
+        share = f"{self.hits:,} of {self.trials:,} runs against {self.false_alarms:,}"
+        tried = f"{self.pairs} pair{'' if self.pairs == 1 else 's'} of neighbours"
+        lines = [
+            f"{self.name}: {'not refuted' if self.passed else 'VIOLATED'}",
+            f"  claimed      {claim} ({self.neighbours})",
+            f"  measured     epsilon >= {self.lower_bound:.4f} with {100 * self.confidence:g}% confidence",
+            f"  shown by     {self.event}:",
+            f"               {share}",
+            f"  runs         {self.runs:,} in {self.seconds:.1f} s, {tried}, score: {self.score}",
+        ]
+        found = f"a loss of {self.least_found:.3f} at such an event would have been found (90%)"
+        if math.isinf(self.least_found):
+            found = "the event is too rare for any violation to be found: take more runs"
+        lines.append(f"  power        {found}")
+        return "\n".join(lines)

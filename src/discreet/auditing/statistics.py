@@ -1,0 +1,146 @@
+"""What samples of a score prove about a privacy loss, with a stated confidence.
+
+If a mechanism is (epsilon, delta)-differentially private then for every event E and neighbours A and B,
+P_A(E) <= e^epsilon P_B(E) + delta. So one event that is likely under A and unlikely under B bounds epsilon
+from below by ln((P_A(E) - delta) / P_B(E)). The event is "the score is at least s" (or at most s); s is
+chosen on runs that are not looked at again, and the bounds on the two probabilities are those of Clopper
+and Pearson, which hold for every number of runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.stats
+
+from discreet.checks import FloatArray
+
+#: Thresholds that are looked at when one is chosen.
+CANDIDATES = 2001
+
+Side = Literal["first", "second"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """What an audit looks for: a score beyond a threshold.
+
+    Attributes:
+        side: Which neighbour makes it more likely: "first" looks for large scores, "second" for small ones.
+        threshold: The least score (for "first"), or the largest.
+    """
+
+    side: Side
+    threshold: float
+
+    def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
+        """How often it happened, under the neighbour that makes it more likely and under the other."""
+        if self.side == "first":
+            return int((first >= self.threshold).sum()), int((second >= self.threshold).sum())
+        return int((second <= self.threshold).sum()), int((first <= self.threshold).sum())
+
+    def __str__(self) -> str:
+        relation = "at least" if self.side == "first" else "at most"
+        return f"score {relation} {self.threshold:.4g} (more likely under the {self.side} neighbour)"
+
+
+def clopper_pearson(
+    hits: npt.ArrayLike, trials: int, alpha: float
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """A lower and an upper bound on a probability; each fails with probability at most `alpha`.
+
+    Examples:
+        >>> low, high = clopper_pearson(0, 100, 0.05)
+        >>> float(low), round(float(high), 4)
+        (0.0, 0.0295)
+    """
+    k = np.asarray(hits, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        low = np.where(k > 0, scipy.stats.beta.ppf(alpha, k, trials - k + 1), 0.0)
+        high = np.where(k < trials, scipy.stats.beta.ppf(1 - alpha, k + 1, trials - k), 1.0)
+    return low, high
+
+
+def loss_lower_bound(
+    hits: npt.ArrayLike, false_alarms: npt.ArrayLike, trials: int, *, delta: float, confidence: float
+) -> npt.NDArray[np.float64]:
+    """The epsilon that these counts prove, or 0 where they prove nothing.
+
+    Args:
+        hits: Runs under one neighbour in which the event happened.
+        false_alarms: The same under the other.
+        trials: Runs under each.
+        delta: That of the claim.
+        confidence: The bound is wrong with probability at most 1 - confidence.
+
+    Examples:
+        >>> round(float(loss_lower_bound(900, 100, 1000, delta=0.0, confidence=0.95)), 3)
+        1.981
+    """
+    alpha = (1 - confidence) / 2  # the two bounds must hold at once
+    least, _ = clopper_pearson(hits, trials, alpha)
+    _, most = clopper_pearson(false_alarms, trials, alpha)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(least > delta, np.maximum(np.log((least - delta) / most), 0.0), 0.0)
+
+
+def best_event(first: FloatArray, second: FloatArray, *, delta: float, confidence: float) -> Event:
+    """The event that proves most on these scores; to be tested on others."""
+    trials = min(first.size, second.size)
+    first, second = np.sort(first[:trials]), np.sort(second[:trials])
+    pooled = np.concatenate((first, second))
+    thresholds = np.unique(np.quantile(pooled, np.linspace(0, 1, CANDIDATES), method="nearest"))
+    found: list[tuple[float, Event]] = []
+    for side, likely, other in (("first", first, second), ("second", second, first)):
+        if side == "first":
+            hits, alarms = (
+                trials - np.searchsorted(scores, thresholds, "left") for scores in (likely, other)
+            )
+        else:
+            hits, alarms = (np.searchsorted(scores, thresholds, "right") for scores in (likely, other))
+        bounds = loss_lower_bound(hits, alarms, trials, delta=delta, confidence=confidence)
+        k = int(np.argmax(bounds))
+        found.append((float(bounds[k]), Event(side, float(thresholds[k]))))  # type: ignore[arg-type] # a Side
+    return max(found, key=lambda entry: entry[0])[1]
+
+
+def least_found(
+    claimed: float, frequency: float, trials: int, *, delta: float, confidence: float, power: float = 0.9
+) -> float:
+    """The smallest loss at an event of this frequency that an audit of this size finds.
+
+    Args:
+        claimed: What the bound must exceed.
+        frequency: How often the event happens under the neighbour that makes it more likely.
+        trials: Runs under each.
+        delta: That of the claim.
+        confidence: Of the audit.
+        power: With at least this probability it is found.
+
+    Returns:
+        The loss, or infinity if no loss would be found at an event so rare.
+
+    Examples:
+        >>> round(least_found(1.0, 0.5, 250_000, delta=0.0, confidence=0.95), 3)
+        1.016
+    """
+
+    def finds(loss: float) -> bool:
+        # Both counts at the unlucky end of what has probability `power`.
+        unlucky = (1 - power) / 2
+        other = max(frequency - delta, 0.0) * np.exp(-loss)
+        hits = scipy.stats.binom.ppf(unlucky, trials, frequency)
+        alarms = scipy.stats.binom.ppf(1 - unlucky, trials, other)
+        bound = loss_lower_bound(hits, alarms, trials, delta=delta, confidence=confidence)
+        return bool(bound > claimed)
+
+    low, high = claimed, claimed + 40.0
+    if not finds(high):
+        return float("inf")
+    while high - low > 1e-4 * max(1.0, high):
+        middle = (low + high) / 2
+        low, high = (low, middle) if finds(middle) else (middle, high)
+    return high

@@ -1,0 +1,90 @@
+"""The command ``discreet audit``."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+
+from discreet.atomic_files import write_atomically
+from discreet.auditing.figure import plot_audits
+from discreet.auditing.report import Audit
+from discreet.auditing.shipped import audit_named, find
+from discreet.cli.output import print_json, table
+from discreet.errors import InvalidArgument
+
+
+def run(
+    names: list[str],
+    n: int,
+    epsilon: float,
+    runs: int,
+    confidence: float,
+    seed: int | None,
+    plot: pathlib.Path | None,
+    markdown: bool,
+    json: bool,
+    progress: bool,
+) -> int:
+    """Audit, print, draw; 1 if a claim was refuted, else 0."""
+    audits = audit_named(
+        names, n=n, epsilon=epsilon, runs=runs, confidence=confidence, seed=seed, progress=progress
+    )
+    if plot is not None:
+        _draw(plot, audits)
+    if json:
+        print_json([audit.to_dict() for audit in audits])
+    elif markdown:
+        print(markdown_table(audits))
+    elif len(audits) == 1:
+        print(audits[0])
+    else:
+        print(_words(audits, confidence))
+    if plot is not None and not json:
+        print(f"The picture: {plot}")
+    return 0 if all(audit.passed for audit in audits) else 1
+
+
+def _words(audits: list[Audit], confidence: float) -> str:
+    rows = [
+        [audit.name, *_figures(audit), audit.score, "not refuted" if audit.passed else "VIOLATED"]
+        for audit in audits
+    ]
+    header = ["audited", "claimed", "delta", "proved at least", "would be found", "runs", "score", "verdict"]
+    failed = sum(not audit.passed for audit in audits)
+    last = f"{failed} of {len(audits)} claims refuted" if failed else f"none of {len(audits)} claims refuted"
+    return f"{table(header, rows)}\n{last}; all bounds together hold with {100 * confidence:g}% confidence"
+
+
+def markdown_table(audits: list[Audit]) -> str:
+    """The same for a page of documentation."""
+    lines = [
+        "| audited | what | claimed ε | δ | proved: ε ≥ | would be found | runs | score |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{audit.name}` | {find(audit.name).about} | {' | '.join(_figures(audit))} | {audit.score} |"
+        for audit in audits
+    ]
+    return "\n".join(lines)
+
+
+def _figures(audit: Audit) -> list[str]:
+    return [
+        f"{audit.claimed:.3g}",
+        f"{audit.delta:g}",
+        f"{audit.lower_bound:.3f}",
+        f"{audit.least_found:.3f}" if audit.to_dict()["least_found"] is not None else "-",
+        f"{audit.runs:,}",
+    ]
+
+
+def _draw(path: pathlib.Path, audits: list[Audit]) -> None:
+    picture = io.BytesIO()
+    kind = path.suffix.lstrip(".").lower() or "svg"
+    figure = plot_audits(audits).get_figure(root=True)
+    assert figure is not None
+    try:
+        figure.savefig(picture, format=kind, bbox_inches="tight")
+    except ValueError:
+        raise InvalidArgument(f"Pictures can be svg, png or pdf. Got {path.name} instead.") from None
+    write_atomically(path, picture.getvalue())

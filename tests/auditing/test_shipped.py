@@ -1,0 +1,76 @@
+"""Everything private in the package passes, at several epsilon and n; and the list is complete."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import discreet
+from discreet import audit, baselines
+from discreet.auditing.shipped import SHIPPED, audit_named, find
+from discreet.errors import DiscreetError, UnknownName
+from discreet.learners.base import Learner
+from discreet.learners.feedback import BanditFeedback, FunctionFeedback
+from discreet.prefix_sums.base import PrefixSum
+from discreet.randomizers import Blocks, LaplaceOnGrid, OneBit
+
+SIZES = [(2, 0.5), (3, 1.0), (4, 2.0)]
+PRIVATE = [entry for entry in SHIPPED.values() if entry.private]
+#: All of them together are wrong about a sound mechanism with probability at most 0.05.
+CONFIDENCE = 1 - 0.05 / (len(SIZES) * len(PRIVATE))
+
+
+@pytest.mark.parametrize("entry", PRIVATE, ids=lambda entry: entry.name)
+def test_it_keeps_its_promise(entry):
+    """Seeds are fixed; the power of each audit is what its `least_found` says."""
+    for n, epsilon in SIZES:
+        runs = min(20_000, entry.most_runs or 20_000) // (10 if entry.most_runs else 1)
+        report = audit(entry.make(n, epsilon), runs=runs, confidence=CONFIDENCE, seed=n, **entry.options)
+        assert report.passed, report
+
+
+def test_the_loss_comes_near_the_claim_where_it_can():
+    """Of single releases nearly all of the claimed loss is proved: the audits are not asleep."""
+    for name in ("one-bit", "laplace", "bandit", "bandit-central", "full"):
+        [report] = audit_named([name], runs=200_000, seed=1)
+        assert 0.9 < report.lower_bound <= 1
+
+
+def test_every_private_class_is_listed():
+    """What is private and not here would never be audited."""
+    covered = {type(entry.make(2, 1.0)) for entry in SHIPPED.values()}
+    covered |= {
+        type(target._mechanism)
+        for target in (e.make(2, 1.0) for e in PRIVATE)
+        if hasattr(target, "_mechanism")
+    }
+    for module in pkgutil.walk_packages(discreet.__path__, "discreet."):
+        importlib.import_module(module.name)
+    kinds = {OneBit, LaplaceOnGrid, Blocks}
+    queue = [Learner, PrefixSum]
+    while queue:
+        kind = queue.pop()
+        queue += kind.__subclasses__()
+        own = kind.__module__.startswith("discreet.") and not kind.__name__.startswith("_")
+        if own and not inspect.isabstract(kind) and kind not in (BanditFeedback, FunctionFeedback):
+            kinds.add(kind)
+    not_private = {
+        baselines.BanditWithoutNoise,
+        baselines.FollowTheApproximateLeader,
+        baselines.FullInformationWithoutNoise,
+        baselines.HazanKale,
+        baselines.HazanKaleBandit,
+    }
+    without_learning = {baselines.FixedSet, baselines.RandomSet, baselines.BestFixedSet}
+    assert kinds - covered - not_private == without_learning
+    for learner in (baselines.FixedSet(2, [0]), baselines.RandomSet(2)):
+        assert audit(learner, runs=400, seed=1).lower_bound == 0
+
+
+def test_names():
+    """A mistyped one is said with the nearest; a module of one's own is found or not."""
+    with pytest.raises(UnknownName, match="Did you mean 'one-bit'"):
+        find("one-bits")
+    with pytest.raises(DiscreetError, match="Cannot find nowhere:Thing"):
+        audit_named(["nowhere:Thing"])
