@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from discreet.auditing import proved_loss
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, rewind, snapshot
 from discreet.learners.core import Core, choose, learn_cost
@@ -26,7 +27,6 @@ from discreet.paper import BanditSubmodPFTAL
 from discreet.paper.parameters import Calibration
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray, WordSource
-from examples.errata.lower_bound import epsilon_lower_bound
 
 T, EPSILON = 2**20, 1.0
 
@@ -153,7 +153,7 @@ def measured_loss(calibration: Calibration, n: int, rounds: int, runs: int) -> f
         (plus, hit_plus), (minus, hit_minus) = threads.map(one_stream, (1.0, -1.0))
     half = runs // 2
     attack = Attack(n, {1.0: (plus[:half], hit_plus[:half]), -1.0: (minus[:half], hit_minus[:half])})
-    return epsilon_lower_bound(attack.score(plus), attack.score(minus))
+    return proved_loss(attack.score(plus), attack.score(minus), confidence=0.975)
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ import itertools
 
 import numpy as np
 
+from discreet.auditing import proved_loss
 from discreet.paper import TBAP
-from examples.errata.lower_bound import epsilon_lower_bound
 
 
 def extreme_gradients(n: int) -> list[np.ndarray]:
@@ -34,7 +34,7 @@ def measured_loss(calibration: str, runs: int = 20_000) -> float:
         scores.append(
             np.linalg.norm(shown - [-1.0, 0.0], axis=1) - np.linalg.norm(shown - [1.0, 0.0], axis=1)
         )
-    return epsilon_lower_bound(scores[0], scores[1])
+    return proved_loss(scores[0], scores[1], confidence=0.975)
 
 
 def main() -> None:

@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 
+from discreet.auditing import proved_loss
 from discreet.checks import FloatArray
 from discreet.paper import SubmodPFTAL
 from discreet.set_functions import Table
-from examples.errata.lower_bound import epsilon_lower_bound
 
 #: Submodular, in [-1, 1], with gains (0, 2, -2) and (2, -2, 0) along the order 0, 1, 2.
 FIRST = Table([-1, -1, 1, 1, -1, -1, 1, -1])
@@ -42,7 +42,10 @@ def main() -> None:
             np.linalg.norm(x - [2.0, -2.0, 0.0], axis=1) - np.linalg.norm(x - [0.0, 2.0, -2.0], axis=1)
             for x in (one, other)
         ]
-        print(f"| {L:g} | {epsilon_lower_bound(*scores):.2f} | {2 * math.sqrt(6) / L:.2f} |", flush=True)
+        print(
+            f"| {L:g} | {proved_loss(*scores, confidence=0.975):.2f} | {2 * math.sqrt(6) / L:.2f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

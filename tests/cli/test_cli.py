@@ -23,7 +23,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return int(end.value.code or 0), out, err
 
 
-@pytest.mark.parametrize("command", ["demo", "simulate", "compare", "report", "plan", "minimize", "list"])
+@pytest.mark.parametrize(
+    "command", ["demo", "simulate", "compare", "report", "plan", "audit", "minimize", "list"]
+)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With what it does; those with options to learn have examples."""
     code, out, _ = run(capsys, command, "--help")
@@ -192,3 +194,56 @@ def test_the_demo_shows_that_private_learning_works(
     assert float(rates["BanditLearner (central, epsilon=1)"]) < 0.5 * float(rates["RandomSet"])
     page = report.read_text()
     assert all(part in page for part in ("Differentially private", "NOT PRIVATE", "epsilon", "coffee"))
+
+
+def test_audit_of_what_is_sound(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """Exit code 0, a line each, a picture; as data and as a table for documentation too."""
+    picture = tmp_path / "audits.svg"
+    small = ["audit", "one-bit", "laplace", "--runs", "8000", "--seed", "1"]
+    code, out, _ = run(capsys, *small, "--plot", str(picture))
+    assert code == 0
+    assert "none of 2 claims refuted" in out
+    assert picture.read_text().lstrip().startswith("<?xml")
+    _, out, _ = run(capsys, *small, "--json")
+    assert [entry["name"] for entry in json.loads(out)] == ["one-bit", "laplace"]
+    _, out, _ = run(capsys, *small, "--markdown")
+    assert out.count("\n| `") == 2
+    _, out, _ = run(capsys, "audit", "bandit", "--runs", "8000", "--seed", "1", "--epsilon", "0.5")
+    assert "epsilon = 0.5" in out
+    assert "not refuted" in out
+
+
+def test_audit_of_what_is_broken(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1: the published tree, and a mechanism from the user's own file."""
+    code, out, _ = run(capsys, "audit", "paper-tbap-published", "--n", "1", "--runs", "60000", "--seed", "1")
+    assert code == 1
+    assert "VIOLATED" in out
+    (tmp_path / "leaking.py").write_text(
+        "import numpy as np\n"
+        "from discreet.privacy import Guarantee\n"
+        "class Leak:\n"
+        "    def claim(self): return Guarantee(epsilon=1.0)\n"
+        "    def neighbours(self): return 0.0, 1.0\n"
+        "    def observe(self, data, runs, seed): return np.full((runs, 1), data)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    code, out, _ = run(capsys, "audit", "leaking:Leak", "one-bit", "--runs", "4000", "--seed", "1")
+    assert code == 1
+    assert "1 of 2 claims refuted" in out
+
+
+def test_audits_that_cannot_be_made(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """One line and exit code 2."""
+    for arguments, message in (
+        (["one-bat"], "Did you mean 'one-bit'"),
+        (["nowhere:Thing"], "Cannot find nowhere:Thing"),
+        (["one-bit", "--runs", "0"], "'runs'"),
+        (["one-bit", "--runs", "100", "--plot", str(tmp_path / "a.txt")], "svg, png or pdf"),
+    ):
+        code, _, err = run(capsys, "audit", *arguments)
+        assert code == 2
+        assert message in err
+        assert err.count("\n") == 1

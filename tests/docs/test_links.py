@@ -43,3 +43,11 @@ def test_names_in_the_notation_table_exist() -> None:
         if (ROOT / "src" / "discreet" / module / f"{name}.py").exists():
             continue
         assert hasattr(getattr(discreet, module), name), f"{module}.{name}"
+
+
+def test_the_table_of_audits_has_everything_that_can_be_audited() -> None:
+    """A new mechanism must be measured before it is documented."""
+    from discreet.auditing.shipped import SHIPPED
+
+    listed = re.findall(r"^\| `([\w-]+)` \|", (ROOT / "docs" / "audit.md").read_text(), flags=re.MULTILINE)
+    assert sorted(listed) == sorted(SHIPPED)

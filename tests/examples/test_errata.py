@@ -14,7 +14,8 @@ from examples.errata import (
     e8_any_lipschitz_bound,
     e9_factor_of_n,
 )
-from examples.errata.lower_bound import epsilon_lower_bound
+
+from discreet.auditing import proved_loss
 
 ERRATA = pathlib.Path(__file__).parents[2] / "docs" / "errata.md"
 
@@ -43,7 +44,7 @@ def test_e8_small_lipschitz_bounds_lose_more_than_claimed() -> None:
         np.linalg.norm(x - [2.0, -2.0, 0.0], axis=1) - np.linalg.norm(x - [0.0, 2.0, -2.0], axis=1)
         for x in shown
     ]
-    assert epsilon_lower_bound(scores[0], scores[1]) > 2.0
+    assert proved_loss(scores[0], scores[1]) > 2.0
 
 
 @pytest.mark.parametrize(
@@ -69,5 +70,5 @@ def test_the_lower_bound_finds_nothing_where_there_is_nothing() -> None:
     import numpy as np
 
     rng = np.random.default_rng(0)
-    assert epsilon_lower_bound(rng.normal(size=10_000), rng.normal(size=10_000)) < 0.2
-    assert epsilon_lower_bound(np.ones(10_000), np.zeros(10_000)) > 6
+    assert proved_loss(rng.normal(size=10_000), rng.normal(size=10_000)) < 0.2
+    assert proved_loss(np.ones(10_000), np.zeros(10_000)) > 6

@@ -188,18 +188,17 @@ def test_an_error_in_one_seed_stops_the_others() -> None:
 def test_ctrl_c_keeps_what_is_done() -> None:
     """Two short seeds are finished and kept; the long ones stop within a chunk of rounds."""
     script = """
+import itertools, os
 import discreet
 from discreet import environments
 from discreet.simulation import replicas
-plain = replicas.replica
+plain, begun = replicas.replica, itertools.count()
 def replica(stream, learner, marks, kept, bar, stop):
-    if learner._source.saved()["generator"] and replica.count < 2:
-        replica.count += 1
+    if next(begun) < 2:
         return plain(stream, learner, marks[:], kept, bar, None)
-    print("ready", flush=True)
+    os.write(1, b"ready\\n")  # at once: what two threads print may be mixed up
     stop.wait()
     raise replicas.Stopped
-replica.count = 0
 replicas.replica = replica
 trace = discreet.simulate(
     environments.modular(4), discreet.BanditLearner(4, 1.0, (-1, 1)), rounds=1000, seeds=4, workers=4
@@ -208,7 +207,10 @@ print(trace.interrupted, len(trace.seeds), flush=True)
 """
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "ready\n"]
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=60)[0] == "True 2\n"
+        try:
+            assert [process.stdout.readline() for _ in range(2)] == ["ready\n", "ready\n"]
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=60)[0] == "True 2\n"
+        finally:
+            process.kill()  # if it has not ended, nobody else would end it
     assert process.returncode == 0

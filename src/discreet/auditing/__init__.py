@@ -6,7 +6,7 @@ from discreet.auditing.figure import plot_audits
 from discreet.auditing.learner_runs import LearnerRuns
 from discreet.auditing.report import Audit
 from discreet.auditing.sessions import Sessions
-from discreet.auditing.statistics import clopper_pearson, loss_lower_bound
+from discreet.auditing.statistics import clopper_pearson, loss_lower_bound, proved_loss
 from discreet.auditing.sums import FirstNode, Sums
 from discreet.auditing.target import Target
 
@@ -23,5 +23,6 @@ __all__ = [
     "from_functions",
     "loss_lower_bound",
     "plot_audits",
+    "proved_loss",
     "with_one_replaced",
 ]

@@ -107,6 +107,24 @@ def best_event(first: FloatArray, second: FloatArray, *, delta: float, confidenc
     return max(found, key=lambda entry: entry[0])[1]
 
 
+def proved_loss(
+    first: FloatArray, second: FloatArray, *, delta: float = 0.0, confidence: float = 0.95
+) -> float:
+    """The epsilon that scores of runs under two neighbours prove.
+
+    The event is chosen on the first half of the runs and tested on the second, which it has not seen.
+
+    Examples:
+        >>> generator = np.random.default_rng(0)
+        >>> proved_loss(generator.laplace(1.0, 1.0, 40_000), generator.laplace(0.0, 1.0, 40_000)) > 0.85
+        True
+    """
+    half = min(first.size, second.size) // 2
+    event = best_event(first[:half], second[:half], delta=delta, confidence=confidence)
+    hits, false_alarms = event.counts(first[half : 2 * half], second[half : 2 * half])
+    return float(loss_lower_bound(hits, false_alarms, half, delta=delta, confidence=confidence))
+
+
 def least_found(
     claimed: float, frequency: float, trials: int, *, delta: float, confidence: float, power: float = 0.9
 ) -> float:
