@@ -75,8 +75,8 @@ def test_the_best_event_is_found_on_either_side():
     generator = np.random.default_rng(7)
     often, rarely = (generator.random(5000) < p for p in (0.5, 0.98))
     event = best_event(rarely.astype(float), often.astype(float), delta=0.0, confidence=0.95)
-    assert event == Event("second", 0.0)
+    assert event == Event("second", 0.0, above=False)
     assert event.counts(rarely.astype(float), often.astype(float))[0] > 2000
     assert "at most 0" in str(event)
     mirrored = best_event(1.0 - often, 1.0 - rarely, delta=0.0, confidence=0.95)
-    assert mirrored == Event("first", 1.0)
+    assert mirrored == Event("first", 1.0, above=True)

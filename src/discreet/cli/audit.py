@@ -84,8 +84,8 @@ def _draw(path: pathlib.Path, audits: list[Audit]) -> None:
     figure = plot_audits(audits).get_figure(root=True)
     assert figure is not None
     try:
-        dated = {"metadata": {"Date": None}} if kind == "svg" else {}  # the same audit, the same file
-        figure.savefig(picture, format=kind, bbox_inches="tight", **dated)
+        dates = {"Date": None} if kind == "svg" else None  # the same audit gives the same file
+        figure.savefig(picture, format=kind, bbox_inches="tight", metadata=dates)
     except ValueError:
         raise InvalidArgument(f"Pictures can be svg, png or pdf. Got {path.name} instead.") from None
     write_atomically(path, picture.getvalue())
