@@ -82,3 +82,7 @@ class Archived(DiscreetError, RuntimeError):
 
 class BudgetExceeded(DiscreetError, ValueError):
     """A learner would let the people of a population lose more than the limit that was set for them."""
+
+
+class Busy(StoreError):
+    """More is waiting to be written than a store can take; nothing was changed, and trying later helps."""

@@ -84,6 +84,15 @@ def test_any_value_becomes_a_bit(value: Any) -> None:
     assert bandit().privatised(value) in (b"\0", b"\1")
 
 
+def test_many_values_get_the_bits_that_each_would() -> None:
+    """From the same words, with values of every kind among them."""
+    one, many = bandit(4), bandit(4)
+    values = [0.1, None, 5, "x", float("inf"), *np.linspace(-0.2, 1.2, 2000)]
+    assert many.privatised_many(values) == [one.privatised(value) for value in values]
+    assert many.privatised_many([]) == []
+    assert len(many.privatised_many([0.5])) == 1
+
+
 def test_a_bit_has_the_law_of_the_declared_epsilon() -> None:
     """With rounds_per_person = 2 the bit of the largest value is 1 with exp(1/2) / (1 + exp(1/2)).
 

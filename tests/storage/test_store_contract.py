@@ -204,9 +204,10 @@ def test_only_what_is_due_expires(store: Store) -> None:
     ids, _ = asked(store, learner, 5, at=1000), asked(store, other, 5, at=1000)
     with store.writing() as writing:
         writing.close_decisions(learner, ids[:1], How.TOLD, 1)
-        assert writing.expire(learner, 1004, 2000, 2).keys() == set(ids[1:3])
-        assert writing.expire(learner, 1004, 2000, 9).keys() == {ids[3]}
-        assert writing.expire(learner, 1004, 2000, 9) == {}
+        assert writing.expire(learner, 1004, 1004, 2000, 2) == {}
+        assert writing.expire(learner, 0, 1004, 2000, 2).keys() == set(ids[1:3])
+        assert writing.expire(learner, 0, 1004, 2000, 9).keys() == {ids[3]}
+        assert writing.expire(learner, 0, 1004, 2000, 9) == {}
         assert writing.decisions(ids)[ids[1]].how is How.EXPIRED
 
 
@@ -262,7 +263,7 @@ def test_folding_replaces_state_and_removes_inputs(store: Store, address: str) -
     assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
     with store.reading() as reading:
         assert reading.state(learner) == (1, b"second")
-        assert reading.heads() == {learner: (Status.ACTIVE, 1)}
+        assert reading.heads([learner, 99]) == {learner: (Status.ACTIVE, 1)}
         assert reading.waiting() == {}
 
 
@@ -365,7 +366,7 @@ def test_dropped_feedback_is_gone(store: Store) -> None:
         writing.set_status(learner, Status.CLOSED)
         assert writing.drop_waiting(learner) == 2
         assert writing.waiting() == {}
-        assert writing.heads()[learner] == (Status.CLOSED, 0)
+        assert writing.heads([learner])[learner] == (Status.CLOSED, 0)
 
 
 def test_populations_can_change_their_limit(store: Store) -> None:

@@ -12,11 +12,16 @@ from discreet.learners.bandit_core import learn_many_released
 from discreet.learners.detached_base import Detached
 from discreet.learners.draw import BASELINE, PROBABILITY, SIZE, Draw
 from discreet.privacy.budget import Budget
+from discreet.privacy.grid import number_or_nan
+from discreet.randomizers.kernels import release_bits
 from discreet.randomizers.one_bit import OneBit
+from discreet.randomness import WordArray
 
 #: What a bandit's late bit needs of its draw: `raised` and `lowered` are the two items of the chain between
 #: which the set ends, -1 where there is none.
 _BIT_DRAW = np.dtype([("raised", "<i4"), ("lowered", "<i4"), ("probability", "<f8"), ("baseline", "<f8")])
+
+_BITS = (b"\0", b"\1")
 
 
 class DetachedBandit(Detached):
@@ -44,6 +49,21 @@ class DetachedBandit(Detached):
     def privatised(self, cost: Any) -> bytes:
         """The bit of a private value of any kind. Nothing is raised, and no value takes another path."""
         return bytes((self.randomizer.release(cost),))
+
+    def privatised_many(self, costs: Sequence[Any]) -> list[bytes]:
+        """The bits of many private values, as :meth:`privatised` makes them."""
+        if len(costs) == 1:
+            return [self.privatised(costs[0])]
+        values = np.fromiter(map(number_or_nan, costs), dtype=np.float64, count=len(costs))
+        bits = np.zeros(values.size, dtype=np.int64)
+        grid, slope = self.randomizer.grid, self.randomizer.slope
+        ends = grid.low, grid.high, grid.units
+
+        def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+            return release_bits(values, *ends, slope, bits, done, words, cursor)
+
+        self._learner._source.feed(consume, values.size)
+        return [_BITS[bit] for bit in bits.tolist()]
 
     def neutral(self, draw: bytes) -> bytes:
         return self.privatised(None)

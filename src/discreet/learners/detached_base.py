@@ -94,6 +94,11 @@ class Detached(ABC):
         return self._learner.horizon
 
     @property
+    def rounds(self) -> int:
+        """How many rounds have been learnt from."""
+        return int(self._core.rounds[0])
+
+    @property
     @abstractmethod
     def releases(self) -> int:
         """How often something was released: a state with fewer must not go on once one with more was seen."""

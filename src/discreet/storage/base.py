@@ -42,8 +42,8 @@ class Reading(ABC):
         """All of them, by name and epoch."""
 
     @abstractmethod
-    def heads(self) -> dict[int, tuple[Status, int]]:
-        """Status and generation of every learner: what a cache must be compared with."""
+    def heads(self, learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
+        """Status and generation of learners: what a cache must be compared with."""
 
     @abstractmethod
     def state(self, learner: int) -> tuple[int, bytes]:
@@ -122,8 +122,8 @@ class Writing(Reading):
         """Close those of the decisions that are open and this learner's; gives the draws of just these."""
 
     @abstractmethod
-    def expire(self, learner: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
-        """Close open decisions asked for before a time, at most so many, and give their draws."""
+    def expire(self, learner: int, since: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
+        """Close open decisions asked for between two times, at most so many, and give their draws."""
 
     @abstractmethod
     def count_attempts(self, learner: int, people: Mapping[bytes, int]) -> dict[bytes, int]:

@@ -51,9 +51,10 @@ class SqlReading(Reading):
             for row in rows
         ]
 
-    def heads(self) -> dict[int, tuple[Status, int]]:
+    def heads(self, learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
         t = tables.learners
-        rows = self._connection.execute(select(t.c.id, t.c.status, t.c.generation))
+        wanted = select(t.c.id, t.c.status, t.c.generation).where(t.c.id.in_(list(learners)))
+        rows = self._connection.execute(wanted)
         return {number: (Status(status), generation) for number, status, generation in rows}
 
     def state(self, learner: int) -> tuple[int, bytes]:

@@ -125,11 +125,12 @@ class SqlWriting(SqlReading, Writing):
             .returning(t.c.id, t.c.draw)
         )
 
-    def expire(self, learner: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
+    def expire(self, learner: int, since: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
         t = tables.decisions
         due = self._connection.execute(
             select(t.c.id)
-            .where(t.c.learner == learner, t.c.asked_at < before, t.c.closed_at.is_(None))
+            .where(t.c.learner == learner, t.c.asked_at >= since, t.c.asked_at < before)
+            .where(t.c.closed_at.is_(None))
             .order_by(t.c.asked_at)
             .limit(most)
         ).scalars()
