@@ -136,6 +136,14 @@ def test_everything_is_there_after_opening_again(store: Store, address: str) -> 
         again.close()
 
 
+def test_a_closed_store_does_nothing(store: Store) -> None:
+    """It does not open again by itself, after others were let in."""
+    store.close()
+    for work in (store.reading, store.writing):
+        with pytest.raises(StoreError, match="closed"), work():
+            pass
+
+
 def test_facts_are_noted_once(store: Store) -> None:
     """The first one stays."""
     with store.writing() as writing:
@@ -234,13 +242,14 @@ def test_decisions_kept_twice_count_once(store: Store) -> None:
 def test_attempts_add_up(store: Store) -> None:
     """Per learner and person."""
     learner, other = added(store), added(store, "other")
+    one, two = b"a" * 16, b"b" * 16
     with store.writing() as writing:
-        assert writing.count_attempts(learner, {b"a": 2, b"b": 1}) == {b"a": 2, b"b": 1}
-        assert writing.count_attempts(learner, {b"a": 3}) == {b"a": 5}
-        assert writing.count_attempts(other, {b"a": 1}) == {b"a": 1}
+        assert writing.count_attempts(learner, {one: 2, two: 1}) == {one: 2, two: 1}
+        assert writing.count_attempts(learner, {one: 3}) == {one: 5}
+        assert writing.count_attempts(other, {one: 1}) == {one: 1}
         assert writing.count_attempts(other, {}) == {}
-        assert writing.attempts(learner, b"a") == 5
-        assert writing.attempts(learner, b"c") == 0
+        assert writing.attempts(learner, one) == 5
+        assert writing.attempts(learner, b"c" * 16) == 0
 
 
 def test_folding_replaces_state_and_removes_inputs(store: Store, address: str) -> None:
@@ -302,6 +311,22 @@ def test_a_generation_is_replaced_once(store: Store, address: str) -> None:
         put(1)
     with store.reading() as reading:
         assert reading.state(learner) == (0, b"first")
+
+
+def test_a_fold_can_be_resumed_from_a_known_state(store: Store) -> None:
+    """Without reading it; if it is not the latest any more, nothing is written."""
+    learner = added(store)
+    with store.writing() as writing:
+        writing.resume(learner, 0, b"first").put(b"second")
+
+    def again() -> None:
+        with store.writing() as writing:
+            writing.resume(learner, 0, b"first").put(b"other")
+
+    with pytest.raises(Conflict):
+        again()
+    with store.reading() as reading:
+        assert reading.state(learner) == (1, b"second")
 
 
 def test_a_fold_takes_no_more_than_it_was_told(store: Store) -> None:

@@ -1,5 +1,6 @@
 """Named arrays as bytes and back: a line of JSON that lists them, then their contents."""
 
+import functools
 import json
 import math
 from collections.abc import Mapping
@@ -26,20 +27,17 @@ def arrays_to_bytes(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
 
 
 def arrays_from(owner: str, data: bytes) -> dict[str, npt.NDArray[Any]]:
-    """The arrays that :func:`arrays_to_bytes` wrote down."""
+    """The arrays that :func:`arrays_to_bytes` wrote down; read-only."""
     head, _, contents = data.partition(b"\n")
     found: dict[str, npt.NDArray[Any]] = {}
     try:
-        document = json.loads(head)
-        if document["version"] != _VERSION:
+        version, listed = _listed(head)
+        if version != _VERSION:
             raise InvalidArgument(f"This state of a {owner} was written by another release of discreet.")
         place = 0
-        for name, kind, shape in document["arrays"]:
-            if kind not in _KINDS:
-                raise ValueError
-            count = math.prod(shape)
-            array = np.frombuffer(contents, dtype="<" + kind, count=count, offset=place)
-            found[name] = array.reshape(shape).astype(kind)
+        for name, kind, shape, count in listed:
+            array = np.frombuffer(contents, dtype=kind, count=count, offset=place)
+            found[name] = array.reshape(shape)
             place += array.nbytes
         whole = place == len(contents)
     except InvalidArgument:
@@ -49,3 +47,15 @@ def arrays_from(owner: str, data: bytes) -> dict[str, npt.NDArray[Any]]:
     if not whole:
         raise InvalidArgument(f"The kept state of this {owner} is damaged or was cut short.") from None
     return found
+
+
+@functools.lru_cache(maxsize=64)
+def _listed(head: bytes) -> tuple[int, list[tuple[str, np.dtype[Any], tuple[int, ...], int]]]:
+    """The version, and the arrays' names, kinds, shapes and sizes; states of a learner share a first line."""
+    document = json.loads(head)
+    listed = []
+    for name, kind, shape in document["arrays"]:
+        if kind not in _KINDS:
+            raise ValueError
+        listed.append((str(name), np.dtype(kind).newbyteorder("<"), tuple(shape), math.prod(shape)))
+    return document["version"], listed

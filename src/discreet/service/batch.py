@@ -58,11 +58,12 @@ class Batch:
     Args:
         writing: The transaction.
         now: Milliseconds.
-        fold_at_once: Whether feedback that holds no secret is folded in at once.
+        alone: Whether no other process has the store: then what is held in memory is the latest, and feedback
+            that holds no secret is folded in at once.
     """
 
-    def __init__(self, writing: Writing, now: int, *, fold_at_once: bool) -> None:
-        self._writing, self._now, self._fold_at_once = writing, now, fold_at_once
+    def __init__(self, writing: Writing, now: int, *, alone: bool) -> None:
+        self._writing, self._now, self._alone = writing, now, alone
 
     def run(self, operations: Sequence[Ask | Tell]) -> Done:
         """Perform all of them, learner by learner, in the order of the learners' numbers."""
@@ -70,10 +71,10 @@ class Batch:
         by_learner: dict[int, list[int]] = collections.defaultdict(list)
         for place, operation in enumerate(operations):
             by_learner[operation.kept.id].append(place)
-        heads = self._writing.heads(by_learner)
+        heads = {} if self._alone else self._writing.heads(by_learner)
         for number, places in sorted(by_learner.items()):
             kept = operations[places[0]].kept
-            status, generation = heads[number]
+            status, generation = heads.get(number, (kept.record.status, kept.generation))
             if status is not Status.ACTIVE:
                 for place in places:
                     done.answers[place] = Archived(f"The learner {kept.record.name!r} is {status.value}.")
@@ -178,8 +179,8 @@ class Batch:
             for told in counted
         }
         fold = None
-        if self._fold_at_once and not kept.record.secret:
-            fold = self._writing.fold(kept.id)
+        if self._alone and not kept.record.secret:
+            fold = kept.resumed(self._writing)
         if fold is None:
             self._writing.add_waiting(kept.id, payloads)
             done.waiting = True

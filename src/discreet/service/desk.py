@@ -16,10 +16,10 @@ import secrets
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from discreet import checks
-from discreet.errors import InvalidArgument
+from discreet.errors import Conflict, InvalidArgument
 from discreet.learners.detached import DetachedFunctions
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
@@ -47,6 +47,10 @@ from discreet.storage.records import DecisionRecord, PopulationRecord
 MOST_DECISIONS, MOST_FEEDBACK, LONGEST_REQUEST = 10_000, 10_000, 200
 #: Larger asks, and functions, are worked on by threads of the desk when the caller does not want to wait.
 _SMALL = 16
+
+Answer = TypeVar("Answer")
+#: What the committer will answer, and what is made of it.
+Promise = tuple[Future[Any], Callable[[Any], Answer]]
 
 
 class Desk:
@@ -217,7 +221,8 @@ class Desk:
             available: The items that can be chosen now: public, and never dependent on anybody's feedback.
             request_id: Names this request; if it was answered before, the same decisions are given again.
         """
-        return self._asked(name, count, available, request_id).result()
+        answer, made = self._asked(name, count, available, request_id)
+        return made(answer.result())
 
     def submit_ask(
         self,
@@ -229,7 +234,7 @@ class Desk:
     ) -> Future[list[Choice]]:
         """Like :meth:`ask`, without waiting for the disk. Complaints about arguments are raised at once."""
         if count == 1 or (isinstance(count, int) and 0 < count <= _SMALL):
-            return self._asked(name, count, available, request_id)
+            return _then(*self._asked(name, count, available, request_id))
         self._registry.named(name)
         return self._later(lambda: self._asked(name, count, available, request_id))
 
@@ -241,14 +246,15 @@ class Desk:
         Returns:
             What became of each piece, in order; see :class:`Code`.
         """
-        return self._told(self._registry.named(name), _listed(feedback)).result()
+        answer, made = self._told(self._registry.named(name), _listed(feedback))
+        return made(answer.result())
 
     def submit_tell(self, name: str, feedback: Iterable[Feedback]) -> Future[list[Outcome]]:
         """Like :meth:`tell`, without waiting for the disk or for the caller's functions."""
         kept, listed = self._registry.named(name), _listed(feedback)
         if isinstance(kept.shown, DetachedFunctions):
             return self._later(lambda: self._told(kept, listed))
-        return self._told(kept, listed)
+        return _then(*self._told(kept, listed))
 
     def close(self) -> None:
         """Write what waits and let go. Open blocks stay open, and are not released."""
@@ -266,7 +272,7 @@ class Desk:
 
     def _asked(
         self, name: str, count: int, available: Iterable[Hashable] | None, request: str | None
-    ) -> Future[list[Choice]]:
+    ) -> Promise[list[Choice]]:
         wanted = checks.integer("ask", "count", count, 1, MOST_DECISIONS)
         if request is not None and not (isinstance(request, str) and 0 < len(request) <= LONGEST_REQUEST):
             raise InvalidArgument(f"A request is named by 1 to {LONGEST_REQUEST} letters.")
@@ -281,9 +287,9 @@ class Desk:
             for drawn in shown.draw(wanted, among)
         ]
         answer = self._committer.submit(Ask(kept, decisions, request))
-        return _then(answer, lambda found: [_choice(shown.items, decision) for decision in found])
+        return answer, lambda found: [_choice(shown.items, decision) for decision in found]
 
-    def _told(self, kept: Kept, feedback: list[Feedback]) -> Future[list[Outcome]]:
+    def _told(self, kept: Kept, feedback: list[Feedback]) -> Promise[list[Outcome]]:
         kept.check()
         codes: dict[int, Code] = {}
         ready: list[tuple[int, Feedback, bytes]] = []
@@ -303,7 +309,7 @@ class Desk:
                 codes[place] = code
             return [Outcome(decision, codes[place]) for place, decision in enumerate(names)]
 
-        return _then(self._committer.submit(Tell(kept, told)), outcomes)
+        return self._committer.submit(Tell(kept, told)), outcomes
 
     def _ready(self, kept: Kept, feedback: list[tuple[Feedback, bytes]]) -> list[Told]:
         """Feedback without anything private in it that is not randomised or sealed."""
@@ -327,24 +333,28 @@ class Desk:
 
     def _perform(self, operations: Sequence[Ask | Tell]) -> Sequence[Any]:
         """One durable transaction, in the committer's thread."""
-        with self._store.writing() as writing:
-            batch = Batch(writing, self._clock(), fold_at_once=self._store.one_process)
-            done = batch.run(operations)
+        try:
+            with self._store.writing() as writing:
+                batch = Batch(writing, self._clock(), alone=self._store.one_process)
+                done = batch.run(operations)
+        except Conflict:
+            self.housekeeping.refresh()  # somebody else went on with a learner; the committer tries again
+            raise
         for kept, folded in done.folded:
             kept.show(folded.generation, folded.state)
         if done.waiting or done.behind:
             self.housekeeping.hurry(done.behind)
         return done.answers
 
-    def _later(self, work: Callable[[], Future[Any]]) -> Future[Any]:
+    def _later(self, work: Callable[[], Promise[Any]]) -> Future[Any]:
         """The future of a future that a helper makes."""
         answer: Future[Any] = Future()
 
-        def made(helper: Future[Future[Any]]) -> None:
+        def made(helper: Future[Promise[Any]]) -> None:
             if (error := helper.exception()) is not None:
                 answer.set_exception(error)
             else:
-                _passed_on(helper.result(), answer, lambda found: found)
+                _passed_on(*helper.result(), answer)
 
         self._helpers.submit(work).add_done_callback(made)
         return answer
@@ -353,11 +363,11 @@ class Desk:
 def _then(first: Future[Any], after: Callable[[Any], Any]) -> Future[Any]:
     """The future of what is made of another's answer."""
     answer: Future[Any] = Future()
-    _passed_on(first, answer, after)
+    _passed_on(first, after, answer)
     return answer
 
 
-def _passed_on(first: Future[Any], answer: Future[Any], after: Callable[[Any], Any]) -> None:
+def _passed_on(first: Future[Any], after: Callable[[Any], Any], answer: Future[Any]) -> None:
     def done(finished: Future[Any]) -> None:
         if not answer.set_running_or_notify_cancel():
             return

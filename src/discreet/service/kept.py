@@ -12,8 +12,8 @@ from discreet.learners.detached import DetachedBandit, DetachedFunctions, detach
 from discreet.service.keys import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.witness import Witness
-from discreet.storage.base import Fold
-from discreet.storage.records import LearnerRecord
+from discreet.storage.base import Fold, Writing
+from discreet.storage.records import LearnerRecord, Status
 
 _STATE, _FEEDBACK = "state", "feedback"
 
@@ -59,6 +59,7 @@ class Kept:
         self._showing, self._folding = threading.Lock(), threading.Lock()
         self.generation = -1
         self.stale = False
+        self._latest = (-1, b"")
         #: Decisions asked for before this time are known to be closed.
         self.swept = 0
         self.show(generation, self.opened_state(generation, state))
@@ -82,6 +83,10 @@ class Kept:
                 "epoch and start a new one from the last point (`restart`)."
             )
 
+    def end(self, status: Status) -> None:
+        """Ask and tell no more; called in the transaction that says so, before it is committed."""
+        self.record = dataclasses.replace(self.record, status=status)
+
     def show(self, generation: int, state: bytes) -> None:
         """Make a committed state visible, if it is later than the one that is; noted by the witness first."""
         with self._showing:
@@ -95,6 +100,12 @@ class Kept:
                     self._witness.record(lineage, releases)
             self.shown, self._next = self._next, self.shown
             self.generation = generation
+            self._latest = generation, state
+
+    def resumed(self, writing: Writing) -> Fold:
+        """A fold from the state that is shown, which nobody else can have gone on from."""
+        generation, state = self._latest
+        return writing.resume(self.id, generation, self.sealed_state(generation, state))
 
     def fold(self, fold: Fold, draws: Sequence[bytes], payloads: Sequence[bytes]) -> Folded:
         """Learn from what waits, and from more; writes the state. Nothing is visible before `show`.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import secrets
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from discreet import checks
@@ -87,7 +88,7 @@ class Registry:
         """End a learner; see `Desk.archive`."""
         kept = self.named(name)
         folded = None
-        with self._store.writing() as writing:
+        with self._looking_after(), self._store.writing() as writing:
             fold = writing.fold(kept.id, wait=True, most=1_000_000)
             assert fold is not None
             status = writing.heads([kept.id])[kept.id][0]
@@ -98,9 +99,9 @@ class Registry:
                 writing.add_counts(kept.id, now - now % MINUTE, counts)
             writing.drop_waiting(kept.id)
             writing.set_status(kept.id, Status.ARCHIVED)
+            kept.end(Status.ARCHIVED)
         if folded is not None:
             kept.show(folded.generation, folded.state)
-        self._look()
         return self.view(self.named(name))
 
     def restart(self, name: str) -> LearnerView:
@@ -108,7 +109,7 @@ class Registry:
         kept = self.named(name)
         record = kept.record
         settings = {key: record.settings[key] for key in ("kind", "items")}
-        with self._store.writing() as writing:
+        with self._looking_after(), self._store.writing() as writing:
             fold = writing.fold(kept.id, wait=True, most=0)
             assert fold is not None
             if writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
@@ -119,8 +120,8 @@ class Registry:
             settings["arguments"] = record.settings["arguments"] | {"start": start}
             writing.drop_waiting(kept.id)
             writing.set_status(kept.id, Status.CLOSED)
+            kept.end(Status.CLOSED)
             self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline)
-        self._look()
         return self.view(self.named(name))
 
     def _add(
@@ -153,6 +154,14 @@ class Registry:
                 created_at=self._clock(),
             )
         )
+
+    @contextlib.contextmanager
+    def _looking_after(self) -> Iterator[None]:
+        """Whatever a transaction led to, hold what the store has afterwards."""
+        try:
+            yield
+        finally:
+            self._look()
 
     def _look(self) -> None:
         """Read the learners there are; what is held already stays held."""

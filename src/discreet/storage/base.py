@@ -7,6 +7,7 @@
 * **One line of states.** `Fold.put` replaces the state of the generation that was read, or raises `Conflict`.
   Of several processes at most one folds a learner at a time.
 * **Encoded.** A store sees bytes and public numbers. It never makes sense of a state, a draw or a payload.
+* Ids of decisions and hashes of people have 16 bytes.
 * Times are whole milliseconds, given by the caller.
 """
 
@@ -136,6 +137,13 @@ class Writing(Reading):
     @abstractmethod
     def fold(self, learner: int, *, wait: bool = False, most: int = 10_000) -> Fold | None:
         """Become the only one who folds this learner, until the end; None if somebody else is."""
+
+    @abstractmethod
+    def resume(self, learner: int, generation: int, state: bytes) -> Fold:
+        """A fold from a state that the caller takes for the latest, without what waits; nothing is read.
+
+        If it is not the latest, `Fold.put` raises `Conflict`.
+        """
 
     @abstractmethod
     def add_counts(self, learner: int, minute: int, counts: Counts) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,12 +41,18 @@ _ADD_DECISIONS = (
 
 
 class _PostgresReading(SqlReading):
-    def _among(self, column: ColumnElement[Any]) -> ColumnElement[bool]:
+    @staticmethod
+    def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
         return column == any_(bindparam("ids", type_=ARRAY(LargeBinary)))
+
+    @staticmethod
+    def _ids(ids: list[bytes]) -> Any:
+        return ids
 
 
 class _PostgresWriting(_PostgresReading, SqlWriting):
-    def _insert(self, table: Any) -> Any:
+    @staticmethod
+    def _insert(table: Any) -> Any:
         return insert(table)
 
     def _alone(self, learner: int, wait: bool) -> bool:
@@ -62,13 +69,15 @@ class _PostgresWriting(_PostgresReading, SqlWriting):
         columns = [[getattr(row, name) for row in rows] for name in _KEPT]
         return self._connection.exec_driver_sql(_ADD_DECISIONS, tuple(columns)).rowcount
 
-    def _closing(self) -> Any:
+    @classmethod
+    @functools.cache
+    def _closing(cls) -> Any:
         # Locked in the order of ids: two processes that are told about the same decisions never wait in a
         # circle. Whoever comes second finds them closed.
         t = tables.decisions
         mine = (
             select(t.c.id)
-            .where(self._among(t.c.id), t.c.learner == bindparam("of"), t.c.closed_at.is_(None))
+            .where(cls._among(t.c.id), t.c.learner == bindparam("of"), t.c.closed_at.is_(None))
             .order_by(t.c.id)
             .with_for_update()
             .cte("mine")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
 
 from discreet.errors import UnknownName
 from discreet.storage import tables
@@ -28,6 +30,9 @@ _AT_ONCE = 8_000
 #: The columns of a minute that count something.
 COUNTED = ("asked", "told", "expired", "released", "ones")
 _SUMS = [func.coalesce(func.sum(tables.minutes.c[name]), 0).label(name) for name in COUNTED]
+_HEADS = select(tables.learners.c.id, tables.learners.c.status, tables.learners.c.generation).where(
+    tables.learners.c.id.in_(bindparam("numbers", expanding=True))
+)
 
 
 class SqlReading(Reading):
@@ -52,9 +57,7 @@ class SqlReading(Reading):
         ]
 
     def heads(self, learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
-        t = tables.learners
-        wanted = select(t.c.id, t.c.status, t.c.generation).where(t.c.id.in_(list(learners)))
-        rows = self._connection.execute(wanted)
+        rows = self._connection.execute(_HEADS, {"numbers": list(learners)})
         return {number: (Status(status), generation) for number, status, generation in rows}
 
     def state(self, learner: int) -> tuple[int, bytes]:
@@ -67,12 +70,10 @@ class SqlReading(Reading):
         return row[0], bytes(row[1])
 
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
-        t = tables.decisions
-        columns = (t.c.id, t.c.learner, t.c.draw, t.c.subset, t.c.asked_at, t.c.how)
         found = {}
         for some in in_parts(ids):
             for key, learner, draw, subset, asked_at, how in self._connection.execute(
-                select(*columns).where(self._among(t.c.id)), {"ids": some}
+                self._decisions_named(), {"ids": self._ids(some)}
             ):
                 closed = None if how is None else How(how)
                 name = bytes(key)
@@ -124,9 +125,22 @@ class SqlReading(Reading):
         )
         return [KeyRecord(bytes(digest), role, label, at) for digest, role, label, at in rows]
 
-    def _among(self, column: ColumnElement[Any]) -> ColumnElement[bool]:
-        """Whether a column is one of the parameter `ids`."""
-        return column.in_(bindparam("ids", expanding=True))
+    @staticmethod
+    @abstractmethod
+    def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+        """Whether a column is one of the parameter `ids`, as :meth:`_ids` gives it."""
+
+    @staticmethod
+    @abstractmethod
+    def _ids(ids: list[bytes]) -> Any:
+        """Ids as the one parameter of a statement: their number must not change its text."""
+
+    @classmethod
+    @functools.cache
+    def _decisions_named(cls) -> Select[Any]:
+        t = tables.decisions
+        columns = (t.c.id, t.c.learner, t.c.draw, t.c.subset, t.c.asked_at, t.c.how)
+        return select(*columns).where(cls._among(t.c.id))
 
 
 def in_parts(ids: Iterable[bytes]) -> Iterator[list[bytes]]:

@@ -29,6 +29,7 @@ class SqlStore(Store):
 
     def __init__(self, writer: Engine, reader: Engine) -> None:
         self._writer, self._reader = writer, reader
+        self._closed = False
         #: The name of this process among those that write.
         self._name = secrets.token_hex(4)
 
@@ -40,11 +41,13 @@ class SqlStore(Store):
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[SqlReading]:
+        self._check_open()
         with clear_errors(), self._reader.begin() as connection:
             yield self._read(connection)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[SqlWriting]:
+        self._check_open()
         with clear_errors(), self._writer.begin() as connection:
             yield self._write(connection)
 
@@ -53,7 +56,13 @@ class SqlStore(Store):
         with self.writing() as writing:
             yield writing.fold(learner, wait=wait, most=most)
 
+    def _check_open(self) -> None:
+        """An engine would connect again by itself, after others were let in."""
+        if self._closed:
+            raise StoreError("This store has been closed.")
+
     def close(self) -> None:
+        self._closed = True
         self._writer.dispose()
         self._reader.dispose()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from discreet.errors import AlreadyExists, Conflict
@@ -26,6 +28,11 @@ from discreet.storage.records import (
 from discreet.storage.sql_reading import COUNTED, SqlReading, in_parts
 
 _HOUR = 3_600_000
+_NEXT_STATE = (
+    update(tables.learners)
+    .where(tables.learners.c.id == bindparam("of"), tables.learners.c.generation == bindparam("from"))
+    .values(generation=bindparam("to"), state=bindparam("new"))
+)
 
 
 class SqlWriting(SqlReading, Writing):
@@ -40,13 +47,43 @@ class SqlWriting(SqlReading, Writing):
         super().__init__(connection)
         self._writer = writer
 
-    def _insert(self, table: Any) -> Any:
+    @staticmethod
+    @abstractmethod
+    def _insert(table: Any) -> Any:
         """The backend's INSERT, which knows ON CONFLICT."""
-        raise AssertionError("each backend has its own")
 
+    @abstractmethod
     def _alone(self, learner: int, wait: bool) -> bool:
         """Become the only one who folds a learner until the transaction ends."""
-        raise AssertionError("each backend has its own")
+
+    # Statements that every decision needs are built once: building them takes longer than running them.
+
+    @classmethod
+    @functools.cache
+    def _adding_decisions(cls) -> Any:
+        return cls._insert(tables.decisions).on_conflict_do_nothing()
+
+    @classmethod
+    @functools.cache
+    def _adding(cls, table: Table, keys: tuple[str, ...], counted: tuple[str, ...]) -> Any:
+        """Add to the numbers of a row, or make the row."""
+        statement = cls._insert(table)
+        return statement.on_conflict_do_update(
+            index_elements=[table.c[key] for key in keys],
+            set_={name: table.c[name] + statement.excluded[name] for name in counted},
+        )
+
+    @classmethod
+    @functools.cache
+    def _closing(cls) -> Any:
+        """Close the open ones among `ids`, and return their draws."""
+        t = tables.decisions
+        return (
+            update(t)
+            .where(cls._among(t.c.id), t.c.learner == bindparam("of"), t.c.closed_at.is_(None))
+            .values(closed_at=bindparam("now"), how=bindparam("as"))
+            .returning(t.c.id, t.c.draw)
+        )
 
     def note_once(self, key: str, value: str) -> str:
         t = tables.meta
@@ -93,9 +130,7 @@ class SqlWriting(SqlReading, Writing):
             {"id": d.id, "learner": d.learner, "draw": d.draw, "subset": d.subset, "asked_at": d.asked_at}
             for d in decisions
         ]
-        return self._connection.execute(
-            self._insert(tables.decisions).on_conflict_do_nothing(), rows
-        ).rowcount
+        return self._connection.execute(self._adding_decisions(), rows).rowcount
 
     def add_request(self, learner: int, name: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
         statement = self._insert(tables.requests).values(
@@ -110,20 +145,10 @@ class SqlWriting(SqlReading, Writing):
         closed = {}
         for some in in_parts(ids):
             for key, draw in self._connection.execute(
-                self._closing(), {"ids": some, "of": learner, "as": how.value, "now": at}
+                self._closing(), {"ids": self._ids(some), "of": learner, "as": how.value, "now": at}
             ):
                 closed[bytes(key)] = bytes(draw)
         return closed
-
-    def _closing(self) -> Any:
-        """Close the open ones among `ids`, and return their draws."""
-        t = tables.decisions
-        return (
-            update(t)
-            .where(self._among(t.c.id), t.c.learner == bindparam("of"), t.c.closed_at.is_(None))
-            .values(closed_at=bindparam("now"), how=bindparam("as"))
-            .returning(t.c.id, t.c.draw)
-        )
 
     def expire(self, learner: int, since: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
         t = tables.decisions
@@ -140,19 +165,15 @@ class SqlWriting(SqlReading, Writing):
         if not people:
             return {}
         t = tables.people
-        statement = self._insert(t)
         self._connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=[t.c.learner, t.c.person],
-                set_={"attempts": t.c.attempts + statement.excluded.attempts},
-            ),
+            self._adding(t, ("learner", "person"), ("attempts",)),
             [{"learner": learner, "person": p, "attempts": k} for p, k in sorted(people.items())],
         )
         totals: dict[bytes, int] = {}
         for some in in_parts(people):
             rows = self._connection.execute(
                 select(t.c.person, t.c.attempts).where(t.c.learner == learner, self._among(t.c.person)),
-                {"ids": some},
+                {"ids": self._ids(some)},
             )
             totals |= {bytes(person): attempts for person, attempts in rows}
         return totals
@@ -176,16 +197,13 @@ class SqlWriting(SqlReading, Writing):
         waiting = [Waiting(bytes(key), bytes(draw), bytes(payload)) for key, draw, payload in rows]
         return SqlFold(self, learner, generation, state, waiting)
 
+    def resume(self, learner: int, generation: int, state: bytes) -> Fold:
+        return SqlFold(self, learner, generation, state, [])
+
     def add_counts(self, learner: int, minute: int, counts: Counts) -> None:
-        t = tables.minutes
-        statement = self._insert(t).values(
-            learner=learner, start=minute, writer=self._writer, **dataclasses.asdict(counts)
-        )
         self._connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=[t.c.learner, t.c.start, t.c.writer],
-                set_={name: t.c[name] + statement.excluded[name] for name in COUNTED},
-            )
+            self._adding(tables.minutes, ("learner", "start", "writer"), COUNTED),
+            {"learner": learner, "start": minute, "writer": self._writer, **dataclasses.asdict(counts)},
         )
 
     def compact(self, learner: int, before: int, *, open_too: bool = False, most: int = 10_000) -> int:
@@ -198,7 +216,7 @@ class SqlWriting(SqlReading, Writing):
             bytes(key) for key in self._connection.execute(old.order_by(t.c.asked_at).limit(most)).scalars()
         ]
         for some in in_parts(gone):
-            self._connection.execute(delete(t).where(self._among(t.c.id)), {"ids": some})
+            self._connection.execute(delete(t).where(self._among(t.c.id)), {"ids": self._ids(some)})
         self._connection.execute(delete(r).where(r.c.learner == learner, r.c.asked_at < before))
         return len(gone)
 
@@ -246,17 +264,18 @@ class SqlFold(Fold):
         self.waiting = waiting
 
     def put(self, state: bytes) -> None:
-        t, f = tables.learners, tables.feedback
+        f = tables.feedback
         connection = self._writing._connection
         done = connection.execute(
-            update(t)
-            .where(t.c.id == self.learner, t.c.generation == self.generation)
-            .values(generation=self.generation + 1, state=state)
+            _NEXT_STATE,
+            {"of": self.learner, "from": self.generation, "to": self.generation + 1, "new": state},
         )
         if done.rowcount != 1:
             raise Conflict("Somebody else folded this learner first; nothing was changed.")
         for some in in_parts(waiting.decision for waiting in self.waiting):
-            connection.execute(delete(f).where(self._writing._among(f.c.decision)), {"ids": some})
+            connection.execute(
+                delete(f).where(self._writing._among(f.c.decision)), {"ids": self._writing._ids(some)}
+            )
         self.generation += 1
         self.state = state
         self.waiting = []

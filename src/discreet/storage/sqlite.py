@@ -8,16 +8,27 @@ import os
 import pathlib
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    LargeBinary,
+    bindparam,
+    column,
+    create_engine,
+    event,
+    text,
+)
 from sqlalchemy.dialects.sqlite import insert
 
 from discreet.atomic_files import real_path
 from discreet.errors import StoreInUse
 from discreet.storage.migrate import migrate
-from discreet.storage.sql_reading import SqlReading
+from discreet.storage.records import DecisionRecord, How
+from discreet.storage.sql_reading import SqlReading, in_parts
 from discreet.storage.sql_store import SqlStore, clear_errors
 from discreet.storage.sql_writing import SqlWriting
 
@@ -25,9 +36,65 @@ from discreet.storage.sql_writing import SqlWriting
 LOCK = ".lock"
 
 
-class _SqliteWriting(SqlWriting):
-    def _insert(self, table: Any) -> Any:
+#: Cuts a row of ids of 16 bytes, given as one parameter: thousands of parameters would take longer to bind
+#: than the statement takes.
+_CUT = (
+    text(
+        "WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 16 FROM place "
+        "WHERE i + 16 <= length(:ids)) SELECT substr(:ids, i, 16) AS id FROM place"
+    )
+    .bindparams(bindparam("ids", type_=LargeBinary))
+    .columns(column("id", LargeBinary))
+)
+
+#: Rows in one statement.
+_ROWS = 1_000
+_CLOSE = (
+    "WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 16 FROM place WHERE i + 16 <= length(?)) "
+    "UPDATE decisions SET closed_at = ?, how = ? WHERE id IN (SELECT substr(?, i, 16) FROM place) "
+    "AND +learner = ? AND closed_at IS NULL RETURNING id, draw"
+)
+
+
+class _SqliteReading(SqlReading):
+    @staticmethod
+    def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+        return column.in_(_CUT)
+
+    @staticmethod
+    def _ids(ids: list[bytes]) -> Any:
+        return b"".join(ids)
+
+
+class _SqliteWriting(_SqliteReading, SqlWriting):
+    @staticmethod
+    def _insert(table: Any) -> Any:
         return insert(table)
+
+    # The two below, which every decision needs, speak to the driver: few calls, since each lets other threads
+    # in and must wait for its turn afterwards.
+
+    def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
+        added = 0
+        for first in range(0, len(decisions), _ROWS):
+            some = decisions[first : first + _ROWS]
+            values = [v for d in some for v in (d.id, d.learner, d.draw, d.subset, d.asked_at)]
+            rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(some))
+            added += self._connection.exec_driver_sql(
+                f"INSERT INTO decisions (id, learner, draw, subset, asked_at) VALUES {rows} "
+                "ON CONFLICT DO NOTHING",
+                tuple(values),
+            ).rowcount
+        return added
+
+    def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
+        closed: dict[bytes, bytes] = {}
+        for some in in_parts(ids):
+            joined = b"".join(some)
+            done = self._connection.exec_driver_sql(_CLOSE, (joined, at, how.value, joined, learner))
+            closed.update(done.cursor.fetchall())
+            done.close()
+        return closed
 
     def _alone(self, learner: int, wait: bool) -> bool:
         return True  # there is one writer
@@ -69,7 +136,7 @@ class SqliteStore(SqlStore):
             yield writing
 
     def _read(self, connection: Connection) -> SqlReading:
-        return SqlReading(connection)
+        return _SqliteReading(connection)
 
     def _write(self, connection: Connection) -> SqlWriting:
         return _SqliteWriting(connection, self._name)
@@ -97,6 +164,8 @@ def _engine(path: pathlib.Path, begin: str) -> Engine:
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA cache_size=-65536")  # kibibytes: what is open and recent should be in memory
+        cursor.execute("PRAGMA wal_autocheckpoint=4000")
         cursor.close()
 
     @event.listens_for(engine, "begin")

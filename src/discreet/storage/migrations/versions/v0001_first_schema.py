@@ -43,7 +43,6 @@ def upgrade() -> None:
         sa.Column("asked_at", sa.BigInteger, nullable=False),
         sa.Column("closed_at", sa.BigInteger),
         sa.Column("how", sa.SmallInteger),
-        sqlite_with_rowid=False,
     )
     op.create_index("decisions_by_time", "decisions", ["learner", "asked_at"])
     op.create_table(
