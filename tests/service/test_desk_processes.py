@@ -1,4 +1,4 @@
-"""Several threads and processes at once: nothing is lost and nothing counts twice, also when one is killed."""
+"""Several threads and processes at once: nothing is lost or counts twice, also when one is killed."""
 
 import json
 import pathlib
@@ -111,6 +111,28 @@ def test_threads_that_tell_the_same_decision_count_once(tmp_path: pathlib.Path) 
         counts = desk.learner("shop").counts
         assert counts.told + counts.expired == 200
         assert {code for each in codes for code in each} <= {Code.ACCEPTED, Code.EXPIRED}
+
+
+def test_retries_at_once_are_answered_alike(tmp_path: pathlib.Path) -> None:
+    """Many threads send the same request: all get the same decisions, of which there is one set."""
+    with opened(tmp_path / "desk.db") as desk:
+        bandit(desk)
+        futures = [desk.submit_ask("shop", 3, request_id="r") for _ in range(40)]
+        answers = {tuple(future.result(20)) for future in futures}
+        assert len(answers) == 1
+        assert desk.learner("shop").counts.asked == 3
+
+
+def test_retries_to_several_processes_are_answered_alike(postgres: str, key: None) -> None:
+    """Two desks get the same request at the same time."""
+    with opened(postgres) as one, opened(postgres) as two:
+        bandit(one)
+        two.learners()
+        for number in range(20):
+            futures = [desk.submit_ask("shop", 2, request_id=f"r{number}") for desk in (one, two)]
+            first, second = (future.result(20) for future in futures)
+            assert first == second
+        assert one.learner("shop").counts.asked == 40
 
 
 def test_housekeeping_goes_on_by_itself(tmp_path: pathlib.Path) -> None:

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from discreet.checks import FloatArray, IntArray
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import restored_argument
 from discreet.learners.bandit import BanditLearner
 from discreet.learners.bandit_core import learn_many_released
 from discreet.learners.detached_base import Detached
-from discreet.learners.draw import BASELINE, PROBABILITY, SIZE, Draw
+from discreet.learners.draw import BASELINE, PROBABILITY, SIZE
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import number_or_nan
 from discreet.randomizers.kernels import release_bits
@@ -78,14 +79,18 @@ class DetachedBandit(Detached):
     def _mean(self) -> float | None:
         return self._learner.mean_cost
 
-    def _encoded(self, draw: Draw) -> bytes:
-        size, order = int(draw.numbers[SIZE]), draw.order
-        record = np.zeros((), dtype=_BIT_DRAW)
-        record["raised"] = order[size - 1] if size > 0 else -1
-        record["lowered"] = order[size] if size < order.size else -1
-        record["probability"] = draw.chances[PROBABILITY]
-        record["baseline"] = draw.chances[BASELINE]
-        return record.tobytes()
+    def _encoded(self, orders: IntArray, numbers: IntArray, chances: FloatArray) -> list[bytes]:
+        sizes, rows, n = numbers[:, SIZE], np.arange(len(orders)), orders.shape[1]
+        kept = np.zeros(len(orders), dtype=_BIT_DRAW)
+        if n:
+            kept["raised"] = np.where(sizes > 0, orders[rows, np.maximum(sizes - 1, 0)], -1)
+            kept["lowered"] = np.where(sizes < n, orders[rows, np.minimum(sizes, n - 1)], -1)
+        else:
+            kept["raised"] = kept["lowered"] = -1
+        kept["probability"] = chances[:, PROBABILITY]
+        kept["baseline"] = chances[:, BASELINE]
+        data, size = kept.tobytes(), _BIT_DRAW.itemsize
+        return [data[k : k + size] for k in range(0, len(data), size)]
 
     def _fold(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> None:
         if any(len(draw) != _BIT_DRAW.itemsize for draw in draws) or any(len(p) != 1 for p in payloads):

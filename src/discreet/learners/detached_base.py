@@ -10,15 +10,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from discreet.checks import IntArray
+from discreet.checks import FloatArray, IntArray
 from discreet.errors import DiscreetError, HorizonReached, InvalidArgument
 from discreet.learners import pending
 from discreet.learners.base import Learner
-from discreet.learners.core import choose
-from discreet.learners.draw import SIZE, Draw, new_draw
+from discreet.learners.core import choose_many
+from discreet.learners.draw import SIZE
 from discreet.learners.encoding import arrays_from, arrays_to_bytes
 from discreet.learners.restored import check_core
 from discreet.privacy.guarantee import Guarantee
+from discreet.randomness import WordArray
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Detached(ABC):
         self._learner = learner
         self._core = learner._core
         self._lock = threading.Lock()
-        self._last: IntArray | None = None
+        self._last: IntArray = np.arange(len(learner.items))
         self.items = learner.items
         if not all(isinstance(item, str | int) for item in self.items):
             raise InvalidArgument("The items of a learner that is kept must be strings or whole numbers.")
@@ -119,27 +120,24 @@ class Detached(ABC):
         return self._learner._among(available)
 
     def draw(self, count: int = 1, among: IntArray | None = None) -> list[Drawn]:
-        """Draw so many sets from the present point."""
-        everything = among is None or among.size == len(self.items)
+        """Draw so many sets from the present point, in one compiled call."""
+        items = np.arange(len(self.items)) if among is None else among
+        numbers = np.zeros((count, 3), dtype=np.int64)
+        chances = np.zeros((count, 2))
         with self._lock:
-            drawn = []
-            for _ in range(count):
-                if not everything:
-                    assert among is not None
-                    order = among.copy()
-                elif self._last is not None:
-                    order = self._last.copy()  # in an order that is nearly right
-                else:
-                    order = np.arange(len(self.items))
-                draw = new_draw(order)
-                self._choose(draw)
-                if everything:
-                    self._last = draw.order
-                drawn.append(Drawn(tuple(draw.order[: draw.numbers[SIZE]].tolist()), self._encoded(draw)))
-            return drawn
+            if items.size == self._last.size:
+                items = self._last  # all of them, in an order that is nearly right
+            orders = np.tile(items, (count, 1))
 
-    def _choose(self, draw: Draw) -> None:
-        self._learner._feed(lambda words, cursor: choose(self._core, draw, words, cursor))
+            def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+                return choose_many(self._core, orders, numbers, chances, done, words, cursor)
+
+            self._learner._source.feed(consume, count)
+            if count and items.size == self._last.size:
+                self._last = orders[-1].copy()
+        encoded = self._encoded(orders, numbers, chances)
+        rows = zip(orders.tolist(), numbers[:, SIZE].tolist(), encoded, strict=True)
+        return [Drawn(tuple(order[:size]), draw) for order, size, draw in rows]
 
     def state(self) -> bytes:
         """The core's arrays: all that changes. Secret where :attr:`keeps_secrets` is."""
@@ -174,7 +172,8 @@ class Detached(ABC):
         """The feedback to learn from when none came in time, through the same mechanism as any other."""
 
     @abstractmethod
-    def _encoded(self, draw: Draw) -> bytes: ...
+    def _encoded(self, orders: IntArray, numbers: IntArray, chances: FloatArray) -> list[bytes]:
+        """The draws in the rows of these arrays, each as bytes."""
 
     @abstractmethod
     def _fold(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> None: ...

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.checks import FloatArray
+from discreet.checks import FloatArray, IntArray
 from discreet.learners.batched_core import BLOCKS, BatchedCore
 from discreet.learners.detached_base import Detached
 from discreet.learners.draw import PROBABILITY, SIZE, Draw, new_draw
@@ -50,8 +50,9 @@ class DetachedFunctions(Detached):
     def neutral(self, draw: bytes) -> bytes:
         return np.full(self._decoded(draw).order.size + 1, np.nan).astype("<f8").tobytes()
 
-    def _encoded(self, draw: Draw) -> bytes:
-        return np.append(draw.numbers[SIZE], draw.order).astype("<i4").tobytes()
+    def _encoded(self, orders: IntArray, numbers: IntArray, chances: FloatArray) -> list[bytes]:
+        kept = np.column_stack((numbers[:, SIZE], orders)).astype("<i4")
+        return [row.tobytes() for row in kept]
 
     def _decoded(self, draw: bytes) -> Draw:
         if len(draw) < 4 or len(draw) % 4:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import itertools
+import secrets
 from collections.abc import Sequence
 from typing import Any
 
+from discreet.checks import IntArray
 from discreet.errors import Archived, Conflict, HorizonReached, InvalidArgument
 from discreet.service.kept import Folded, Kept
 from discreet.service.records import Code
@@ -18,10 +21,11 @@ MINUTE = 60_000
 
 @dataclasses.dataclass(frozen=True)
 class Ask:
-    """Drawn sets to be kept. The answer is what is kept: the decisions of the first try of a request."""
+    """Sets to be drawn and kept. The answer is what is kept: the decisions of the first try of a request."""
 
     kept: Kept
-    decisions: list[DecisionRecord]
+    count: int
+    among: IntArray | None
     request: str | None
 
 
@@ -94,26 +98,57 @@ class Batch:
 
     def _ask(self, kept: Kept, asks: dict[int, Ask], counts: Counts, done: Done) -> None:
         room = self._room(kept)
-        new: list[DecisionRecord] = []
+        drawn: dict[int, Ask] = {}
+        retries: dict[int, int] = {}  # of an ask in this very batch, and which
         for place, ask in asks.items():
-            answer: list[DecisionRecord] | Exception | None = None
-            if ask.request is not None:
-                answer = self._asked_before(kept, ask)
-            if answer is None and room is not None and len(ask.decisions) > room:
+            first = None if ask.request is None else _same_request(ask, drawn)
+            if first is not None:
+                retries[place] = first
+                continue
+            answer = None if ask.request is None else self._asked_before(kept, ask)
+            if answer is None and room is not None and ask.count > room:
                 answer = HorizonReached(
                     f"The learner {kept.record.name!r} was made for {kept.shown.horizon} rounds, and {room} "
                     "are left."
                 )
             if answer is None:
-                answer = ask.decisions
-                new += ask.decisions
+                drawn[place] = ask
                 if room is not None:
-                    room -= len(ask.decisions)
-                if ask.request is not None:
-                    ids = [decision.id for decision in ask.decisions]
-                    self._writing.add_request(kept.id, ask.request, ids, self._now)
+                    room -= ask.count
             done.answers[place] = answer
-        counts.asked += self._writing.add_decisions(new)
+        made = self._drawn(kept, list(drawn.values()))
+        counts.asked += self._writing.add_decisions([each for some in made for each in some])
+        for (place, ask), decisions in zip(drawn.items(), made, strict=True):
+            done.answers[place] = decisions
+            if ask.request is not None:
+                ids = [decision.id for decision in decisions]
+                if self._writing.add_request(kept.id, ask.request, ids, self._now) is not None:
+                    raise Conflict("Another process answered this request just now; nothing was changed.")
+        for place, first in retries.items():
+            same = asks[place].count == asks[first].count
+            done.answers[place] = done.answers[first] if same else _answered_before(asks[first].count)
+
+    def _drawn(self, kept: Kept, asks: list[Ask]) -> list[list[DecisionRecord]]:
+        """The decisions for each ask, from the point that is shown; one compiled call for all plain asks."""
+        learner = kept.shown
+        plain = iter(learner.draw(sum(ask.count for ask in asks if ask.among is None)))
+        names = secrets.token_bytes(16 * sum(ask.count for ask in asks))
+        width = (len(learner.items) + 7) // 8
+        place, made = 0, []
+        for ask in asks:
+            some = (
+                itertools.islice(plain, ask.count)
+                if ask.among is None
+                else learner.draw(ask.count, ask.among)
+            )
+            decisions = []
+            for drawn in some:
+                subset = sum(1 << member for member in drawn.members).to_bytes(width, "little")
+                name = names[place : place + 16]
+                decisions.append(DecisionRecord(name, kept.id, drawn.draw, subset, self._now))
+                place += 16
+            made.append(decisions)
+        return made
 
     def _room(self, kept: Kept) -> int | None:
         """How many more decisions a learner for a number of rounds can make; None for any number."""
@@ -127,8 +162,8 @@ class Batch:
         ids = self._writing.request(kept.id, ask.request)
         if ids is None:
             return None
-        if len(ids) != len(ask.decisions):
-            return InvalidArgument(f"This request was answered before, with {len(ids)} decisions.")
+        if len(ids) != ask.count:
+            return _answered_before(len(ids))
         found = self._writing.decisions(ids)
         return [found[key] for key in ids]
 
@@ -189,6 +224,14 @@ class Batch:
         counts.released += folded.released
         counts.ones += folded.ones
         done.folded.append((kept, folded))
+
+
+def _same_request(ask: Ask, others: dict[int, Ask]) -> int | None:
+    return next((place for place, other in others.items() if other.request == ask.request), None)
+
+
+def _answered_before(count: int) -> InvalidArgument:
+    return InvalidArgument(f"This request was answered before, with {count} decisions.")
 
 
 def _code(kept: Kept, record: DecisionRecord | None) -> Code:

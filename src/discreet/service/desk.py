@@ -12,7 +12,6 @@ Rules that hold whatever happens:
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -44,9 +43,7 @@ from discreet.storage.base import Store
 from discreet.storage.records import DecisionRecord, PopulationRecord
 
 #: Decisions in one ask, pieces of feedback in one tell, letters of a request's name.
-MOST_DECISIONS, MOST_FEEDBACK, LONGEST_REQUEST = 10_000, 10_000, 200
-#: Larger asks, and functions, are worked on by threads of the desk when the caller does not want to wait.
-_SMALL = 16
+MOST_DECISIONS, MOST_FEEDBACK, LONGEST_REQUEST = 1_000, 10_000, 200
 
 Answer = TypeVar("Answer")
 #: What the committer will answer, and what is made of it.
@@ -217,7 +214,7 @@ class Desk:
 
         Args:
             name: The learner's.
-            count: How many, up to 10,000.
+            count: How many, up to 1,000.
             available: The items that can be chosen now: public, and never dependent on anybody's feedback.
             request_id: Names this request; if it was answered before, the same decisions are given again.
         """
@@ -233,10 +230,7 @@ class Desk:
         request_id: str | None = None,
     ) -> Future[list[Choice]]:
         """Like :meth:`ask`, without waiting for the disk. Complaints about arguments are raised at once."""
-        if count == 1 or (isinstance(count, int) and 0 < count <= _SMALL):
-            return _then(*self._asked(name, count, available, request_id))
-        self._registry.named(name)
-        return self._later(lambda: self._asked(name, count, available, request_id))
+        return _then(*self._asked(name, count, available, request_id))
 
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from what happened, however late, in any order.
@@ -278,16 +272,10 @@ class Desk:
             raise InvalidArgument(f"A request is named by 1 to {LONGEST_REQUEST} letters.")
         kept = self._registry.named(name)
         kept.check()
-        shown = kept.shown
-        among = None if available is None else shown.among(available)
-        now = self._clock()
-        width = (len(shown.items) + 7) // 8
-        decisions = [
-            DecisionRecord(secrets.token_bytes(16), kept.id, drawn.draw, _mask(drawn.members, width), now)
-            for drawn in shown.draw(wanted, among)
-        ]
-        answer = self._committer.submit(Ask(kept, decisions, request))
-        return answer, lambda found: [_choice(shown.items, decision) for decision in found]
+        items = kept.shown.items
+        among = None if available is None else kept.shown.among(available)
+        answer = self._committer.submit(Ask(kept, wanted, among, request))
+        return answer, lambda found: [_choice(items, decision) for decision in found]
 
     def _told(self, kept: Kept, feedback: list[Feedback]) -> Promise[list[Outcome]]:
         kept.check()
@@ -393,10 +381,6 @@ def _number(decision: str) -> bytes | None:
     except (TypeError, ValueError):
         return None
     return number if len(number) == 16 else None
-
-
-def _mask(members: Iterable[int], width: int) -> bytes:
-    return sum(1 << member for member in members).to_bytes(width, "little")
 
 
 def _choice(items: Sequence[Hashable], decision: DecisionRecord) -> Choice:

@@ -162,4 +162,6 @@ class Housekeeping:
                     self.compact()
             except DiscreetError as error:  # the store is out of reach, or busy: later
                 log.warning("housekeeping was put off: %s", error)
+            except Exception as error:  # not quoted: it may be about something private
+                log.error("housekeeping failed with a %s", type(error).__name__)
             time.sleep(FOLD_EVERY)

@@ -120,8 +120,14 @@ class SqliteStore(SqlStore):
             super().__init__(_engine(self.path, "BEGIN IMMEDIATE"), _engine(self.path, "BEGIN"))
             self._one_writer = threading.Lock()
             try:
-                with clear_errors(), self._writer.begin() as connection:
-                    migrate(connection)
+                with clear_errors():
+                    self._connection = self._writer.connect()
+                    try:
+                        with self._connection.begin():
+                            migrate(self._connection)
+                    except BaseException:
+                        self._connection.close()
+                        raise
             except BaseException:
                 super().close()
                 raise
@@ -132,8 +138,10 @@ class SqliteStore(SqlStore):
     @contextlib.contextmanager
     def writing(self) -> Iterator[SqlWriting]:
         # Queued here: SQLite itself would have writers ask again and again, and starve some.
-        with self._one_writer, super().writing() as writing:
-            yield writing
+        with self._one_writer:
+            self._check_open()
+            with clear_errors(), self._connection.begin():
+                yield _SqliteWriting(self._connection, self._name)
 
     def _read(self, connection: Connection) -> SqlReading:
         return _SqliteReading(connection)
@@ -143,7 +151,9 @@ class SqliteStore(SqlStore):
 
     def close(self) -> None:
         if self._lock >= 0:
-            super().close()
+            with self._one_writer:
+                self._connection.close()
+                super().close()
             os.close(self._lock)
             self._lock = -1
 
