@@ -23,6 +23,7 @@ from discreet.learners.detached import DetachedFunctions
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.batch import Ask, Batch, Tell, Told
+from discreet.service.bearer import Bearers
 from discreet.service.committer import Committer
 from discreet.service.housekeeping import Housekeeping
 from discreet.service.kept import Kept
@@ -60,6 +61,10 @@ class Desk:
         clock: Milliseconds since 1970.
         housekeeping: Whether a thread folds, expires and compacts by itself.
 
+    Attributes:
+        bearers: The bearer keys of the store.
+        housekeeping: Folding, deadlines and compaction, to be called by hand where no thread does.
+
     Examples:
         >>> import tempfile
         >>> folder = tempfile.TemporaryDirectory()
@@ -84,6 +89,7 @@ class Desk:
         self._store, self._witness = store, witness
         self._clock = clock or _milliseconds
         self._registry = Registry(store, ring, witness, self._clock)
+        self.bearers = Bearers(store, self._clock)
         self.housekeeping = Housekeeping(store, self._registry.active, self._clock)
         self._committer: Committer[Ask | Tell] = Committer(self._perform)
         self._helpers = ThreadPoolExecutor(4, "discreet-desk")

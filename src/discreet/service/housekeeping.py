@@ -66,7 +66,15 @@ class Housekeeping:
         """Fold in all that waits, of learners that nobody else is folding; how much it was."""
         with self._store.reading() as reading:
             waiting = reading.waiting()
-        return sum(self._fold(kept) for kept in self._learners() if kept.id in waiting)
+        return sum(self._tried(kept) for kept in self._learners() if kept.id in waiting)
+
+    def _tried(self, kept: Kept) -> int:
+        """Fold one learner; one that cannot be folded does not keep the others from it."""
+        try:
+            return self._fold(kept)
+        except DiscreetError as error:
+            log.warning("%s could not be folded: %s", kept.record.name, error)
+            return 0
 
     def _fold(self, kept: Kept) -> int:
         if kept.stale:
@@ -134,6 +142,8 @@ class Housekeeping:
             while gone == _AT_ONCE:
                 with self._store.writing() as writing:
                     open_too = record.status is not Status.ACTIVE
+                    if open_too:  # told while another process was ending the learner
+                        writing.drop_waiting(record.id)
                     gone = writing.compact(record.id, before, open_too=open_too, most=_AT_ONCE)
                 total += gone
         return total

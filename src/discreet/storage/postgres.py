@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -38,6 +38,10 @@ _ADD_DECISIONS = (
     f"INSERT INTO decisions ({', '.join(_KEPT)}) SELECT * FROM "
     "unnest(%s::bytea[], %s::integer[], %s::bytea[], %s::bytea[], %s::bigint[]) ON CONFLICT DO NOTHING"
 )
+_ADD_WAITING = (
+    "INSERT INTO feedback (decision, learner, payload) "
+    "SELECT d, %s::integer, p FROM unnest(%s::bytea[], %s::bytea[]) AS t (d, p)"
+)
 
 
 class _PostgresReading(SqlReading):
@@ -68,6 +72,11 @@ class _PostgresWriting(_PostgresReading, SqlWriting):
         rows = sorted(decisions, key=lambda decision: decision.id)
         columns = [[getattr(row, name) for row in rows] for name in _KEPT]
         return self._connection.exec_driver_sql(_ADD_DECISIONS, tuple(columns)).rowcount
+
+    def add_waiting(self, learner: int, feedback: Mapping[bytes, bytes]) -> None:
+        rows = sorted(feedback.items())
+        columns = ([key for key, _ in rows], [payload for _, payload in rows])
+        self._connection.exec_driver_sql(_ADD_WAITING, (learner, *columns))
 
     @classmethod
     @functools.cache
