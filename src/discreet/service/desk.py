@@ -15,7 +15,7 @@ import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from discreet import checks
 from discreet.errors import Conflict, InvalidArgument
@@ -29,6 +29,7 @@ from discreet.service.housekeeping import Housekeeping
 from discreet.service.kept import Kept
 from discreet.service.keys import KeyRing
 from discreet.service.opening import opened
+from discreet.service.promises import Promise, passed_on, then
 from discreet.service.records import (
     Choice,
     Code,
@@ -45,10 +46,6 @@ from discreet.storage.records import DecisionRecord, PopulationRecord
 
 #: Decisions in one ask, pieces of feedback in one tell, letters of a request's name.
 MOST_DECISIONS, MOST_FEEDBACK, LONGEST_REQUEST = 1_000, 10_000, 200
-
-Answer = TypeVar("Answer")
-#: What the committer will answer, and what is made of it.
-Promise = tuple[Future[Any], Callable[[Any], Answer]]
 
 
 class Desk:
@@ -236,7 +233,7 @@ class Desk:
         request_id: str | None = None,
     ) -> Future[list[Choice]]:
         """Like :meth:`ask`, without waiting for the disk. Complaints about arguments are raised at once."""
-        return _then(*self._asked(name, count, available, request_id))
+        return then(*self._asked(name, count, available, request_id))
 
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from what happened, however late, in any order.
@@ -254,7 +251,7 @@ class Desk:
         kept, listed = self._registry.named(name), _listed(feedback)
         if isinstance(kept.shown, DetachedFunctions):
             return self._later(lambda: self._told(kept, listed))
-        return _then(*self._told(kept, listed))
+        return then(*self._told(kept, listed))
 
     def close(self) -> None:
         """Write what waits and let go. Open blocks stay open, and are not released."""
@@ -348,29 +345,10 @@ class Desk:
             if (error := helper.exception()) is not None:
                 answer.set_exception(error)
             else:
-                _passed_on(*helper.result(), answer)
+                passed_on(*helper.result(), answer)
 
         self._helpers.submit(work).add_done_callback(made)
         return answer
-
-
-def _then(first: Future[Any], after: Callable[[Any], Any]) -> Future[Any]:
-    """The future of what is made of another's answer."""
-    answer: Future[Any] = Future()
-    _passed_on(first, after, answer)
-    return answer
-
-
-def _passed_on(first: Future[Any], after: Callable[[Any], Any], answer: Future[Any]) -> None:
-    def done(finished: Future[Any]) -> None:
-        if not answer.set_running_or_notify_cancel():
-            return
-        if (error := finished.exception()) is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(after(finished.result()))
-
-    first.add_done_callback(done)
 
 
 def _listed(feedback: Iterable[Feedback]) -> list[Feedback]:

@@ -122,6 +122,9 @@ class Kept:
                 self._working_state = None
                 learner.restore(kept)
             self._working_state = None
+            if self.record.secret and learner.releases < self._witness.releases(self.record.lineage):
+                self.stale = True
+                self.check()
             payloads = [*(self.opened_feedback(w.decision, w.payload) for w in fold.waiting), *payloads]
             draws = [*(w.draw for w in fold.waiting), *draws]
             left = learner.horizon - learner.rounds

@@ -39,7 +39,8 @@ class Witness:
         """Note durably that so many releases are about to be shown."""
         with self._lock:
             if releases > self._known.get(lineage, 0):
-                os.write(self._handle, f"{lineage} {releases}\n".encode())
+                # On a line of its own, also after one that a dying process left unfinished.
+                os.write(self._handle, f"\n{lineage} {releases}\n".encode())
                 os.fdatasync(self._handle)
                 self._known[lineage] = releases
 
