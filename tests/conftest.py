@@ -1,9 +1,27 @@
 """Settings shared by all tests."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
+
+from postgres_server import Server, running
 
 # No deadline: the first call of a kernel compiles it. Derandomised: a red run can be repeated as it was;
 # `pytest --hypothesis-profile=search` looks for new examples.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """One PostgreSQL server for the whole run."""
+    with running() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres(postgres_server: Server) -> str:
+    """The address of an empty PostgreSQL database."""
+    return postgres_server.new_database()

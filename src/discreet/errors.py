@@ -54,3 +54,35 @@ class Expired(DiscreetError, ValueError):
 
 class HorizonReached(InvalidArgument):
     """A mechanism made for a number of rounds has taken them all; more would need noise not accounted for."""
+
+
+class StoreError(DiscreetError, RuntimeError):
+    """A store cannot do what was asked: it is damaged, of another version, or out of reach."""
+
+
+class StoreInUse(StoreError):
+    """Another process has this store, which serves one process."""
+
+
+class Conflict(StoreError):
+    """Somebody else changed the same thing first; nothing was changed here."""
+
+
+class AlreadyExists(DiscreetError, ValueError):
+    """Something was to be made under a name that is taken."""
+
+
+class WrongKey(DiscreetError, RuntimeError):
+    """The key that seals secrets is missing, or is not the one this store was made with."""
+
+
+class Archived(DiscreetError, RuntimeError):
+    """A learner has been archived: it can be looked at, and neither asked nor told."""
+
+
+class BudgetExceeded(DiscreetError, ValueError):
+    """A learner would let the people of a population lose more than the limit that was set for them."""
+
+
+class Busy(StoreError):
+    """More is waiting to be written than a store can take; nothing was changed, and trying later helps."""

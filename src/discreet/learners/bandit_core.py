@@ -138,11 +138,59 @@ def _learn_block(core: BanditCore, draw: Draw, cost: float, words: WordArray, cu
 @kernel
 def learn_released(core: BanditCore, draw: Draw, number: int) -> None:
     """Learn from a released number, which stands for the sum of a block's costs; move the point."""
-    share = (number / core.length - draw.chances[BASELINE]) / draw.chances[PROBABILITY]
-    whole: int = np.int64(round(min(max(share, -LARGEST_SHARE), LARGEST_SHARE)))  # type: ignore[assignment] # compiled: int64
+    whole = share_of(core, number, draw.chances[PROBABILITY], draw.chances[BASELINE])
     add_one_point(draw.order, draw.numbers[SIZE], whole, core.gradients)
     core.rounds[RELEASED] += number
     core.rounds[UPDATES] += 1
+    move_point(core)
+
+
+@kernel
+def learn_many_released(
+    core: BanditCore,
+    raised: IntArray,
+    lowered: IntArray,
+    probabilities: FloatArray,
+    baselines: FloatArray,
+    numbers: IntArray,
+) -> None:
+    """Learn from many released numbers at once, whose draws were kept elsewhere; blocks of one round only.
+
+    The sums are of integers, so this leaves what `learn_released` leaves when it is called for one after
+    the other, in any order.
+
+    Args:
+        core: The learner's.
+        raised: The last item of each chosen prefix, -1 where it was empty.
+        lowered: The first item after it, -1 where it had all.
+        probabilities: Those of the draws.
+        baselines: Likewise.
+        numbers: What was released.
+    """
+    for k in range(numbers.size):
+        whole = share_of(core, numbers[k], probabilities[k], baselines[k])
+        if raised[k] >= 0:
+            core.gradients[raised[k]] += whole
+        if lowered[k] >= 0:
+            core.gradients[lowered[k]] -= whole
+        core.rounds[RELEASED] += numbers[k]
+    core.rounds[0] += numbers.size
+    core.rounds[UPDATES] += numbers.size
+    if numbers.size > 0:
+        move_point(core)
+
+
+@kernel
+def share_of(core: BanditCore, number: int, probability: float, baseline: float) -> int:
+    """What a released number adds to the sum of estimates: over its draw's baseline, by its probability."""
+    share = (number / core.length - baseline) / probability
+    whole: int = np.int64(round(min(max(share, -LARGEST_SHARE), LARGEST_SHARE)))  # type: ignore[assignment] # compiled: int64
+    return whole
+
+
+@kernel
+def move_point(core: BanditCore) -> None:
+    """The point that the sum of estimates leads to."""
     eta = core.step * (core.rounds[UPDATES] + 1.0) ** (-2.0 / 3.0) / core.units
     for i in range(core.x.size):
         core.levels[i] = core.start[i] - eta * core.gradients[i]

@@ -42,6 +42,26 @@ def choose(core: Any, draw: Draw, words: WordArray, cursor: int) -> int:
     raise AssertionError("declares a generic function")
 
 
+@kernel
+def choose_many(
+    core: Any,
+    orders: IntArray,
+    numbers: IntArray,
+    chances: FloatArray,
+    done: int,
+    words: WordArray,
+    cursor: int,
+) -> tuple[int, int]:
+    """Draw many sets, one in each row of arrays like those of `Draw`; goes on after `done` of them."""
+    while done < orders.shape[0]:
+        after = choose(core, Draw(orders[done], numbers[done], chances[done]), words, cursor)
+        if after == DRY:
+            break
+        cursor = after
+        done += 1
+    return done, cursor
+
+
 @generic
 def learn_function(core: Any, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
     """Full information: learn from the costs of the prefixes of `draw.order`, the empty one first."""

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
+from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY
 from discreet.randomizers import one_bit
 from discreet.randomness import WordArray
@@ -20,3 +22,22 @@ def release_bit(units: int, slope: int, words: WordArray, cursor: int) -> tuple[
         return 0, DRY
     uniform: int = np.int64(words[cursor] >> _ONE)  # type: ignore[assignment] # compiled: int64
     return int(_bit_of(units, slope, uniform)), cursor + 1
+
+
+@kernel
+def release_bits(
+    values: FloatArray,
+    low: float,
+    high: float,
+    units: int,
+    slope: int,
+    out: IntArray,
+    done: int,
+    words: WordArray,
+    cursor: int,
+) -> tuple[int, int]:
+    """The bits of many private values, one word each; of those after `done`, as many as there are words."""
+    while done < values.size and cursor < words.size:
+        out[done], cursor = release_bit(to_units(values[done], low, high, units), slope, words, cursor)
+        done += 1
+    return done, cursor

@@ -1,0 +1,177 @@
+"""What happens without being asked: folding what waits, following other processes, deadlines, compaction."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from discreet.errors import DiscreetError
+from discreet.service.batch import MINUTE
+from discreet.service.kept import Kept
+from discreet.storage.base import Store
+from discreet.storage.records import Counts, Status
+
+#: Seconds between folds while there is something to fold, and between looks for what others left.
+FOLD_EVERY, LOOK_EVERY = 0.05, 1.0
+#: Seconds between looks for decisions whose deadline has come, and between compactions.
+SWEEP_EVERY, COMPACT_EVERY = 5.0, 600.0
+#: How long a closed decision is known at least (a second tell is answered like the first); in seconds.
+REMEMBERED = 7 * 86_400.0
+#: How long minutes are kept before they are merged to hours; in seconds.
+MINUTES_KEPT = 7 * 86_400.0
+_AT_ONCE = 2_000
+#: By how many milliseconds a decision may be written later than the time it bears, or clocks differ.
+_LATE = 3_600_000
+
+log = logging.getLogger("discreet.service")
+
+
+class Housekeeping:
+    """A thread that keeps a store in order, and the steps it takes, which may be called by themselves.
+
+    Args:
+        store: The store.
+        learners: All learners that are held, by their numbers.
+        clock: Milliseconds.
+    """
+
+    def __init__(
+        self, store: Store, learners: Callable[[], Iterable[Kept]], clock: Callable[[], int]
+    ) -> None:
+        self._store, self._learners, self._clock = store, learners, clock
+        self._wake = threading.Event()
+        self._closed = False
+        self._behind: set[Kept] = set()
+        self._thread = threading.Thread(target=self._run, name="discreet-housekeeping", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End, after the step that is under way. Blocks that are open stay as they are."""
+        self._closed = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def hurry(self, behind: Iterable[Kept] = ()) -> None:
+        """There is something to fold, or learners that another process has gone on with."""
+        self._behind.update(behind)
+        self._wake.set()
+
+    def fold(self) -> int:
+        """Fold in all that waits, of learners that nobody else is folding; how much it was."""
+        with self._store.reading() as reading:
+            waiting = reading.waiting()
+        return sum(self._tried(kept) for kept in self._learners() if kept.id in waiting)
+
+    def _tried(self, kept: Kept) -> int:
+        """Fold one learner; one that cannot be folded does not keep the others from it."""
+        try:
+            return self._fold(kept)
+        except DiscreetError as error:
+            log.warning("%s could not be folded: %s", kept.record.name, error)
+            return 0
+
+    def _fold(self, kept: Kept) -> int:
+        if kept.stale:
+            return 0
+        with self._store.writing() as writing:
+            fold = writing.fold(kept.id)
+            if fold is None or not fold.waiting or writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
+                return 0
+            count = len(fold.waiting)
+            folded = kept.fold(fold, [], [])
+            now = self._clock()
+            counts = Counts(released=folded.released, ones=folded.ones)
+            writing.add_counts(kept.id, now - now % MINUTE, counts)
+        kept.show(folded.generation, folded.state)
+        return count
+
+    def refresh(self, behind: Iterable[Kept] | None = None) -> None:
+        """Show the latest committed states of learners: by default of all that have gone on elsewhere."""
+        if behind is None:
+            held = {kept.id: kept for kept in self._learners()}
+            with self._store.reading() as reading:
+                heads = reading.heads(held)
+            behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
+        for kept in behind:
+            with self._store.reading() as reading:
+                generation, state = reading.state(kept.id)
+            kept.show(generation, kept.opened_state(generation, state))
+
+    def expire(self) -> int:
+        """Close decisions whose deadline has come, with a neutral value through the same mechanism."""
+        total = 0
+        for kept in self._learners():
+            count = _AT_ONCE
+            while count == _AT_ONCE and not kept.stale:
+                count = self._expire(kept)
+                total += count
+        if total:
+            self.hurry()
+        return total
+
+    def _expire(self, kept: Kept) -> int:
+        now = self._clock()
+        before = now - round(1000 * kept.record.deadline)
+        with self._store.writing() as writing:
+            if writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
+                return 0
+            due = writing.expire(kept.id, kept.swept, before, now, _AT_ONCE)
+            if due:
+                writing.add_waiting(kept.id, {key: kept.neutral(key, draw) for key, draw in due.items()})
+                writing.add_counts(kept.id, now - now % MINUTE, Counts(expired=len(due)))
+        if len(due) < _AT_ONCE:
+            kept.swept = max(kept.swept, before - _LATE)
+        return len(due)
+
+    def compact(self) -> int:
+        """Forget decisions that were closed long ago, and merge old minutes; how many decisions went."""
+        total, now = 0, self._clock()
+        with self._store.writing() as writing:
+            writing.merge_minutes(now - round(1000 * MINUTES_KEPT))
+        with self._store.reading() as reading:
+            records = reading.learners()
+        for record in records:
+            before = now - round(1000 * (record.deadline + REMEMBERED))
+            gone = _AT_ONCE
+            while gone == _AT_ONCE:
+                with self._store.writing() as writing:
+                    open_too = record.status is not Status.ACTIVE
+                    if open_too:  # told while another process was ending the learner
+                        writing.drop_waiting(record.id)
+                    gone = writing.compact(record.id, before, open_too=open_too, most=_AT_ONCE)
+                total += gone
+        return total
+
+    def _run(self) -> None:
+        next_look = next_sweep = time.monotonic()
+        next_compaction = next_look + 60
+        while not self._closed:
+            hurried = self._wake.wait(max(0.0, next_look - time.monotonic()))
+            if self._closed:
+                return
+            try:
+                if hurried:
+                    self._wake.clear()
+                    behind, self._behind = self._behind, set()
+                    self.refresh(behind)
+                else:
+                    self.refresh()
+                    next_look = time.monotonic() + LOOK_EVERY
+                self.fold()
+                if time.monotonic() >= next_sweep:
+                    next_sweep = time.monotonic() + SWEEP_EVERY
+                    self.expire()
+                if time.monotonic() >= next_compaction:
+                    next_compaction = time.monotonic() + COMPACT_EVERY
+                    self.compact()
+            except DiscreetError as error:  # the store is out of reach, or busy: later
+                log.warning("housekeeping was put off: %s", error)
+            except Exception as error:  # not quoted: it may be about something private
+                log.error("housekeeping failed with a %s", type(error).__name__)
+            time.sleep(FOLD_EVERY)

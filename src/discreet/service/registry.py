@@ -1,0 +1,225 @@
+"""The learners of a store: making, finding, ending them, and what may be shown of them."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from discreet import checks
+from discreet.errors import AlreadyExists, Archived, InvalidArgument, UnknownName
+from discreet.learners.detached import DetachedBandit, detached
+from discreet.service import ledger
+from discreet.service.batch import MINUTE
+from discreet.service.kept import Kept, sealed_state
+from discreet.service.keys import KeyRing
+from discreet.service.records import LearnerView, MinuteView
+from discreet.service.witness import Witness
+from discreet.storage.base import Store, Writing
+from discreet.storage.records import Counts, LearnerRecord, NewLearner, Status
+
+#: When a decision that was not told about is closed, unless a learner is told otherwise; in seconds.
+DEADLINE = 7 * 86_400.0
+_LONGEST_DEADLINE = 10 * 365 * 86_400.0
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
+
+Found = TypeVar("Found")
+
+
+class Registry:
+    """All learners, held in memory as they are committed.
+
+    Args:
+        store: Where they are kept.
+        ring: Seals their secrets.
+        witness: Knows how far they had released.
+        clock: Milliseconds since 1970.
+    """
+
+    def __init__(self, store: Store, ring: KeyRing, witness: Witness, clock: Callable[[], int]) -> None:
+        self._store, self._ring, self._witness, self._clock = store, ring, witness, clock
+        self._lock = threading.Lock()
+        self._held: dict[int, Kept] = {}
+        self._latest: dict[str, Kept] = {}
+        self._look()
+
+    def active(self) -> list[Kept]:
+        """All that may go on."""
+        return [kept for kept in list(self._latest.values()) if kept.record.status is Status.ACTIVE]
+
+    def named(self, name: str) -> Kept:
+        """The latest epoch of a learner."""
+        kept = self._latest.get(name) if isinstance(name, str) else None
+        if kept is None or (kept.record.status is not Status.ACTIVE and not self._store.one_process):
+            self._look()  # another process may have made it, or gone on with it
+        return self.found(self._latest, "learner", name)
+
+    def found(self, among: Mapping[str, Found], what: str, name: str) -> Found:
+        """What is called so, or a complaint."""
+        if not isinstance(name, str) or name not in among:
+            raise UnknownName(f"No {what} is called {name!r}.")
+        return among[name]
+
+    def checked_name(self, what: str, name: str) -> str:
+        """A name that fits into addresses and logs."""
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise checks.complaint(what, "name", "1 to 100 letters, digits, '_', '.', '-'", name)
+        return name
+
+    def create(
+        self, name: str, settings: dict[str, Any], population: str | None, deadline: float
+    ) -> LearnerView:
+        """Make a learner; see `Desk.create`."""
+        self.checked_name("learner", name)
+        seconds = checks.positive_number("learner", "deadline_seconds", deadline)
+        if seconds > _LONGEST_DEADLINE:
+            raise checks.complaint("learner", "deadline_seconds", "at most ten years", deadline)
+        with self._store.writing() as writing:
+            if any(record.name == name for record in writing.learners()):
+                raise AlreadyExists(f"There is a learner called {name!r} already.")
+            self._add(writing, name, 1, settings, population, seconds)
+        self._look()
+        return self.view(self.named(name))
+
+    def archive(self, name: str) -> LearnerView:
+        """End a learner; see `Desk.archive`."""
+        kept = self.named(name)
+        folded = None
+        with self._looking_after(), self._store.writing() as writing:
+            fold = writing.fold(kept.id, wait=True, most=1_000_000)
+            assert fold is not None
+            status = writing.heads([kept.id])[kept.id][0]
+            if status is Status.ACTIVE and not kept.stale and fold.waiting:
+                folded = kept.fold(fold, [], [])
+                now = self._clock()
+                counts = Counts(released=folded.released, ones=folded.ones)
+                writing.add_counts(kept.id, now - now % MINUTE, counts)
+            writing.drop_waiting(kept.id)
+            writing.set_status(kept.id, Status.ARCHIVED)
+            kept.end(Status.ARCHIVED)
+        if folded is not None:
+            kept.show(folded.generation, folded.state)
+        return self.view(self.named(name))
+
+    def restart(self, name: str) -> LearnerView:
+        """Close an epoch and start the next; see `Desk.restart`."""
+        kept = self.named(name)
+        record = kept.record
+        settings = {key: record.settings[key] for key in ("kind", "items")}
+        with self._looking_after(), self._store.writing() as writing:
+            fold = writing.fold(kept.id, wait=True, most=0)
+            assert fold is not None
+            if writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
+                raise Archived(f"The learner {name!r} is archived, or somebody else has restarted it.")
+            if fold.generation != kept.generation:
+                kept.show(fold.generation, kept.opened_state(fold.generation, fold.state))
+            start = list(kept.shown.summary().point)
+            settings["arguments"] = record.settings["arguments"] | {"start": start}
+            writing.drop_waiting(kept.id)
+            writing.set_status(kept.id, Status.CLOSED)
+            kept.end(Status.CLOSED)
+            self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline)
+        return self.view(self.named(name))
+
+    def _add(
+        self,
+        writing: Writing,
+        name: str,
+        epoch: int,
+        settings: dict[str, Any],
+        population: str | None,
+        deadline: float,
+    ) -> None:
+        learner = detached(settings)
+        promise = learner.guarantee
+        if not promise.private or promise.epsilon is None:
+            raise InvalidArgument(f"A learner that is kept must be private. {promise.reason}")
+        if population is not None:
+            ledger.admit(writing, population, promise.epsilon)
+        lineage = secrets.token_hex(16)
+        writing.add_learner(
+            NewLearner(
+                name=name,
+                epoch=epoch,
+                settings=learner.settings,
+                population=population,
+                epsilon=promise.epsilon,
+                deadline=deadline,
+                lineage=lineage,
+                secret=learner.keeps_secrets,
+                state=sealed_state(self._ring, learner.keeps_secrets, lineage, 0, learner.state()),
+                created_at=self._clock(),
+            )
+        )
+
+    @contextlib.contextmanager
+    def _looking_after(self) -> Iterator[None]:
+        """Whatever a transaction led to, hold what the store has afterwards."""
+        try:
+            yield
+        finally:
+            self._look()
+
+    def _look(self) -> None:
+        """Read the learners there are; what is held already stays held."""
+        with self._lock:
+            with self._store.reading() as reading:
+                records = reading.learners()
+                states = {r.id: reading.state(r.id) for r in records if r.id not in self._held}
+            latest: dict[str, Kept] = {}
+            for record in records:
+                kept = self._held.get(record.id)
+                if kept is None:
+                    kept = self._held[record.id] = Kept(record, *states[record.id], self._ring, self._witness)
+                kept.record = record
+                if record.name not in latest or latest[record.name].record.epoch < record.epoch:
+                    latest[record.name] = kept
+            self._latest = latest
+
+    # What may be shown
+
+    def views(self) -> list[LearnerView]:
+        """All learners, by name."""
+        self._look()
+        return [self.view(kept) for _, kept in sorted(self._latest.items())]
+
+    def view(self, kept: Kept) -> LearnerView:
+        """One learner."""
+        record: LearnerRecord = kept.record
+        with self._store.reading() as reading:
+            counts = reading.counts(record.id)
+        stale = kept.stale and record.status is Status.ACTIVE
+        return LearnerView(
+            name=record.name,
+            epoch=record.epoch,
+            kind=record.settings["kind"],
+            items=tuple(record.settings["items"]),
+            arguments=record.settings["arguments"],
+            population=record.population,
+            status="stale" if stale else record.status.value,
+            deadline_seconds=record.deadline,
+            created_at=record.created_at,
+            generation=kept.generation,
+            summary=kept.shown.summary(),
+            counts=counts,
+        )
+
+    def minutes(self, name: str, since: int) -> list[MinuteView]:
+        """What happened, minute by minute; see `Desk.minutes`."""
+        kept = self.named(name)
+        with self._store.reading() as reading:
+            found = reading.minutes(kept.id, since)
+        learner = kept.shown
+        return [
+            MinuteView(
+                minute.start,
+                minute.counts,
+                learner.mean_of(minute.counts.ones, minute.counts.released)
+                if isinstance(learner, DetachedBandit)
+                else None,
+            )
+            for minute in found
+        ]

@@ -1,0 +1,35 @@
+"""Where learners, decisions and feedback are kept: SQLite for one process, PostgreSQL for several.
+
+Both keep the contract of :class:`discreet.storage.base.Store`. A store sees encoded bytes and public numbers;
+it knows nothing of learners.
+"""
+
+import os
+import pathlib
+
+from discreet.errors import InvalidArgument, MissingExtra
+from discreet.storage.base import Store
+
+__all__ = ["Store", "open_store"]
+
+
+def open_store(where: str | os.PathLike[str]) -> Store:
+    """The store at an address, made or migrated if need be.
+
+    Args:
+        where: A path or ``sqlite:///path`` for SQLite, ``postgresql://user@host/database`` for PostgreSQL.
+    """
+    address = os.fspath(where)
+    try:
+        if address.startswith(("postgresql://", "postgresql+psycopg://", "postgres://")):
+            from discreet.storage.postgres import PostgresStore
+
+            return PostgresStore(address.replace("postgres://", "postgresql://", 1))
+        from discreet.storage.sqlite import SqliteStore
+    except ModuleNotFoundError as error:
+        raise MissingExtra("A store needs the extra 'service': pip install 'discreet[service]'.") from error
+    if address.startswith("sqlite:///"):
+        address = address.removeprefix("sqlite:///")
+    elif "://" in address:
+        raise InvalidArgument("A store is a path, sqlite:///path, or postgresql://user@host/database.")
+    return SqliteStore(pathlib.Path(address))

@@ -1,0 +1,1 @@
+"""Versions of the schema, one file each; they are never changed once released."""

@@ -1,0 +1,139 @@
+"""PostgreSQL: several processes, on several machines if need be, serve the same learners."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    any_,
+    bindparam,
+    create_engine,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from discreet.errors import InvalidArgument
+from discreet.storage import tables
+from discreet.storage.migrate import migrate
+from discreet.storage.records import DecisionRecord
+from discreet.storage.sql_reading import SqlReading
+from discreet.storage.sql_store import SqlStore, clear_errors
+from discreet.storage.sql_writing import SqlWriting
+
+#: The first half of the numbers of this package's advisory locks; learners' numbers are the second.
+_FOLDING, _MIGRATING = 0x64697363, 0x64697364
+
+_KEPT = ("id", "learner", "draw", "subset", "asked_at")
+_ADD_DECISIONS = (
+    f"INSERT INTO decisions ({', '.join(_KEPT)}) SELECT * FROM "
+    "unnest(%s::bytea[], %s::integer[], %s::bytea[], %s::bytea[], %s::bigint[]) ON CONFLICT DO NOTHING"
+)
+_ADD_WAITING = (
+    "INSERT INTO feedback (decision, learner, payload) "
+    "SELECT d, %s::integer, p FROM unnest(%s::bytea[], %s::bytea[]) AS t (d, p)"
+)
+
+
+class _PostgresReading(SqlReading):
+    @staticmethod
+    def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+        return column == any_(bindparam("ids", type_=ARRAY(LargeBinary)))
+
+    @staticmethod
+    def _ids(ids: list[bytes]) -> Any:
+        return ids
+
+
+class _PostgresWriting(_PostgresReading, SqlWriting):
+    @staticmethod
+    def _insert(table: Any) -> Any:
+        return insert(table)
+
+    def _alone(self, learner: int, wait: bool) -> bool:
+        numbers = {"first": _FOLDING, "second": learner}
+        if wait:
+            self._connection.execute(text("SELECT pg_advisory_xact_lock(:first, :second)"), numbers)
+            return True
+        tried = self._connection.scalar(text("SELECT pg_try_advisory_xact_lock(:first, :second)"), numbers)
+        return bool(tried)
+
+    def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
+        # As arrays: one statement, whose count of rows can be relied on.
+        rows = sorted(decisions, key=lambda decision: decision.id)
+        columns = [[getattr(row, name) for row in rows] for name in _KEPT]
+        return self._connection.exec_driver_sql(_ADD_DECISIONS, tuple(columns)).rowcount
+
+    def add_waiting(self, learner: int, feedback: Mapping[bytes, bytes]) -> None:
+        rows = sorted(feedback.items())
+        columns = ([key for key, _ in rows], [payload for _, payload in rows])
+        self._connection.exec_driver_sql(_ADD_WAITING, (learner, *columns))
+
+    @classmethod
+    @functools.cache
+    def _closing(cls) -> Any:
+        # Locked in the order of ids: two processes that are told about the same decisions never wait in a
+        # circle. Whoever comes second finds them closed.
+        t = tables.decisions
+        mine = (
+            select(t.c.id)
+            .where(cls._among(t.c.id), t.c.learner == bindparam("of"), t.c.closed_at.is_(None))
+            .order_by(t.c.id)
+            .with_for_update()
+            .cte("mine")
+        )
+        return (
+            update(t)
+            .where(t.c.id == mine.c.id)
+            .values(closed_at=bindparam("now"), how=bindparam("as"))
+            .returning(t.c.id, t.c.draw)
+        )
+
+
+class PostgresStore(SqlStore):
+    """A store in a PostgreSQL database.
+
+    Args:
+        url: ``postgresql://user@host/database``. The password is better left to ``PGPASSFILE``.
+    """
+
+    one_process = False
+
+    def __init__(self, url: str) -> None:
+        try:
+            address = make_url(url).set(drivername="postgresql+psycopg")
+        except (ArgumentError, ValueError):
+            raise InvalidArgument(
+                "The address of a PostgreSQL store is postgresql://user@host/database."
+            ) from None
+        engine = create_engine(
+            address,
+            hide_parameters=True,
+            pool_pre_ping=True,
+            pool_size=4,
+            max_overflow=16,
+            connect_args={"options": "-c synchronous_commit=on -c lock_timeout=30000", "connect_timeout": 10},
+        )
+        super().__init__(engine, engine)
+        try:
+            with clear_errors(), engine.begin() as connection:
+                connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATING})
+                migrate(connection)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read(self, connection: Connection) -> SqlReading:
+        return _PostgresReading(connection)
+
+    def _write(self, connection: Connection) -> SqlWriting:
+        return _PostgresWriting(connection, self._name)

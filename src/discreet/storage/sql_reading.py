@@ -1,0 +1,155 @@
+"""Looking at a store that speaks SQL: the same statements for every backend."""
+
+from __future__ import annotations
+
+import functools
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
+
+from discreet.errors import UnknownName
+from discreet.storage import tables
+from discreet.storage.base import Reading
+from discreet.storage.records import (
+    Counts,
+    DecisionRecord,
+    How,
+    KeyRecord,
+    LearnerRecord,
+    Minute,
+    PopulationRecord,
+    Status,
+)
+
+#: Decisions named in one statement; SQLite takes 32,766 parameters.
+_AT_ONCE = 8_000
+
+#: The columns of a minute that count something.
+COUNTED = ("asked", "told", "expired", "released", "ones")
+_SUMS = [func.coalesce(func.sum(tables.minutes.c[name]), 0).label(name) for name in COUNTED]
+_HEADS = select(tables.learners.c.id, tables.learners.c.status, tables.learners.c.generation).where(
+    tables.learners.c.id.in_(bindparam("numbers", expanding=True))
+)
+
+
+class SqlReading(Reading):
+    """A view through one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def meta(self, key: str) -> str | None:
+        found: str | None = self._connection.scalar(
+            select(tables.meta.c.value).where(tables.meta.c.key == key)
+        )
+        return found
+
+    def learners(self) -> list[LearnerRecord]:
+        t = tables.learners
+        columns = [column for column in t.c if column.name != "state"]
+        rows = self._connection.execute(select(*columns).order_by(t.c.name, t.c.epoch)).mappings()
+        return [
+            LearnerRecord(**{**row, "settings": json.loads(row["settings"]), "status": Status(row["status"])})
+            for row in rows
+        ]
+
+    def heads(self, learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
+        rows = self._connection.execute(_HEADS, {"numbers": list(learners)})
+        return {number: (Status(status), generation) for number, status, generation in rows}
+
+    def state(self, learner: int) -> tuple[int, bytes]:
+        t = tables.learners
+        row = self._connection.execute(
+            select(t.c.generation, t.c.state).where(t.c.id == learner)
+        ).one_or_none()
+        if row is None:
+            raise UnknownName(f"No learner has the number {learner}.")
+        return row[0], bytes(row[1])
+
+    def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
+        found = {}
+        for some in in_parts(ids):
+            for key, learner, draw, subset, asked_at, how in self._connection.execute(
+                self._decisions_named(), {"ids": self._ids(some)}
+            ):
+                closed = None if how is None else How(how)
+                name = bytes(key)
+                found[name] = DecisionRecord(name, learner, bytes(draw), bytes(subset), asked_at, closed)
+        return found
+
+    def request(self, learner: int, name: str) -> list[bytes] | None:
+        t = tables.requests
+        kept = self._connection.scalar(select(t.c.decisions).where(t.c.learner == learner, t.c.name == name))
+        return None if kept is None else cut(bytes(kept))
+
+    def attempts(self, learner: int, person: bytes) -> int:
+        t = tables.people
+        found: int | None = self._connection.scalar(
+            select(t.c.attempts).where(t.c.learner == learner, t.c.person == person)
+        )
+        return found or 0
+
+    def waiting(self) -> dict[int, int]:
+        t = tables.feedback
+        rows = self._connection.execute(select(t.c.learner, func.count()).group_by(t.c.learner))
+        return {row[0]: row[1] for row in rows}
+
+    def minutes(self, learner: int, since: int) -> list[Minute]:
+        t = tables.minutes
+        rows = self._connection.execute(
+            select(t.c.start, *_SUMS)
+            .where(t.c.learner == learner, t.c.start >= since)
+            .group_by(t.c.start)
+            .order_by(t.c.start)
+        )
+        return [Minute(start, Counts(*map(int, sums))) for start, *sums in rows]
+
+    def counts(self, learner: int) -> Counts:
+        row = self._connection.execute(select(*_SUMS).where(tables.minutes.c.learner == learner)).one()
+        return Counts(*map(int, row))
+
+    def populations(self) -> list[PopulationRecord]:
+        t = tables.populations
+        rows = self._connection.execute(select(t.c.name, t.c.epsilon_limit).order_by(t.c.name))
+        return [PopulationRecord(name, limit) for name, limit in rows]
+
+    def keys(self) -> list[KeyRecord]:
+        t = tables.keys
+        rows = self._connection.execute(
+            select(t.c.digest, t.c.role, t.c.label, t.c.created_at)
+            .where(t.c.revoked.is_(False))
+            .order_by(t.c.created_at)
+        )
+        return [KeyRecord(bytes(digest), role, label, at) for digest, role, label, at in rows]
+
+    @staticmethod
+    @abstractmethod
+    def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+        """Whether a column is one of the parameter `ids`, as :meth:`_ids` gives it."""
+
+    @staticmethod
+    @abstractmethod
+    def _ids(ids: list[bytes]) -> Any:
+        """Ids as the one parameter of a statement: their number must not change its text."""
+
+    @classmethod
+    @functools.cache
+    def _decisions_named(cls) -> Select[Any]:
+        t = tables.decisions
+        columns = (t.c.id, t.c.learner, t.c.draw, t.c.subset, t.c.asked_at, t.c.how)
+        return select(*columns).where(cls._among(t.c.id))
+
+
+def in_parts(ids: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Ids in order, each once, as many at a time as one statement takes."""
+    listed = sorted(set(ids))
+    for first in range(0, len(listed), _AT_ONCE):
+        yield listed[first : first + _AT_ONCE]
+
+
+def cut(joined: bytes) -> list[bytes]:
+    """Ids that were kept one after the other."""
+    return [joined[k : k + 16] for k in range(0, len(joined), 16)]

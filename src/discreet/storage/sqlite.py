@@ -1,0 +1,199 @@
+"""SQLite: one file, one process, one writer at a time, every commit on disk before it is reported."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    LargeBinary,
+    bindparam,
+    column,
+    create_engine,
+    event,
+    text,
+)
+from sqlalchemy.dialects.sqlite import insert
+
+from discreet.atomic_files import real_path
+from discreet.errors import StoreInUse
+from discreet.storage.migrate import migrate
+from discreet.storage.records import DecisionRecord, How
+from discreet.storage.sql_reading import SqlReading, in_parts
+from discreet.storage.sql_store import SqlStore, clear_errors
+from discreet.storage.sql_writing import SqlWriting
+
+#: Added to the name of the database: the file whose lock says that a process has it.
+LOCK = ".lock"
+
+
+#: Cuts a row of ids of 16 bytes, given as one parameter: thousands of parameters would take longer to bind
+#: than the statement takes.
+_CUT = (
+    text(
+        "WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 16 FROM place "
+        "WHERE i + 16 <= length(:ids)) SELECT substr(:ids, i, 16) AS id FROM place"
+    )
+    .bindparams(bindparam("ids", type_=LargeBinary))
+    .columns(column("id", LargeBinary))
+)
+
+#: Rows in one statement.
+_ROWS = 1_000
+_CLOSE = (
+    "WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 16 FROM place WHERE i + 16 <= length(?)) "
+    "UPDATE decisions SET closed_at = ?, how = ? WHERE id IN (SELECT substr(?, i, 16) FROM place) "
+    "AND +learner = ? AND closed_at IS NULL RETURNING id, draw"
+)
+
+
+class _SqliteReading(SqlReading):
+    @staticmethod
+    def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
+        return column.in_(_CUT)
+
+    @staticmethod
+    def _ids(ids: list[bytes]) -> Any:
+        return b"".join(ids)
+
+
+class _SqliteWriting(_SqliteReading, SqlWriting):
+    @staticmethod
+    def _insert(table: Any) -> Any:
+        return insert(table)
+
+    # The two below, which every decision needs, speak to the driver: few calls, since each lets other threads
+    # in and must wait for its turn afterwards.
+
+    def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
+        added = 0
+        for first in range(0, len(decisions), _ROWS):
+            some = decisions[first : first + _ROWS]
+            values = [v for d in some for v in (d.id, d.learner, d.draw, d.subset, d.asked_at)]
+            rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(some))
+            added += self._connection.exec_driver_sql(
+                f"INSERT INTO decisions (id, learner, draw, subset, asked_at) VALUES {rows} "
+                "ON CONFLICT DO NOTHING",
+                tuple(values),
+            ).rowcount
+        return added
+
+    def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
+        closed: dict[bytes, bytes] = {}
+        for some in in_parts(ids):
+            joined = b"".join(some)
+            done = self._connection.exec_driver_sql(_CLOSE, (joined, at, how.value, joined, learner))
+            closed.update(done.cursor.fetchall())
+            done.close()
+        return closed
+
+    def _alone(self, learner: int, wait: bool) -> bool:
+        return True  # there is one writer
+
+
+class SqliteStore(SqlStore):
+    """A store in an SQLite file, in WAL mode with synchronous=FULL.
+
+    Args:
+        path: The file; made if there is none. A lock beside it keeps other processes out.
+
+    Raises:
+        StoreInUse: Another process (or another object of this one) has the file.
+    """
+
+    one_process = True
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = real_path(path)
+        self._lock = _locked(self.path)
+        try:
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            super().__init__(_engine(self.path, "BEGIN IMMEDIATE"), _engine(self.path, "BEGIN"))
+            self._one_writer = threading.Lock()
+            try:
+                with clear_errors():
+                    self._connection = self._writer.connect()
+                    try:
+                        with self._connection.begin():
+                            migrate(self._connection)
+                    except BaseException:
+                        self._connection.close()
+                        raise
+            except BaseException:
+                super().close()
+                raise
+        except BaseException:
+            os.close(self._lock)
+            raise
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[SqlWriting]:
+        # Queued here: SQLite itself would have writers ask again and again, and starve some.
+        with self._one_writer:
+            self._check_open()
+            with clear_errors(), self._connection.begin():
+                yield _SqliteWriting(self._connection, self._name)
+
+    def _read(self, connection: Connection) -> SqlReading:
+        return _SqliteReading(connection)
+
+    def _write(self, connection: Connection) -> SqlWriting:
+        return _SqliteWriting(connection, self._name)
+
+    def close(self) -> None:
+        if self._lock >= 0:
+            with self._one_writer:
+                self._connection.close()
+                super().close()
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _engine(path: pathlib.Path, begin: str) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{path}",
+        hide_parameters=True,
+        connect_args={"timeout": 30, "check_same_thread": False},
+        pool_size=1 if begin != "BEGIN" else 4,
+        max_overflow=0 if begin != "BEGIN" else 16,
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _: Any) -> None:
+        connection.isolation_level = None  # transactions are begun below, not by guesses of the driver
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.execute("PRAGMA cache_size=-65536")  # kibibytes: what is open and recent should be in memory
+        cursor.execute("PRAGMA wal_autocheckpoint=4000")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _locked(path: pathlib.Path) -> int:
+    """A handle that holds the lock beside a database until it is closed; a killed process lets go of it."""
+    handle = os.open(f"{path}{LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise StoreInUse(
+            f"Another process has the store {path}. An SQLite store serves one process; for several use "
+            "PostgreSQL."
+        ) from None
+    return handle

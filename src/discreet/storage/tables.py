@@ -1,0 +1,126 @@
+"""The tables, as the code of this release uses them; `migrations` makes them.
+
+Only what is released or sealed is ever in a column: bits, draws, states of local learners as they are; costs
+along chains and states with exact sums sealed by the caller.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData()
+
+#: Facts about the whole store, such as the fingerprint of the key.
+meta = Table("meta", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))
+
+populations = Table(
+    "populations",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("epsilon_limit", Double),
+)
+
+learners = Table(
+    "learners",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("epoch", Integer, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("population", Text, ForeignKey("populations.name")),
+    Column("epsilon", Double, nullable=False),
+    Column("deadline", Double, nullable=False),
+    Column("lineage", Text, nullable=False, unique=True),
+    Column("secret", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("generation", BigInteger, nullable=False),
+    Column("state", LargeBinary, nullable=False),
+    UniqueConstraint("name", "epoch"),
+)
+
+#: Closed once (`how`, `closed_at`), then kept for idempotency until compacted. No index changes when a
+#: decision is closed. In SQLite rows lie in the order they came in, so closing many touches few pages.
+decisions = Table(
+    "decisions",
+    metadata,
+    Column("id", LargeBinary, primary_key=True),
+    Column("learner", Integer, nullable=False),
+    Column("draw", LargeBinary, nullable=False),
+    Column("subset", LargeBinary, nullable=False),
+    Column("asked_at", BigInteger, nullable=False),
+    Column("closed_at", BigInteger),
+    Column("how", SmallInteger),
+    Index("decisions_by_time", "learner", "asked_at"),
+)
+
+#: What an ask was answered with, so that a retry is answered alike.
+requests = Table(
+    "requests",
+    metadata,
+    Column("learner", Integer, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("decisions", LargeBinary, nullable=False),
+    Column("asked_at", BigInteger, nullable=False),
+    Index("requests_by_time", "learner", "asked_at"),
+    sqlite_with_rowid=False,
+)
+
+#: Feedback that waits to be folded in; removed in the transaction that does.
+feedback = Table(
+    "feedback",
+    metadata,
+    Column("decision", LargeBinary, primary_key=True),
+    Column("learner", Integer, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    Index("feedback_by_learner", "learner"),
+    sqlite_with_rowid=False,
+)
+
+#: Keyed hashes of person ids, and how many decisions their feedback has closed.
+people = Table(
+    "people",
+    metadata,
+    Column("learner", Integer, primary_key=True),
+    Column("person", LargeBinary, primary_key=True),
+    Column("attempts", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+#: One row for each process that writes, so that none waits for another.
+minutes = Table(
+    "minutes",
+    metadata,
+    Column("learner", Integer, primary_key=True),
+    Column("start", BigInteger, primary_key=True),
+    Column("writer", Text, primary_key=True),
+    Column("asked", BigInteger, nullable=False),
+    Column("told", BigInteger, nullable=False),
+    Column("expired", BigInteger, nullable=False),
+    Column("released", BigInteger, nullable=False),
+    Column("ones", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+#: Bearer keys, as digests.
+keys = Table(
+    "keys",
+    metadata,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("revoked", Boolean, nullable=False),
+)

@@ -1,0 +1,385 @@
+"""The desk on both backends: ask and tell, exactly once, caps, deadlines, archives, the ledger."""
+
+import json
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from desk_helpers import DAY, Clock, bandit, functions, opened, rounds, told
+
+from discreet.errors import (
+    AlreadyExists,
+    Archived,
+    BudgetExceeded,
+    HorizonReached,
+    InvalidArgument,
+    StoreError,
+    UnknownName,
+)
+from discreet.learners.detached import DetachedFunctions, detached
+from discreet.randomizers import OneBit
+from discreet.service.desk import Desk
+from discreet.service.records import Code, Feedback
+from discreet.set_functions import Modular
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.delenv("DISCREET_KEY", raising=False)
+    if request.param == "sqlite":
+        return str(tmp_path / "desk.db")
+    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
+    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
+    return str(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def desk(address: str, clock: Clock) -> Iterator[Desk]:
+    with opened(address, clock) as made:
+        yield made
+
+
+def test_asks_and_tells(desk: Desk) -> None:
+    """Sets are of the learner's items, feedback is learnt from, and all is counted."""
+    bandit(desk, maximize=True)
+    choices = desk.ask("shop", 50)
+    assert len({choice.id for choice in choices}) == 50
+    assert all(set(choice.subset) <= {"tea", "milk", "rice"} for choice in choices)
+    assert told(desk, "shop", choices[:40], cost=1.0) == [Code.ACCEPTED] * 40
+    assert rounds(desk) == 40
+    view = desk.learner("shop")
+    assert (view.counts.asked, view.counts.told, view.counts.pending) == (50, 40, 10)
+    assert view.counts.released == 40
+    assert view.summary.mean == pytest.approx(desk.minutes("shop")[0].mean)
+    assert desk.guarantee("shop").local
+    assert [each.name for each in desk.learners()] == ["shop"]
+
+
+def test_the_state_is_a_replay_of_draws_and_bits(desk: Desk) -> None:
+    """Folded in any groups, the arrays are those of a learner that gets the same draws and bits at once."""
+    bandit(desk)
+    randomizer = OneBit(1.0, (0, 1))
+    draws, bits = [], []
+    for count in (1, 5, 30, 2):
+        choices = desk.ask("shop", count)
+        ids = [bytes.fromhex(choice.id) for choice in choices]
+        with desk._store.reading() as reading:
+            kept = reading.decisions(ids)
+        made = [randomizer.release(0.2) for _ in choices]
+        desk.tell("shop", [Feedback(c.id, released=bit) for c, bit in zip(choices, made, strict=True)])
+        desk.housekeeping.fold()
+        draws += [kept[key].draw for key in ids]
+        bits += [bytes([bit]) for bit in made]
+    replay = detached(desk._registry.named("shop").record.settings)
+    replay.fold(draws, bits)
+    assert desk._registry.named("shop").shown.state() == replay.state()
+
+
+def test_telling_twice_changes_nothing(desk: Desk) -> None:
+    """Whatever the second value, at once or later, in one tell or in two, the answer is the first one's."""
+    bandit(desk)
+    first, second = desk.ask("shop", 2)
+    assert told(desk, "shop", [first, first, first], cost=0.1) == [Code.ACCEPTED] * 3
+    assert rounds(desk) == 1
+    state = desk._registry.named("shop").shown.state()
+    for value in (0.9, None, "x", float("nan")):
+        assert told(desk, "shop", [first], cost=value) == [Code.ACCEPTED]
+    assert told(desk, "shop", [first], released=1) == [Code.ACCEPTED]
+    assert rounds(desk) == 1
+    assert desk._registry.named("shop").shown.state() == state
+    assert desk.learner("shop").counts.told == 1
+    assert told(desk, "shop", [second], cost=0.1) == [Code.ACCEPTED]
+    assert rounds(desk) == 2
+
+
+def test_ids_that_are_not_this_learners_are_told_apart(desk: Desk) -> None:
+    """Unknown, another learner's, or no id at all; the rest of the tell is learnt from."""
+    bandit(desk)
+    bandit(desk, "other")
+    mine, foreign = desk.ask("shop")[0], desk.ask("other")[0]
+    ids = ["00" * 16, foreign.id, "no id", "", mine.id]
+    outcomes = desk.tell("shop", [Feedback(each, cost=0.5) for each in ids])
+    assert [outcome.code for outcome in outcomes] == [
+        Code.UNKNOWN,
+        Code.FOREIGN,
+        Code.UNKNOWN,
+        Code.UNKNOWN,
+        Code.ACCEPTED,
+    ]
+    assert rounds(desk) == 1
+    assert told(desk, "other", [foreign], cost=0.5) == [Code.ACCEPTED]
+
+
+@pytest.mark.parametrize(
+    "feedback",
+    [
+        {},
+        {"released": 2},
+        {"released": 0.7},
+        {"released": True},
+        {"cost": 1, "released": 1},
+        {"function": {}},
+        {"cost": 1, "person": 7},
+    ],
+)
+def test_feedback_of_the_wrong_kind_is_refused(desk: Desk, feedback: dict[str, Any]) -> None:
+    """And the decision stays open."""
+    bandit(desk)
+    choice = desk.ask("shop")[0]
+    assert told(desk, "shop", [choice], **feedback) == [Code.INVALID]
+    assert told(desk, "shop", [choice], cost=None) == [Code.ACCEPTED]
+    assert rounds(desk) == 1
+
+
+def test_an_ask_that_is_retried_gives_the_same_decisions(desk: Desk) -> None:
+    """Also after they were told about; with another count it is refused."""
+    bandit(desk)
+    first = desk.ask("shop", 3, request_id="basket 17")
+    assert desk.ask("shop", 3, request_id="basket 17") == first
+    told(desk, "shop", first, cost=0.5)
+    assert desk.ask("shop", 3, request_id="basket 17") == first
+    assert desk.ask("shop", 3, request_id="basket 18") != first
+    with pytest.raises(InvalidArgument, match="answered before"):
+        desk.ask("shop", 2, request_id="basket 17")
+    assert desk.learner("shop").counts.asked == 6
+
+
+def test_items_can_be_switched_off(desk: Desk) -> None:
+    """Sets are drawn among those that are available."""
+    bandit(desk)
+    for choice in desk.ask("shop", 30, available=["tea"]):
+        assert set(choice.subset) <= {"tea"}
+    with pytest.raises(InvalidArgument):
+        desk.ask("shop", available=["coffee"])
+
+
+def test_a_person_counts_as_often_as_declared(desk: Desk) -> None:
+    """More is answered alike and not learnt from; others are not displaced; retries use nothing up."""
+    bandit(desk, rounds_per_person=2)
+    choices = desk.ask("shop", 8)
+    assert told(desk, "shop", choices[:1], cost=0.1, person="anna") == [Code.ACCEPTED]
+    assert told(desk, "shop", choices[:1], cost=0.1, person="anna") == [Code.ACCEPTED]
+    assert told(desk, "shop", choices[1:5], cost=0.1, person="anna") == [Code.ACCEPTED] * 4
+    assert rounds(desk) == 2
+    assert told(desk, "shop", choices[5:6], cost=0.1, person="anna") == [Code.ACCEPTED]
+    assert told(desk, "shop", choices[6:], cost=0.1, person="bert") == [Code.ACCEPTED] * 2
+    assert rounds(desk) == 4
+    assert desk.learner("shop").counts.pending == 0
+
+
+def test_people_are_counted_for_each_learner(desk: Desk) -> None:
+    """What is kept of a person differs between learners, and is no plain hash."""
+    bandit(desk)
+    bandit(desk, "other")
+    for name in ("shop", "other"):
+        assert told(desk, name, desk.ask(name, 2), cost=0.1, person="anna") == [Code.ACCEPTED] * 2
+        assert rounds(desk, name) == 1
+    one, two = (desk._registry.named(name).person("anna") for name in ("shop", "other"))
+    assert one != two
+
+
+def test_deadlines_close_decisions(desk: Desk, clock: Clock) -> None:
+    """A neutral value is learnt from; what comes later is answered 'expired', again and again."""
+    bandit(desk, deadline_seconds=60)
+    early = desk.ask("shop", 3)
+    told(desk, "shop", early[:1], cost=0.3)
+    clock.now += 59_000
+    late = desk.ask("shop")
+    assert desk.housekeeping.expire() == 0
+    clock.now += 2_000
+    assert desk.housekeeping.expire() == 2
+    assert desk.housekeeping.expire() == 0
+    assert rounds(desk) == 3
+    for _ in range(2):
+        assert told(desk, "shop", early, cost=0.3) == [Code.ACCEPTED, Code.EXPIRED, Code.EXPIRED]
+    assert told(desk, "shop", late, cost=0.3) == [Code.ACCEPTED]
+    assert rounds(desk) == 4
+    counts = desk.learner("shop").counts
+    assert (counts.expired, counts.pending, counts.released) == (2, 0, 4)
+
+
+def test_closed_decisions_are_forgotten_after_the_documented_time(desk: Desk, clock: Clock) -> None:
+    """Seven days after the deadline at the latest; then they are unknown."""
+    bandit(desk, deadline_seconds=DAY / 1000)
+    old = desk.ask("shop", 3, request_id="r")
+    told(desk, "shop", old, cost=0.1)
+    desk.housekeeping.fold()
+    clock.now += 7 * DAY
+    assert desk.housekeeping.compact() == 0
+    assert told(desk, "shop", old, cost=0.1) == [Code.ACCEPTED] * 3
+    clock.now += DAY + 1
+    assert desk.housekeeping.compact() == 3
+    assert told(desk, "shop", old, cost=0.1) == [Code.UNKNOWN] * 3
+    assert desk.ask("shop", 3, request_id="r") != old
+    assert desk.learner("shop").counts.told == 3
+
+
+def test_archived_learners_can_be_looked_at_only(desk: Desk) -> None:
+    """What was told before is learnt from; the name stays taken."""
+    bandit(desk)
+    choices = desk.ask("shop", 3)
+    told(desk, "shop", choices[:2], cost=0.1)
+    view = desk.archive("shop")
+    assert (view.status, view.summary.rounds) == ("archived", 2)
+    with pytest.raises(Archived):
+        desk.ask("shop")
+    with pytest.raises(Archived):
+        desk.tell("shop", [Feedback(choices[2].id, cost=0.1)])
+    with pytest.raises(AlreadyExists):
+        bandit(desk)
+
+
+def test_the_ledger_adds_up(desk: Desk) -> None:
+    """Learners on the same people share a limit; archived ones and earlier epochs stay in it."""
+    desk.set_population("people", 2.5)
+    bandit(desk, population="people")
+    bandit(desk, "second", population="people")
+    with pytest.raises(BudgetExceeded, match="may lose"):
+        bandit(desk, "third", population="people")
+    desk.archive("second")
+    with pytest.raises(BudgetExceeded):
+        desk.restart("shop")
+    assert desk.learner("shop").status == "active"
+    assert told(desk, "shop", desk.ask("shop"), cost=0.1) == [Code.ACCEPTED]
+    view = desk.population("people")
+    assert (view.spent, view.limit) == (2.0, 2.5)
+    assert view.learners == (("second", 1, 1.0), ("shop", 1, 1.0))
+    desk.set_population("people", 3)
+    assert desk.restart("shop").epoch == 2
+    assert desk.population("people").spent == 3.0
+    with pytest.raises(UnknownName):
+        desk.population("nobody")
+    with pytest.raises(UnknownName):
+        bandit(desk, "fourth", population="nobody")
+
+
+def test_a_new_epoch_starts_at_the_last_point(desk: Desk) -> None:
+    """Decisions of the old one are foreign, and its open feedback is gone."""
+    bandit(desk)
+    old = desk.ask("shop", 20)
+    told(desk, "shop", old[:19], cost=0.9)
+    desk.housekeeping.fold()
+    point = desk.learner("shop").summary.point
+    view = desk.restart("shop")
+    assert (view.summary.point, view.summary.rounds, view.epoch) == (point, 0, 2)
+    assert told(desk, "shop", old[19:], cost=0.9) == [Code.FOREIGN]
+    assert told(desk, "shop", desk.ask("shop"), cost=0.9) == [Code.ACCEPTED]
+
+
+def test_functions_are_learnt_from(desk: Desk) -> None:
+    """As set functions, as JSON, as Python functions; what cannot be used counts as constant, all alike."""
+    functions(desk)
+    told_as: list[Any] = [
+        Modular([0.1, 0.2, 0.3]),
+        Modular([0.1, 0.2, 0.3]).to_dict(),
+        lambda subset: 0.5 * len(subset),
+        {"kind": "Modular", "weights": ["?"]},
+        17.0,
+        lambda subset: 1 / 0,
+    ]
+    choices = desk.ask("plan", len(told_as))
+    outcomes = desk.tell("plan", [Feedback(c.id, function=f) for c, f in zip(choices, told_as, strict=True)])
+    assert all(outcome.accepted for outcome in outcomes)
+    assert rounds(desk, "plan") == 6
+    assert told(desk, "plan", desk.ask("plan"), cost=0.5) == [Code.INVALID]
+    assert desk.learner("plan").summary.mean is None
+
+
+def test_blocks_are_released_when_they_are_full_and_not_before(desk: Desk, address: str) -> None:
+    """Closing and opening the desk releases nothing; the block goes on and is released once."""
+    functions(desk)
+    learner = desk._registry.named("plan").shown
+    assert isinstance(learner, DetachedFunctions)
+    length = learner._learner.block_length
+    start = desk.learner("plan").summary.point
+    told(desk, "plan", desk.ask("plan", length - 1), function=Modular([0.3, -0.3, 0.1]))
+    assert rounds(desk, "plan") == length - 1
+    desk.close()
+    with opened(address) as again:
+        assert again.learner("plan").summary.point == start
+        told(again, "plan", again.ask("plan"), function=Modular([0.3, -0.3, 0.1]))
+        assert rounds(again, "plan") == length
+        assert again._registry.named("plan").shown.releases == 1
+        assert again.learner("plan").summary.point != start
+
+
+def test_a_tree_makes_as_many_decisions_as_it_was_made_for(desk: Desk) -> None:
+    """More are refused, also over several asks; a new epoch can begin."""
+    functions(desk, method="tree", horizon=8)
+    first = desk.ask("plan", 5)
+    with pytest.raises(HorizonReached, match="3 are left"):
+        desk.ask("plan", 4)
+    second = desk.ask("plan", 3)
+    with pytest.raises(HorizonReached):
+        desk.ask("plan")
+    told(desk, "plan", first + second, function=Modular([0.1, 0.1, 0.1]))
+    assert rounds(desk, "plan") == 8
+    assert desk.restart("plan").epoch == 2
+    assert len(desk.ask("plan", 8)) == 8
+
+
+def test_everything_survives_closing(desk: Desk, address: str) -> None:
+    """Open decisions, closed ones, points and counts."""
+    bandit(desk)
+    choices = desk.ask("shop", 10)
+    told(desk, "shop", choices[:5], cost=0.2)
+    desk.housekeeping.fold()
+    before = desk.learner("shop")
+    desk.close()
+    with pytest.raises(StoreError):
+        desk.ask("shop")
+    with opened(address) as again:
+        assert again.learner("shop") == before
+        assert told(again, "shop", choices, cost=0.9) == [Code.ACCEPTED] * 10
+        assert rounds(again) == 10
+
+
+def test_futures_are_answered(desk: Desk) -> None:
+    """The forms that do not wait give the same answers; complaints about arguments come at once."""
+    bandit(desk)
+    functions(desk)
+    small, large = desk.submit_ask("shop", 2), desk.submit_ask("shop", 100)
+    assert (len(small.result(20)), len(large.result(20))) == (2, 100)
+    answers = desk.submit_tell("shop", [Feedback(c.id, cost=0.5) for c in large.result()])
+    assert all(outcome.accepted for outcome in answers.result(20))
+    plan = desk.submit_ask("plan").result(20)
+    answers = desk.submit_tell("plan", [Feedback(plan[0].id, function=Modular([0, 0, 0.5]))])
+    assert answers.result(20)[0].accepted
+    with pytest.raises(UnknownName):
+        desk.submit_ask("nobody", 1000)
+    with pytest.raises(UnknownName):
+        desk.submit_tell("nobody", [])
+    with pytest.raises(InvalidArgument):
+        desk.submit_ask("shop", 0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no name!", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]}),
+        ("x", "other", 3, {"epsilon": 1.0, "cost_range": [0, 1]}),
+        ("x", "bandit", 3, {"epsilon": -1.0, "cost_range": [0, 1]}),
+        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "seed": 7}),
+        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "mode": "central"}),
+        ("x", "bandit", [1.5], {"epsilon": 1.0, "cost_range": [0, 1]}),
+    ],
+)
+def test_learners_that_cannot_be_are_refused(desk: Desk, arguments: tuple[Any, ...]) -> None:
+    """And leave nothing."""
+    with pytest.raises(InvalidArgument):
+        desk.create(*arguments)
+    with pytest.raises(InvalidArgument):
+        desk.create("y", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]}, deadline_seconds=0)
+    assert desk.learners() == []
+
+
+def test_arguments_are_shown_as_json(desk: Desk) -> None:
+    """They came as JSON, and can be shown as such."""
+    bandit(desk)
+    assert json.loads(json.dumps(desk.learner("shop").arguments))["cost_range"] == [0, 1]

@@ -1,0 +1,218 @@
+"""Several threads and processes at once: nothing is lost or counts twice, also when one is killed."""
+
+import json
+import pathlib
+import sqlite3
+import subprocess
+import threading
+import time
+
+import pytest
+from desk_helpers import bandit, functions, opened, rounds, told
+
+from another_process import started
+from discreet.errors import StoreInUse
+from discreet.service.desk import Desk
+from discreet.service.records import Code, Feedback
+from discreet.set_functions import Modular
+
+#: Asks and tells until it is stopped; prints what was acknowledged. Tells some decisions twice.
+WORKER = """
+import json, sys
+from discreet.service.desk import Desk
+from discreet.service.records import Feedback
+from discreet.set_functions import Modular
+desk = Desk.open(sys.argv[1])
+count = int(sys.argv[2])
+print("ready", flush=True)
+done = 0
+while done < count:
+    choices = desk.ask("shop", 5)
+    plans = desk.ask("plan", 2)
+    print(json.dumps(["asked", [c.id for c in choices]]), flush=True)
+    for _ in range(2):
+        outcomes = desk.tell("shop", [Feedback(c.id, cost=0.25) for c in choices])
+    assert all(outcome.accepted for outcome in outcomes)
+    desk.tell("plan", [Feedback(c.id, function=Modular([0.1, 0.2, -0.1])) for c in plans])
+    print(json.dumps(["told", [o.decision for o in outcomes]]), flush=True)
+    done += 1
+desk.close()
+"""
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
+    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
+
+
+def killed_at_work(process: "subprocess.Popen[str]", rounds: int) -> str:
+    """What a worker printed that was killed once so many of its tells had been acknowledged."""
+    assert process.stdout is not None
+    printed = ""
+    while printed.count('["told"') < rounds:
+        line = process.stdout.readline()
+        assert line, process.communicate()[1]
+        printed += line
+    process.kill()
+    return printed + process.communicate()[0]
+
+
+def acknowledged(printed: str) -> set[str]:
+    """The decisions whose tells were acknowledged; a last line may have been cut short."""
+    told_ids = set()
+    for line in printed.splitlines():
+        if line.startswith('["told"') and line.endswith("]]"):
+            told_ids.update(json.loads(line)[1])
+    return told_ids
+
+
+def test_threads_share_a_desk(tmp_path: pathlib.Path) -> None:
+    """Sixteen threads ask and tell; each decision counts once, and commits are shared."""
+    with Desk.open(tmp_path / "desk.db") as desk:
+        bandit(desk)
+        generation = desk.learner("shop").generation
+
+        def work() -> None:
+            for _ in range(10):
+                choice = desk.ask("shop")
+                assert told(desk, "shop", choice, cost=0.4) == [Code.ACCEPTED]
+
+        threads = [threading.Thread(target=work) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        view = desk.learner("shop")
+        assert (view.summary.rounds, view.counts.asked, view.counts.told) == (160, 160, 160)
+        assert view.generation - generation < 160
+
+
+def test_threads_that_tell_the_same_decision_count_once(tmp_path: pathlib.Path) -> None:
+    """While its deadline comes, too: told or expired, it is learnt from once."""
+    with opened(tmp_path / "desk.db") as desk:
+        bandit(desk, deadline_seconds=0.02)
+        choices = desk.ask("shop", 200)
+        codes: list[list[Code]] = []
+
+        def work() -> None:
+            for first in range(0, 200, 20):
+                codes.append(told(desk, "shop", choices[first : first + 20], cost=0.4))
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        threads.append(threading.Thread(target=lambda: [desk.housekeeping.expire() for _ in range(20)]))
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        time.sleep(0.05)
+        desk.housekeeping.expire()
+        assert rounds(desk) == 200
+        counts = desk.learner("shop").counts
+        assert counts.told + counts.expired == 200
+        assert {code for each in codes for code in each} <= {Code.ACCEPTED, Code.EXPIRED}
+
+
+def test_retries_at_once_are_answered_alike(tmp_path: pathlib.Path) -> None:
+    """Many threads send the same request: all get the same decisions, of which there is one set."""
+    with opened(tmp_path / "desk.db") as desk:
+        bandit(desk)
+        futures = [desk.submit_ask("shop", 3, request_id="r") for _ in range(40)]
+        answers = {tuple(future.result(20)) for future in futures}
+        assert len(answers) == 1
+        assert desk.learner("shop").counts.asked == 3
+
+
+def test_retries_to_several_processes_are_answered_alike(postgres: str, key: None) -> None:
+    """Two desks get the same request at the same time."""
+    with opened(postgres) as one, opened(postgres) as two:
+        bandit(one)
+        two.learners()
+        for number in range(20):
+            futures = [desk.submit_ask("shop", 2, request_id=f"r{number}") for desk in (one, two)]
+            first, second = (future.result(20) for future in futures)
+            assert first == second
+        assert one.learner("shop").counts.asked == 40
+
+
+def test_housekeeping_goes_on_by_itself(tmp_path: pathlib.Path) -> None:
+    """Functions are folded in soon after they were told, by a thread of the desk."""
+    with Desk.open(tmp_path / "desk.db") as desk:
+        functions(desk)
+        told(desk, "plan", desk.ask("plan", 3), function=Modular([0.1, 0.1, 0.1]))
+        deadline = time.monotonic() + 20
+        while desk.learner("plan").summary.rounds < 3:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def test_a_second_process_is_refused(tmp_path: pathlib.Path) -> None:
+    """An SQLite desk serves one process."""
+    with opened(tmp_path / "desk.db"), pytest.raises(StoreInUse):
+        opened(tmp_path / "desk.db")
+
+
+def test_what_was_acknowledged_survives_kill_9(tmp_path: pathlib.Path) -> None:
+    """SQLite: killed at work three times; every acknowledged tell is counted once, and the stream goes on."""
+    path = tmp_path / "desk.db"
+    with opened(path) as desk:
+        bandit(desk)
+        functions(desk)
+    told_ids: set[str] = set()
+    for number in range(3):
+        told_ids |= acknowledged(killed_at_work(started(WORKER, path, 10_000), 3 + 7 * number))
+    assert len(told_ids) >= 5 * (3 + 10 + 17)
+    with sqlite3.connect(path) as connection:
+        rows = connection.execute("SELECT hex(id) FROM decisions WHERE how = 1 AND learner = 1").fetchall()
+    connection.close()
+    closed = {row[0].lower() for row in rows}
+    assert told_ids <= closed
+    with opened(path) as desk:
+        view = desk.learner("shop")
+        assert view.summary.rounds == len(closed) == view.counts.told == view.counts.released
+        before = desk.learner("plan").counts.told
+        assert rounds(desk, "plan") == before
+        assert told(desk, "shop", desk.ask("shop"), cost=0.1) == [Code.ACCEPTED]
+
+
+def test_processes_share_a_server(postgres: str, key: None) -> None:
+    """PostgreSQL: four processes serve two learners and one is killed; all that was told counts once."""
+    with opened(postgres) as desk:
+        bandit(desk)
+        functions(desk)
+    processes: list[subprocess.Popen[str]] = [started(WORKER, postgres, 25) for _ in range(3)]
+    victim = started(WORKER, postgres, 10_000)
+    printed = [killed_at_work(victim, 10)]
+    for process in processes:
+        out, complaints = process.communicate(timeout=120)
+        assert process.returncode == 0, complaints
+        printed.append(out)
+    told_ids = acknowledged("".join(printed))
+    assert len(told_ids) >= (3 * 25 + 10) * 5
+    with opened(postgres) as desk:
+        while desk.housekeeping.fold():
+            pass
+        desk.housekeeping.refresh()
+        view, plan = desk.learner("shop"), desk.learner("plan")
+        assert view.summary.rounds == view.counts.told == view.counts.released
+        assert view.counts.told >= len(told_ids)
+        assert plan.summary.rounds == plan.counts.told
+        outcomes = desk.tell("shop", [Feedback(each, cost=0.9) for each in sorted(told_ids)])
+        assert {outcome.code for outcome in outcomes} == {Code.ACCEPTED}
+        assert rounds(desk) == view.summary.rounds
+
+
+def test_a_process_follows_what_another_folds(postgres: str, key: None) -> None:
+    """Also learners that were made, archived and restarted elsewhere."""
+    with opened(postgres) as one, opened(postgres) as two:
+        bandit(one)
+        choices = two.ask("shop", 50)
+        told(one, "shop", choices, cost=1.0)
+        one.housekeeping.fold()
+        assert two.learner("shop").summary.rounds == 0
+        two.housekeeping.refresh()
+        assert two.learner("shop").summary == one.learner("shop").summary
+        one.restart("shop")
+        two.learners()
+        assert two.learner("shop").epoch == 2
+        assert told(one, "shop", two.ask("shop"), cost=1.0) == [Code.ACCEPTED]

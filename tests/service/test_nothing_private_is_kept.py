@@ -1,0 +1,100 @@
+"""Planted values are searched for in every byte that is written: database, journals, logs, errors."""
+
+import logging
+import pathlib
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from desk_helpers import bandit, every_byte, functions, opened
+
+from discreet.errors import StoreError
+from discreet.service.records import Feedback
+from discreet.set_functions import Modular
+
+#: Numbers that nothing else would write.
+COST, WEIGHT, BIG = 0.7310585786300049, 0.1234567890123457, 31415926535897.93
+
+
+def forms(value: float) -> Iterator[bytes]:
+    """The ways in which a number might have been written down."""
+    for layout in ("<d", ">d", "<f", ">f"):
+        yield struct.pack(layout, value)
+    yield struct.pack("<d", -value)
+    for text in (repr(value), f"{value:.10f}", f"{value:.6g}", f"{value:.8e}"):
+        yield text.rstrip("0").encode()
+        yield text.encode("utf-16-le")
+        yield text.encode().hex().encode()
+    yield struct.pack("<d", value).hex().encode()
+
+
+@pytest.fixture(autouse=True)
+def no_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISCREET_KEY", raising=False)
+    monkeypatch.delenv("DISCREET_WITNESS", raising=False)
+
+
+def test_no_cost_is_written_anywhere(tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Neither of bandits nor of functions, told well or badly, while the desk is open and after that."""
+    caplog.set_level(logging.DEBUG)
+    shown: list[str] = []
+    with opened(tmp_path / "desk.db") as desk:
+        bandit(desk, cost_range=[0, 1e14])
+        functions(desk)
+        choices = desk.ask("shop", 30)
+        for choice in choices[:10]:
+            for value in (COST, BIG, str(COST), {"cost": COST}):
+                feedback = Feedback(choice.id, cost=value, person="anna-karenina-7")
+                shown += [repr(feedback), repr(desk.tell("shop", [feedback]))]
+        function = Modular([WEIGHT, -WEIGHT, COST])
+        plans = desk.ask("plan", 4)
+        told: list[Any] = [function, function.to_dict(), {"kind": "Modular", "weights": [COST] * 9}, COST]
+        shown.append(
+            repr(desk.tell("plan", [Feedback(p.id, function=f) for p, f in zip(plans, told, strict=True)]))
+        )
+        unfolded = every_byte(tmp_path)
+        assert (tmp_path / "desk.db-wal").exists()
+        desk.housekeeping.fold()
+        shown += [repr(desk.learners()), repr(desk.minutes("shop")), repr(desk)]
+        folded = every_byte(tmp_path)
+    closed = every_byte(tmp_path)
+    written = unfolded + folded + closed + caplog.text.encode() + "".join(shown).encode()
+    chain = [*function.chain_values([2, 0, 1]).tolist(), WEIGHT, COST, BIG]
+    for value in {abs(number) for number in chain} - {0.0}:
+        for form in forms(value):
+            assert form not in written
+    assert b"anna-karenina" not in written
+
+
+def test_the_search_would_find_them(tmp_path: pathlib.Path) -> None:
+    """A value that is written as it is would be seen."""
+    (tmp_path / "file").write_bytes(b"x" + struct.pack("<d", COST) + b"y")
+    assert any(form in every_byte(tmp_path) for form in forms(COST))
+
+
+def test_a_stolen_database_shows_no_sums(tmp_path: pathlib.Path) -> None:
+    """The state of a learner that keeps exact sums is sealed: its arrays are not in any file."""
+    with opened(tmp_path / "desk.db") as desk:
+        functions(desk)
+        choices = desk.ask("plan", 3)
+        desk.tell("plan", [Feedback(c.id, function=Modular([0.25, 0.125, -0.25])) for c in choices])
+        desk.housekeeping.fold()
+        core = desk._registry.named("plan").shown._core
+        assert core.block.any()
+        assert core.block.tobytes() not in every_byte(tmp_path)
+        assert b"core.block" not in every_byte(tmp_path)
+
+
+def test_errors_of_a_tell_quote_nothing(tmp_path: pathlib.Path) -> None:
+    """Nor do their causes and contexts."""
+    with opened(tmp_path / "desk.db") as desk:
+        bandit(desk)
+        choice = desk.ask("shop")[0]
+        desk._store.close()
+        with pytest.raises(StoreError) as caught:
+            desk.tell("shop", [Feedback(choice.id, cost=COST)])
+        error: BaseException | None = caught.value
+        while error is not None:
+            assert str(COST)[:6] not in str(error) + repr(error)
+            error = error.__cause__ or error.__context__

@@ -1,0 +1,462 @@
+"""The contract of `discreet.storage.base.Store`, for every backend."""
+
+import pathlib
+import secrets
+import threading
+from collections.abc import Iterator
+
+import pytest
+import sqlalchemy as sa
+
+from discreet.errors import AlreadyExists, Conflict, StoreError, UnknownName
+from discreet.storage import Store, open_store
+from discreet.storage.records import (
+    Counts,
+    DecisionRecord,
+    How,
+    KeyRecord,
+    NewLearner,
+    PopulationRecord,
+    Status,
+)
+
+HOUR = 3_600_000
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/store.db"
+    return str(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[Store]:
+    opened = open_store(address)
+    yield opened
+    opened.close()
+
+
+def elsewhere(address: str, query: str) -> list[tuple[object, ...]]:
+    """What a second connection, which knows nothing of the store, finds."""
+    engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+    try:
+        with engine.connect() as connection:
+            return [tuple(row) for row in connection.execute(sa.text(query))]
+    finally:
+        engine.dispose()
+
+
+def new_learner(name: str = "shop", **other: object) -> NewLearner:
+    values: dict[str, object] = {
+        "name": name,
+        "epoch": 1,
+        "settings": {"kind": "bandit", "items": ["tea", 2]},
+        "population": None,
+        "epsilon": 1.0,
+        "deadline": 60.0,
+        "lineage": secrets.token_hex(16),
+        "secret": False,
+        "state": b"first",
+        "created_at": 5,
+    }
+    return NewLearner(**(values | other))  # type: ignore[arg-type]
+
+
+def added(store: Store, name: str = "shop") -> int:
+    with store.writing() as writing:
+        return writing.add_learner(new_learner(name))
+
+
+def asked(store: Store, learner: int, count: int = 3, at: int = 1000) -> list[bytes]:
+    ids = [secrets.token_bytes(16) for _ in range(count)]
+    with store.writing() as writing:
+        rows = [DecisionRecord(key, learner, b"draw" + key[:2], b"\1", at + k) for k, key in enumerate(ids)]
+        assert writing.add_decisions(rows) == count
+    return ids
+
+
+def test_what_is_committed_is_seen_by_a_second_connection(store: Store, address: str) -> None:
+    """At the end of `writing` rows are in the database itself, not only in this object."""
+    learner = added(store)
+    ids = asked(store, learner, 5)
+    assert elsewhere(address, "SELECT count(*) FROM decisions") == [(5,)]
+    with store.writing() as writing:
+        writing.close_decisions(learner, ids[:2], How.TOLD, 7)
+        writing.add_waiting(learner, dict.fromkeys(ids[:2], b"\1"))
+        assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
+    assert elsewhere(address, "SELECT count(*) FROM feedback") == [(2,)]
+    assert elsewhere(address, "SELECT count(*) FROM decisions WHERE how = 1") == [(2,)]
+
+
+def test_what_fails_leaves_nothing(store: Store) -> None:
+    """An exception of the caller undoes the whole transaction and is passed on."""
+    learner = added(store)
+
+    def fail() -> None:
+        with store.writing() as writing:
+            writing.note_once("a", "b")
+            writing.add_counts(learner, 0, Counts(asked=1))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with store.reading() as reading:
+        assert reading.meta("a") is None
+        assert reading.counts(learner) == Counts()
+
+
+def test_everything_is_there_after_opening_again(store: Store, address: str) -> None:
+    """Learners, states, decisions, requests and keys survive, exactly."""
+    with store.writing() as writing:
+        writing.add_population(PopulationRecord("people", 2.5))
+        learner = writing.add_learner(new_learner(population="people"))
+        writing.add_key(KeyRecord(b"d" * 32, "admin", "first", 3))
+    ids = asked(store, learner)
+    with store.writing() as writing:
+        assert writing.add_request(learner, "r1", ids, 9) is None
+    with store.reading() as reading:
+        before = (reading.learners(), reading.state(learner), reading.decisions(ids), reading.keys())
+    store.close()
+    again = open_store(address)
+    try:
+        with again.reading() as reading:
+            assert before == (
+                reading.learners(),
+                reading.state(learner),
+                reading.decisions(ids),
+                reading.keys(),
+            )
+            assert reading.request(learner, "r1") == ids
+            assert reading.populations() == [PopulationRecord("people", 2.5)]
+            record = reading.learners()[0]
+            assert record.settings == {"kind": "bandit", "items": ["tea", 2]}
+            assert (record.status, record.generation) == (Status.ACTIVE, 0)
+    finally:
+        again.close()
+
+
+def test_a_closed_store_does_nothing(store: Store) -> None:
+    """It does not open again by itself, after others were let in."""
+    store.close()
+    for work in (store.reading, store.writing):
+        with pytest.raises(StoreError, match="closed"), work():
+            pass
+
+
+def test_facts_are_noted_once(store: Store) -> None:
+    """The first one stays."""
+    with store.writing() as writing:
+        assert writing.note_once("key", "one") == "one"
+        assert writing.note_once("key", "two") == "one"
+
+
+def test_names_are_taken_once(store: Store) -> None:
+    """A second learner of that name and epoch is refused; the next epoch is not."""
+    added(store)
+    with pytest.raises(AlreadyExists, match="shop"):
+        added(store)
+    with store.writing() as writing:
+        second = writing.add_learner(new_learner(epoch=2))
+    with store.reading() as reading:
+        assert [(each.id, each.epoch) for each in reading.learners()][-1] == (second, 2)
+        with pytest.raises(UnknownName):
+            reading.state(99)
+
+
+def test_a_decision_is_closed_once(store: Store) -> None:
+    """The second time it is given to nobody, however it was closed; foreign and unknown ones never are."""
+    learner, other = added(store), added(store, "other")
+    ids = asked(store, learner)
+    stranger = secrets.token_bytes(16)
+    with store.writing() as writing:
+        assert writing.close_decisions(other, ids, How.TOLD, 1) == {}
+        first = writing.close_decisions(learner, [ids[0], ids[0], stranger], How.TOLD, 1)
+        assert first == {ids[0]: b"draw" + ids[0][:2]}
+        assert writing.close_decisions(learner, ids[:1], How.EXPIRED, 2) == {}
+    with store.writing() as writing:
+        assert writing.close_decisions(learner, ids[:2], How.TOLD, 3).keys() == {ids[1]}
+        kept = writing.decisions([*ids, stranger])
+    assert {key: record.how for key, record in kept.items()} == {
+        ids[0]: How.TOLD,
+        ids[1]: How.TOLD,
+        ids[2]: None,
+    }
+
+
+def test_closing_is_exclusive_between_threads(store: Store) -> None:
+    """Eight threads close the same hundred decisions in their own orders: each goes to exactly one."""
+    learner = added(store)
+    ids = asked(store, learner, 100)
+    won: list[bytes] = []
+    ready = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        ready.wait()
+        for first in range(0, 100, 20):
+            some = ids[first : first + 20][:: 1 if number % 2 else -1]
+            with store.writing() as writing:
+                won.extend(writing.close_decisions(learner, some, How.TOLD, number))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won) == sorted(ids)
+
+
+def test_only_what_is_due_expires(store: Store) -> None:
+    """Open decisions of this learner from before the time, and at most so many, the oldest first."""
+    learner, other = added(store), added(store, "other")
+    ids, _ = asked(store, learner, 5, at=1000), asked(store, other, 5, at=1000)
+    with store.writing() as writing:
+        writing.close_decisions(learner, ids[:1], How.TOLD, 1)
+        assert writing.expire(learner, 1004, 1004, 2000, 2) == {}
+        assert writing.expire(learner, 0, 1004, 2000, 2).keys() == set(ids[1:3])
+        assert writing.expire(learner, 0, 1004, 2000, 9).keys() == {ids[3]}
+        assert writing.expire(learner, 0, 1004, 2000, 9) == {}
+        assert writing.decisions(ids)[ids[1]].how is How.EXPIRED
+
+
+def test_requests_are_answered_alike(store: Store) -> None:
+    """A request that is known gives the decisions it was answered with, per learner."""
+    learner, other = added(store), added(store, "other")
+    first, second = asked(store, learner), asked(store, learner)
+    with store.writing() as writing:
+        assert writing.add_request(learner, "r", first, 1) is None
+        assert writing.add_request(learner, "r", second, 2) == first
+        assert writing.add_request(other, "r", second, 2) is None
+
+
+def test_decisions_kept_twice_count_once(store: Store) -> None:
+    """Writing the same decision again changes nothing."""
+    learner = added(store)
+    record = DecisionRecord(b"k" * 16, learner, b"d", b"s", 1)
+    with store.writing() as writing:
+        assert writing.add_decisions([record]) == 1
+        assert writing.add_decisions([record, DecisionRecord(b"l" * 16, learner, b"d", b"s", 1)]) == 1
+        assert writing.add_decisions([]) == 0
+
+
+def test_attempts_add_up(store: Store) -> None:
+    """Per learner and person."""
+    learner, other = added(store), added(store, "other")
+    one, two = b"a" * 16, b"b" * 16
+    with store.writing() as writing:
+        assert writing.count_attempts(learner, {one: 2, two: 1}) == {one: 2, two: 1}
+        assert writing.count_attempts(learner, {one: 3}) == {one: 5}
+        assert writing.count_attempts(other, {one: 1}) == {one: 1}
+        assert writing.count_attempts(other, {}) == {}
+        assert writing.attempts(learner, one) == 5
+        assert writing.attempts(learner, b"c" * 16) == 0
+
+
+def test_folding_replaces_state_and_removes_inputs(store: Store, address: str) -> None:
+    """In one transaction: the next generation, and nothing waits any more."""
+    learner = added(store)
+    ids = asked(store, learner)
+    with store.writing() as writing:
+        draws = writing.close_decisions(learner, ids, How.TOLD, 1)
+        writing.add_waiting(learner, dict.fromkeys(ids[:2], b"\0"))
+        assert writing.waiting() == {learner: 2}
+    with store.folding(learner) as fold:
+        assert fold is not None
+        assert (fold.generation, fold.state) == (0, b"first")
+        assert {w.decision: (w.draw, w.payload) for w in fold.waiting} == {
+            key: (draws[key], b"\0") for key in ids[:2]
+        }
+        fold.put(b"second")
+        assert elsewhere(address, "SELECT generation FROM learners") == [(0,)]
+    assert elsewhere(address, "SELECT generation FROM learners") == [(1,)]
+    assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
+    with store.reading() as reading:
+        assert reading.state(learner) == (1, b"second")
+        assert reading.heads([learner, 99]) == {learner: (Status.ACTIVE, 1)}
+        assert reading.waiting() == {}
+
+
+def test_a_fold_that_fails_keeps_its_inputs(store: Store) -> None:
+    """State and feedback stay as they were."""
+    learner = added(store)
+    ids = asked(store, learner, 1)
+    with store.writing() as writing:
+        writing.close_decisions(learner, ids, How.TOLD, 1)
+        writing.add_waiting(learner, {ids[0]: b"\1"})
+
+    def fail() -> None:
+        with store.folding(learner) as fold:
+            assert fold is not None
+            fold.put(b"second")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    with store.reading() as reading:
+        assert reading.state(learner) == (0, b"first")
+        assert reading.waiting() == {learner: 1}
+
+
+def test_a_generation_is_replaced_once(store: Store, address: str) -> None:
+    """If the generation is not the one that was read, nothing is written."""
+    learner = added(store)
+
+    def put(generation: int) -> None:
+        with store.folding(learner) as fold:
+            assert fold is not None
+            fold.generation = generation
+            fold.put(b"from nowhere")
+
+    with pytest.raises(Conflict):
+        put(1)
+    with store.reading() as reading:
+        assert reading.state(learner) == (0, b"first")
+
+
+def test_a_fold_can_be_resumed_from_a_known_state(store: Store) -> None:
+    """Without reading it; if it is not the latest any more, nothing is written."""
+    learner = added(store)
+    with store.writing() as writing:
+        writing.resume(learner, 0, b"first").put(b"second")
+
+    def again() -> None:
+        with store.writing() as writing:
+            writing.resume(learner, 0, b"first").put(b"other")
+
+    with pytest.raises(Conflict):
+        again()
+    with store.reading() as reading:
+        assert reading.state(learner) == (1, b"second")
+
+
+def test_a_fold_takes_no_more_than_it_was_told(store: Store) -> None:
+    """The rest waits for the next one."""
+    learner = added(store)
+    ids = asked(store, learner, 5)
+    with store.writing() as writing:
+        writing.close_decisions(learner, ids, How.TOLD, 1)
+        writing.add_waiting(learner, dict.fromkeys(ids, b"\1"))
+    with store.folding(learner, most=3) as fold:
+        assert fold is not None
+        assert len(fold.waiting) == 3
+        fold.put(b"second")
+    with store.reading() as reading:
+        assert reading.waiting() == {learner: 2}
+
+
+def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) -> None:
+    """Minutes are summed over writers; old ones are merged to hours and lose nothing."""
+    learner = added(store)
+    with store.writing() as writing:
+        for start in (0, 60_000, 60_000, 2 * HOUR):
+            writing.add_counts(learner, start, Counts(2, 1, 0, 1, 1))
+    with store.reading() as reading:
+        assert [(m.start, m.counts.asked) for m in reading.minutes(learner, 1)] == [
+            (60_000, 4),
+            (2 * HOUR, 2),
+        ]
+        total = reading.counts(learner)
+    assert (total, total.pending) == (Counts(8, 4, 0, 4, 4), 4)
+    for _ in range(2):
+        with store.writing() as writing:
+            writing.merge_minutes(HOUR + 5)
+    with store.reading() as reading:
+        assert reading.counts(learner) == total
+        assert [m.start for m in reading.minutes(learner, 0)] == [0, 2 * HOUR]
+
+
+def test_compaction_forgets_what_is_closed_and_old(store: Store) -> None:
+    """Open decisions, recent ones and those whose feedback waits stay; `open_too` takes open ones as well."""
+    learner = added(store)
+    ids = asked(store, learner, 5, at=1000)
+    with store.writing() as writing:
+        writing.add_request(learner, "old", ids, 1000)
+        writing.add_request(learner, "new", ids, 9000)
+        writing.close_decisions(learner, [ids[0], ids[1], ids[4]], How.TOLD, 1)
+        writing.add_waiting(learner, {ids[1]: b"\1"})
+        assert writing.compact(learner, 1003) == 1
+        assert writing.decisions(ids).keys() == set(ids[1:])
+        assert writing.request(learner, "old") is None
+        assert writing.request(learner, "new") == ids
+        assert writing.compact(learner, 1003, open_too=True) == 2
+
+
+def test_dropped_feedback_is_gone(store: Store) -> None:
+    """A learner that is closed for good keeps no inputs."""
+    learner = added(store)
+    ids = asked(store, learner, 2)
+    with store.writing() as writing:
+        writing.close_decisions(learner, ids, How.TOLD, 1)
+        writing.add_waiting(learner, dict.fromkeys(ids, b"\1"))
+        writing.set_status(learner, Status.CLOSED)
+        assert writing.drop_waiting(learner) == 2
+        assert writing.waiting() == {}
+        assert writing.heads([learner])[learner] == (Status.CLOSED, 0)
+
+
+def test_populations_can_change_their_limit(store: Store) -> None:
+    """And are found while locked."""
+    with store.writing() as writing:
+        writing.add_population(PopulationRecord("p", 1.0))
+        writing.add_population(PopulationRecord("p", None))
+        assert writing.lock_population("p") == PopulationRecord("p", None)
+        assert writing.lock_population("q") is None
+
+
+def test_keys_are_revoked(store: Store) -> None:
+    """A revoked key is listed no more, and is not revoked twice."""
+    with store.writing() as writing:
+        writing.add_key(KeyRecord(b"1" * 32, "read", "x", 1))
+        writing.add_key(KeyRecord(b"2" * 32, "admin", "y", 2))
+    with pytest.raises(AlreadyExists), store.writing() as writing:
+        writing.add_key(KeyRecord(b"1" * 32, "read", "x", 1))
+    with store.writing() as writing:
+        assert writing.revoke_key(b"1" * 32)
+        assert not writing.revoke_key(b"1" * 32)
+    with store.reading() as reading:
+        listed = reading.keys()
+    assert [key.label for key in listed] == ["y"]
+
+
+def test_errors_of_the_database_quote_no_parameters(store: Store) -> None:
+    """Not even in the causes of the error."""
+
+    def twice() -> None:
+        with store.writing() as writing:
+            for _ in range(2):
+                writing.add_waiting(1, {b"same" * 4: b"told in secret"})
+
+    with pytest.raises(StoreError) as caught:
+        twice()
+    error: BaseException | None = caught.value
+    while error is not None:
+        assert "secret" not in str(error)
+        error = error.__cause__
+
+
+def test_a_database_of_a_newer_release_is_refused(store: Store, address: str) -> None:
+    """It is not touched."""
+    store.close()
+    engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE schema_version SET version_num = '9999'"))
+    engine.dispose()
+    with pytest.raises(StoreError, match="newer release"):
+        open_store(address)
+
+
+def test_the_migrated_schema_is_the_one_in_use(store: Store, address: str) -> None:
+    """What migrations make has the columns that the code uses, no more and no fewer."""
+    from discreet.storage.tables import metadata
+
+    engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+    try:
+        found = sa.inspect(engine)
+        assert set(found.get_table_names()) == {*metadata.tables, "schema_version"}
+        for name, table in metadata.tables.items():
+            columns = {column["name"]: column["nullable"] for column in found.get_columns(name)}
+            assert columns == {c.name: bool(c.nullable) for c in table.columns}
+            indexes = {index["name"] for index in found.get_indexes(name)}
+            assert {index.name for index in table.indexes} <= indexes
+    finally:
+        engine.dispose()
