@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types layers unit bench clean help
+.PHONY: demo test lint types layers docs unit bench dist clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -25,7 +25,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.user ## install and run the main job
 	$(BIN)/discreet demo
 
-test: lint types layers unit ## lint, types, layers, tests with coverage and doctests
+test: lint types layers docs unit ## lint, types, layers, documentation, tests with coverage and doctests
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -37,11 +37,17 @@ types: $(VENV)/.dev
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.dev ## build the documentation into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 unit: $(VENV)/.dev
-	$(BIN)/pytest --cov --cov-report=term
+	$(BIN)/pytest -n 2 --cov --cov-report=term
 
 bench: $(VENV)/.dev ## run the benchmarks, print one table of ratios
 	$(BIN)/python -m benchmarks
+
+dist: $(VENV)/.dev ## build the source archive and the wheel into dist/
+	$(BIN)/python -m build --outdir dist .
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) build dist site .coverage htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -68,6 +68,7 @@ class WordSource:
         ones, so the guarantees hold against computationally bounded observers
         (`docs/guarantees.md#finite-precision`).
 
+    Examples:
         >>> source = WordSource(seed=7)
         >>> source.word() == WordSource(seed=7).word()
         True

@@ -109,8 +109,9 @@ def summary_of(trace: Trace) -> dict[str, Any]:
 def parsed(parameters: list[str]) -> dict[str, Any]:
     """``name=value`` pairs; a value is a JSON value where it looks like one, else text.
 
-    >>> parsed(["gap=0.1", "path=a.csv"])
-    {'gap': 0.1, 'path': 'a.csv'}
+    Examples:
+        >>> parsed(["gap=0.1", "path=a.csv"])
+        {'gap': 0.1, 'path': 'a.csv'}
     """
     found = {}
     for entry in parameters:

@@ -192,8 +192,9 @@ def block_lengths(
 ) -> tuple[int, int]:
     """The shortest block, where noise and the largest gradients have the same energy, and the longest.
 
-    >>> block_lengths(6, 128.0, 8.0)
-    (10, 160)
+    Examples:
+        >>> block_lengths(6, 128.0, 8.0)
+        (10, 160)
     """
     most = math.inf if horizon is None else max(1, horizon // 16)
     shortest = min(max(1, round(math.sqrt(n * noise_variance / squared_gradient))), most)

@@ -48,6 +48,7 @@ class BinaryTree(CompiledPrefixSum):
         of scale levels * D1 / epsilon, or discrete Gaussian with sigma^2 = levels * D2^2 / (2 rho).
         Proof: `docs/guarantees.md#binary-tree`.
 
+    Examples:
         >>> import numpy as np
         >>> bound = VectorBound(coordinate=10, l1=20)
         >>> tree = BinaryTree(3, 1000, bound, Budget(epsilon=1.0))
@@ -107,8 +108,9 @@ class BinaryTree(CompiledPrefixSum):
 def mean_nodes(rounds: int) -> float:
     """The mean number of binary ones in 1..rounds: how many nodes make up a prefix.
 
-    >>> mean_nodes(4)  # 1, 10, 11, 100
-    1.25
+    Examples:
+        >>> mean_nodes(4)  # 1, 10, 11, 100
+        1.25
     """
     ones = 0
     for level in range(rounds.bit_length()):

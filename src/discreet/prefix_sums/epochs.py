@@ -38,6 +38,7 @@ class Epochs(PrefixSum):
         :class:`~discreet.prefix_sums.kary.KAryTree` with height + 1 for height, epoch by
         epoch. Proof: `docs/guarantees.md#epochs`.
 
+    Examples:
         >>> sums = Epochs(2, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
         >>> [sums.add(np.array([1, 2])).round for _ in range(6)]
         [1, 2, 3, 4, 5, 6]

@@ -74,6 +74,7 @@ class KAryTree(CompiledPrefixSum):
         height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`, which also
         says why there is no discrete Gaussian here.
 
+    Examples:
         >>> tree = KAryTree(2, 2**14, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
         >>> tree.shape
         Shape(arity=33, height=3)
@@ -156,8 +157,9 @@ def best_shape(rounds: int, extra_nodes: int = 0) -> Shape:
 
     A node's variance is proportional to (height + extra_nodes)^2.
 
-    >>> best_shape(2**20)
-    Shape(arity=19, height=5)
+    Examples:
+        >>> best_shape(2**20)
+        Shape(arity=19, height=5)
     """
     shapes = (shape_for(k, rounds) for k in range(3, _LARGEST_ARITY + 1, 2))
     return min(shapes, key=lambda shape: mean_nodes(shape, rounds) * (shape.height + extra_nodes) ** 2)
@@ -166,8 +168,9 @@ def best_shape(rounds: int, extra_nodes: int = 0) -> Shape:
 def mean_nodes(shape: Shape, rounds: int) -> float:
     """The mean over rounds 1..T of the number of nodes in a prefix: the sum of absolute digits.
 
-    >>> mean_nodes(Shape(3, 2), 4)  # balanced: 1, 1(-1), 10, 11
-    1.5
+    Examples:
+        >>> mean_nodes(Shape(3, 2), 4)  # balanced: 1, 1(-1), 10, 11
+        1.5
     """
     k, reach = shape.arity, shape.reach
     sizes = [abs((q + reach) % k - reach) for q in range(k)]

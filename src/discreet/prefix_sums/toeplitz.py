@@ -111,9 +111,10 @@ def _one_minus_power(gaps: FloatArray, exponent: int) -> FloatArray:
 def best_factor(rounds: int, buffers: int) -> Factor:
     """Poles and zeros of least squared sensitivity times mean variance, found numerically.
 
-    >>> factor = best_factor(1024, 3)
-    >>> round(factor.squared_sensitivity(1024) * factor.mean_variance(1024), 3)
-    9.355
+    Examples:
+        >>> factor = best_factor(1024, 3)
+        >>> round(factor.squared_sensitivity(1024) * factor.mean_variance(1024), 3)
+        9.355
     """
     from scipy.optimize import minimize
 

@@ -51,6 +51,7 @@ def rho_of_epsilon(epsilon: float, delta: float) -> float:
         covers its rounding. Good for discrete and for real Gaussians
         (`docs/guarantees.md#gaussian-noise`).
 
+    Examples:
         >>> rho = rho_of_epsilon(1.0, 1e-6)
         >>> f"{rho:.5f}", epsilon_of_rho(rho, 1e-6) <= 1.0
         ('0.02435', True)
@@ -68,6 +69,7 @@ def gaussian_rho_of_epsilon(epsilon: float, delta: float) -> float:
         **over the real numbers** (`docs/guarantees.md#gaussian-noise`). The discrete
         Gaussian goes through :func:`rho_of_epsilon`, which gives a smaller rho.
 
+    Examples:
         >>> rho = gaussian_rho_of_epsilon(1.0, 1e-6)
         >>> f"{rho:.5f}", epsilon_of_gaussian(1 / math.sqrt(2 * rho), 1.0, 1e-6) <= 1.0
         ('0.02801', True)

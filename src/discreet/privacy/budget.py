@@ -23,8 +23,9 @@ class Budget:
         rounds_per_person: In how many rounds one person may appear. Each round gets
             epsilon / k, or rho / k^2.
 
-    >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
-    Fraction(1, 4)
+    Examples:
+        >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
+        Fraction(1, 4)
     """
 
     epsilon: float | Fraction | None = None

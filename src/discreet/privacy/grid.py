@@ -60,9 +60,10 @@ class Grid:
         high: Upper end.
         units: Steps in half the range.
 
-    >>> grid = Grid(0.0, 1.0, units=100)
-    >>> grid.of(0.75), grid.of(7.0), grid.of(float("nan")), grid.value(50)
-    (50, 100, 0, 0.75)
+    Examples:
+        >>> grid = Grid(0.0, 1.0, units=100)
+        >>> grid.of(0.75), grid.of(7.0), grid.of(float("nan")), grid.value(50)
+        (50, 100, 0, 0.75)
     """
 
     low: float

@@ -63,8 +63,9 @@ class Guarantee:
     def composed(self, rounds_per_person: int) -> "Guarantee":
         """The guarantee of somebody who appears in up to so many rounds (group privacy).
 
-        >>> Guarantee(epsilon=0.5).composed(4).epsilon
-        2.0
+        Examples:
+            >>> Guarantee(epsilon=0.5).composed(4).epsilon
+            2.0
         """
         k = integer("composed", "rounds_per_person", rounds_per_person, least=1)
         if self.rounds_per_person != 1:
@@ -168,8 +169,9 @@ def _composed_delta(epsilon: float, delta: float, k: int) -> float:
 def rounded_up(number: float, digits: int = 6) -> str:
     """A nonnegative number in at most so many digits, never less than its own shortest decimal form.
 
-    >>> rounded_up(1.0), rounded_up(1.0000004999), rounded_up(1e-05), rounded_up(2.7182818, 3)
-    ('1', '1.00001', '1e-05', '2.72')
+    Examples:
+        >>> rounded_up(1.0), rounded_up(1.0000004999), rounded_up(1e-05), rounded_up(2.7182818, 3)
+        ('1', '1.00001', '1e-05', '2.72')
     """
     if number == 0 or math.isinf(number):
         return f"{number:g}"

@@ -93,9 +93,10 @@ def variance(law: Law) -> float:
 def sample(law: Law, count: int, source: WordSource) -> IntArray:
     """An array of `count` independent samples.
 
-    >>> from fractions import Fraction
-    >>> sample(laplace(Fraction(10)), 5, WordSource(seed=1)).shape
-    (5,)
+    Examples:
+        >>> from fractions import Fraction
+        >>> sample(laplace(Fraction(10)), 5, WordSource(seed=1)).shape
+        (5,)
     """
     out = np.empty(integer("sample", "count", count, least=0), dtype=np.int64)
     source.feed(lambda done, words, cursor: fill(law, out, done, words, cursor), out.size)
@@ -105,8 +106,9 @@ def sample(law: Law, count: int, source: WordSource) -> IntArray:
 def wrapped(number: int) -> int:
     """What remains of an unbounded sum of data and noise: its representative modulo 2^64 in int64.
 
-    >>> wrapped(2**63), wrapped(-5)
-    (-9223372036854775808, -5)
+    Examples:
+        >>> wrapped(2**63), wrapped(-5)
+        (-9223372036854775808, -5)
     """
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 

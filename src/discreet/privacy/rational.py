@@ -17,8 +17,9 @@ LARGEST_LOSS = 1000
 def privacy_loss(owner: str, name: str, value: float | Fraction) -> Fraction:
     """A positive epsilon or rho, exactly as given.
 
-    >>> privacy_loss("this example", "epsilon", 0.5)
-    Fraction(1, 2)
+    Examples:
+        >>> privacy_loss("this example", "epsilon", 0.5)
+        Fraction(1, 2)
     """
     wanted = f"a positive number of at most {LARGEST_LOSS}"
     try:

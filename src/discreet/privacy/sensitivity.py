@@ -40,11 +40,12 @@ class VectorBound:
         step: The value of one unit.
         l2: Largest Euclidean norm, in units, or None for what the other two imply.
 
-    >>> bound = VectorBound.for_costs(0.0, 1.0, units=10)
-    >>> bound.enforce(np.array([1.0, -1.0, 1.0]))
-    array([ 13, -13,  13])
-    >>> bound.l1_distance(), bound.squared_l2_distance()
-    (80, 3200)
+    Examples:
+        >>> bound = VectorBound.for_costs(0.0, 1.0, units=10)
+        >>> bound.enforce(np.array([1.0, -1.0, 1.0]))
+        array([ 13, -13,  13])
+        >>> bound.l1_distance(), bound.squared_l2_distance()
+        (80, 3200)
     """
 
     coordinate: int

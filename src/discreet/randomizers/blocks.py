@@ -38,6 +38,7 @@ class Blocks(Exclusive):
         value enters one block sum, moved by at most 2 * units, exactly. Noise: discrete
         Laplace of scale 2 * units / epsilon per block. Proof: `docs/guarantees.md#factorisations`.
 
+    Examples:
         >>> blocks = Blocks(epsilon=1.0, cost_range=(0.0, 1.0), length=2)
         >>> blocks.add(0.3) is None, isinstance(blocks.add(0.4), float)
         (True, True)
@@ -125,8 +126,9 @@ class Blocks(Exclusive):
 def best_length(epsilon: Fraction) -> int:
     """The whole length that minimises length + 8 / (length epsilon^2).
 
-    >>> best_length(Fraction(1, 4))
-    11
+    Examples:
+        >>> best_length(Fraction(1, 4))
+        11
     """
     ideal = math.sqrt(8) / float(epsilon)
     near = {min(max(1, math.floor(ideal)), LONGEST_BLOCK), min(max(1, math.ceil(ideal)), LONGEST_BLOCK)}

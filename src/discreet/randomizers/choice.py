@@ -29,10 +29,11 @@ def best_randomizer(
         units: Grid steps in half the range.
         source: Random words.
 
-    >>> best_randomizer(1.0)
-    OneBit(epsilon=1, cost_range=(-1.0, 1.0))
-    >>> best_randomizer(0.25, local=False)
-    Blocks(epsilon=0.25, length=11, private=True)
+    Examples:
+        >>> best_randomizer(1.0)
+        OneBit(epsilon=1, cost_range=(-1.0, 1.0))
+        >>> best_randomizer(0.25, local=False)
+        Blocks(epsilon=0.25, length=11, private=True)
     """
     candidates: list[Randomizer] = [
         OneBit(epsilon, cost_range, units=units, source=source),

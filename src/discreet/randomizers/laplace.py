@@ -24,6 +24,7 @@ class LaplaceOnGrid:
         discrete Laplace of scale 2 * units / epsilon, rounded up. Proof:
         `docs/guarantees.md#finite-precision`.
 
+    Examples:
         >>> randomizer = LaplaceOnGrid(epsilon=1.0, cost_range=(0.0, 1.0))
         >>> isinstance(randomizer.estimate(randomizer.release(0.3)), float)
         True

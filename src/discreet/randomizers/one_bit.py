@@ -47,6 +47,7 @@ class OneBit:
         exactly. The mean of the estimate is the grid value exactly. Proof:
         `docs/guarantees.md#one-bit`.
 
+    Examples:
         >>> randomizer = OneBit(epsilon=1.0, cost_range=(0.0, 1.0))
         >>> bit = randomizer.release(0.3)
         >>> bit in (0, 1), round(randomizer.estimate(1), 3)

@@ -239,8 +239,9 @@ def as_maker(learner: Learner | LearnerMaker) -> LearnerMaker:
 def log_grid(rounds: int, count: int) -> IntArray:
     """At most `count` whole numbers from 1 to `rounds`, evenly on a logarithmic scale; the last is there.
 
-    >>> log_grid(1000, 4).tolist()
-    [1, 10, 100, 1000]
+    Examples:
+        >>> log_grid(1000, 4).tolist()
+        [1, 10, 100, 1000]
     """
     spaced = np.unique(np.rint(np.geomspace(1, rounds, max(count, 1))).astype(np.int64))
     return spaced if count > 1 else np.array([rounds], dtype=np.int64)
