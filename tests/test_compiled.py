@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import os
 import pathlib
 import pkgutil
 import subprocess
@@ -107,3 +108,51 @@ def test_the_users_own_cache_setting_is_left_alone() -> None:
     before = numba.config.CACHE_DIR
     kernel(lambda x: x)
     assert before == numba.config.CACHE_DIR
+
+
+USERS_STREAM = """
+from typing import NamedTuple
+import numpy as np
+from discreet.compiled import kernel
+from discreet.environments import Stream, prefix_cost
+from discreet.set_functions import Modular
+
+class Rounds(NamedTuple):
+    costs: np.ndarray
+
+@prefix_cost.register(Rounds)
+@kernel
+def cost(stream, t, x, order, size):
+    return 0.25
+
+class Own(Stream):
+    n, rounds, cost_range, compiled = 2, 3, (0.0, 1.0), Rounds(np.zeros(3))
+    def total_until(self, rounds):
+        return Modular([0, 0])
+"""
+PLAYS = """
+import discreet
+from discreet.simulation import play
+{imports}
+print(play(discreet.BanditLearner(2, 1.0, (0, 1), seed=1), {stream}).tolist())
+"""
+
+
+def test_parts_of_others_are_not_cached(tmp_path: pathlib.Path) -> None:
+    """A user's changed kernel counts at once, and programs that cannot import it run all the same."""
+    # A cache of its own: if this fails, what it leaves there must not break other programs.
+    paths = {"PYTHONPATH": str(pathlib.Path(discreet.__path__[0]).parent)}
+    environment = os.environ | paths | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    users, others = tmp_path / "users", tmp_path / "others"
+    users.mkdir()
+    others.mkdir()
+
+    def printed(imports: str, stream: str, folder: pathlib.Path) -> str:
+        script = [sys.executable, "-c", PLAYS.format(imports=imports, stream=stream)]
+        return subprocess.check_output(script, cwd=folder, env=environment, text=True).strip()
+
+    for cost in ("0.25", "0.125"):
+        (users / "users_stream.py").write_text(USERS_STREAM.replace("0.25", cost))
+        assert printed("from users_stream import Own", "Own()", users) == f"[{cost}, {cost}, {cost}]"
+    ours = printed("from discreet.environments import ItemSigns", "ItemSigns(2, 3, 1.0)", others)
+    assert len(ours.split(",")) == 3

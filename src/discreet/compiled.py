@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numba
 import numpy as np
 from numba import types
+from numba.core.caching import FunctionCache
 from numba.extending import overload
 
 _config: Any = numba.config
@@ -29,11 +30,46 @@ State = TypeVar("State", bound=tuple[Any, ...])
 def kernel(function: Function) -> Function:
     """Compile `function` on first call, cache it on disk, run it without the interpreter lock.
 
+    Only what is made of this package alone is cached. Kernels of others, and this package's where they are
+    put together with parts of others (a user's own stream, say), are compiled once in each process.
+
     Division by zero follows IEEE rules instead of raising, so that no branch of a
     kernel can turn a private value into an exception.
     """
-    with _cached_in(kernel_cache()):
-        return cast(Function, numba.njit(function, cache=True, nogil=True, error_model="numpy"))
+    compiled: Any = numba.njit(function, nogil=True, error_model="numpy")
+    if _is_ours(function.__module__):
+        with _cached_in(kernel_cache()):
+            compiled._cache = _OursAlone(function)  # type: ignore[no-untyped-call] # numba's
+    return cast(Function, compiled)
+
+
+class _OursAlone(FunctionCache):
+    """A cache on disk that keeps no code with parts from other packages inside.
+
+    It could not tell when they change; and where their modules cannot be imported, not even its other
+    entries could be read.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return super().load_overload(sig, target_context) if _all_ours(sig) else None  # type: ignore[no-untyped-call] # numba's
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if _all_ours(sig):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call] # numba's
+
+
+def _all_ours(kinds: Any) -> bool:
+    """Whether all named tuples among numba's types, and inside them, are this package's."""
+    for kind in kinds:
+        if isinstance(kind, types.BaseTuple):
+            owner = getattr(kind, "instance_class", None)
+            if not (owner is None or _is_ours(owner.__module__)) or not _all_ours(kind):
+                return False
+    return True
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 @functools.cache
