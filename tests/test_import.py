@@ -32,6 +32,13 @@ def test_bare_import_loads_nothing_heavy() -> None:
     assert not modules_after("import discreet") & HEAVY
 
 
+def test_a_client_needs_no_compiler() -> None:
+    """Randomising a bit and sending it loads httpx and numpy, and none of what a server needs."""
+    loaded = modules_after("import discreet; discreet.Client, discreet.Pinned(1.0, (0, 1))")
+    heavy = (HEAVY - {"numpy"}) | {"sqlalchemy", "psycopg", "cryptography", "uvicorn", "sqlite3"}
+    assert not loaded & heavy
+
+
 def test_the_check_above_can_fail() -> None:
     """Using a kernel does load numba, so the list of modules is looked at rightly."""
     assert "numba" in modules_after("import discreet; discreet.lovasz")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         auditing,
         baselines,
         bounds,
+        client,
         environments,
         estimators,
         learners,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     )
     from discreet.auditing.auditor import audit
     from discreet.auditing.report import Audit
+    from discreet.client import AsyncClient, Client, Pinned
     from discreet.learners import BanditLearner, Decision, FullInformationLearner
     from discreet.loading import load
     from discreet.minimizers import Minimum, minimize
@@ -45,12 +47,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AsyncClient",
     "Audit",
     "BanditLearner",
+    "Client",
     "Decision",
     "DiscreetError",
     "FullInformationLearner",
     "Minimum",
+    "Pinned",
     "Plan",
     "Trace",
     "__version__",
@@ -58,6 +63,7 @@ __all__ = [
     "auditing",
     "baselines",
     "bounds",
+    "client",
     "environments",
     "estimators",
     "learners",
@@ -78,6 +84,9 @@ __all__ = [
 #: Public names that are not modules -> the module that defines them.
 _HOME = {
     "Audit": "discreet.auditing",
+    "AsyncClient": "discreet.client",
+    "Client": "discreet.client",
+    "Pinned": "discreet.client",
     "BanditLearner": "discreet.learners",
     "Decision": "discreet.learners",
     "FullInformationLearner": "discreet.learners",

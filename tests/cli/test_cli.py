@@ -24,7 +24,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "simulate", "compare", "report", "plan", "audit", "minimize", "list"]
+    "command", ["demo", "simulate", "compare", "report", "plan", "audit", "minimize", "serve", "list"]
 )
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With what it does; those with options to learn have examples."""

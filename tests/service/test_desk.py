@@ -324,6 +324,16 @@ def test_a_tree_makes_as_many_decisions_as_it_was_made_for(desk: Desk) -> None:
     assert len(desk.ask("plan", 8)) == 8
 
 
+def test_a_learner_that_can_count_no_further_is_not_asked(desk: Desk) -> None:
+    """After 2^32 rounds a decision could not be learnt from, so none is made."""
+    bandit(desk)
+    shown = desk._registry.named("shop").shown
+    shown._core.rounds[0] = shown.horizon
+    with pytest.raises(HorizonReached):
+        desk.ask("shop")
+    assert desk.learner("shop").counts.asked == 0
+
+
 def test_everything_survives_closing(desk: Desk, address: str) -> None:
     """Open decisions, closed ones, points and counts."""
     bandit(desk)

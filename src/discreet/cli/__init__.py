@@ -1,4 +1,4 @@
-"""The command line: ``discreet demo | simulate | compare | report | plan | audit | minimize | list``."""
+"""The command line: ``discreet demo | simulate | compare | plan | audit | serve`` and a few more."""
 
 from __future__ import annotations
 

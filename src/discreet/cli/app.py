@@ -8,9 +8,12 @@ from typing import Annotated
 
 import typer
 
+from discreet.cli import keys, store
+from discreet.cli.options import Json, KeyFile, Store
+
 app = typer.Typer(
     name="discreet",
-    help="Private online decisions over sets: simulate, compare, plan, audit.",
+    help="Private online decisions over sets: simulate, compare, plan, audit, serve.",
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -18,7 +21,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print data instead of words.")]
+app.add_typer(store.app, name="store")
+app.add_typer(keys.app, name="keys")
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress bar.")]
 Report = Annotated[pathlib.Path | None, typer.Option("--report", help="Where the HTML report goes.")]
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.")]
@@ -266,6 +271,41 @@ def minimize(
     from discreet.cli.minimize import run
 
     run(file, json)
+
+
+@app.command(
+    epilog="""Examples:
+
+discreet serve
+
+discreet serve --store /var/lib/discreet/shop.db --port 8710 --key-file /etc/discreet/shop.key
+
+discreet serve --store postgresql://discreet@db.internal/shop --workers 4 --key-file /etc/discreet/shop.key
+
+The first start of a store prints an admin key on standard output, once. Logs go to standard error, one JSON
+object a line. SIGTERM ends the server after running requests were answered."""
+)
+def serve(
+    store: Store = "discreet.db",
+    host: Annotated[
+        str, typer.Option(help="Where to listen. Beyond 127.0.0.1 put a proxy with TLS in front.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0 for any that is free.")] = 8710,
+    workers: Annotated[int, typer.Option(help="Processes; more than one needs PostgreSQL.")] = 1,
+    key_file: KeyFile = None,
+    log_level: Annotated[
+        str, typer.Option(help="debug, info (with a line for each request), warning or error.")
+    ] = "info",
+    rate: Annotated[
+        float | None,
+        typer.Option(help="Requests per second of one bearer key, in each process; 10,000 by default."),
+    ] = None,
+    max_body: Annotated[int | None, typer.Option(help="Bytes of a request's body; 4 MiB by default.")] = None,
+) -> None:
+    """Serve learners over HTTP: durable, private, for many workers."""
+    from discreet.cli.serve import run
+
+    run(store, host, port, workers, key_file, log_level, rate, max_body)
 
 
 @app.command(name="list")

@@ -37,6 +37,7 @@ class Summary:
     Attributes:
         point: The inclusion level of each item.
         rounds: How many rounds have been learnt from.
+        releases: How often something was released: bits of a bandit, blocks, or rounds of a tree.
         mean: The mean cost (or reward) as far as it was released, or None.
         noise_variance: Of one released number: how much of a mean is still noise.
         guarantee: What is promised to each person.
@@ -44,6 +45,7 @@ class Summary:
 
     point: tuple[float, ...]
     rounds: int
+    releases: int
     mean: float | None
     noise_variance: float
     guarantee: Guarantee
@@ -110,6 +112,7 @@ class Detached(ABC):
             return Summary(
                 point=tuple(self._core.x.tolist()),
                 rounds=int(self._core.rounds[0]),
+                releases=self.releases,
                 mean=self._mean(),
                 noise_variance=float(self._learner.noise_variance),  # type: ignore[attr-defined] # both have it
                 guarantee=self.guarantee,

@@ -152,8 +152,8 @@ class Batch:
 
     def _room(self, kept: Kept) -> int | None:
         """How many more decisions a learner for a number of rounds can make; None for any number."""
-        if not kept.limited:
-            return None
+        if not kept.limited:  # but for the most rounds that any learner can count
+            return None if kept.shown.rounds < kept.shown.horizon else 0
         self._writing.fold(kept.id, wait=True, most=0)  # so that no other process counts meanwhile
         return kept.shown.horizon - self._writing.counts(kept.id).asked
 

@@ -23,7 +23,7 @@ from discreet.learners.detached import DetachedFunctions
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.batch import Ask, Batch, Tell, Told
-from discreet.service.bearer import Bearers
+from discreet.service.bearers import Bearers
 from discreet.service.committer import Committer
 from discreet.service.housekeeping import Housekeeping
 from discreet.service.kept import Kept
@@ -38,8 +38,9 @@ from discreet.service.records import (
     MinuteView,
     Outcome,
     PopulationView,
+    RecentChoice,
 )
-from discreet.service.registry import DEADLINE, Registry
+from discreet.service.registry import DEADLINE, Registry, members
 from discreet.service.witness import Witness
 from discreet.storage.base import Store
 from discreet.storage.records import DecisionRecord, PopulationRecord
@@ -180,6 +181,10 @@ class Desk:
     def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
         """What happened to a learner since a time in milliseconds, minute by minute."""
         return self._registry.minutes(name, since)
+
+    def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
+        """The sets chosen lately, latest first."""
+        return self._registry.recent(name, checks.integer("recent", "most", most, 1, 1000))
 
     # Populations
 
@@ -368,8 +373,7 @@ def _number(decision: str) -> bytes | None:
 
 
 def _choice(items: Sequence[Hashable], decision: DecisionRecord) -> Choice:
-    mask = int.from_bytes(decision.subset, "little")
-    return Choice(decision.id.hex(), tuple(item for k, item in enumerate(items) if mask >> k & 1))
+    return Choice(decision.id.hex(), members(items, decision.subset))
 
 
 def _milliseconds() -> int:

@@ -13,7 +13,8 @@ from discreet.storage.sqlite import SqliteStore
 
 #: The environment variable that may name the witness file.
 WITNESS_VARIABLE = "DISCREET_WITNESS"
-_FINGERPRINT = "key fingerprint"
+#: Under which name a store notes which key it was made with.
+FINGERPRINT = "key fingerprint"
 
 
 def opened(
@@ -25,13 +26,13 @@ def opened(
     store = open_store(where)
     try:
         base = store.path if isinstance(store, SqliteStore) else None
-        file = pathlib.Path(key_file) if key_file is not None else _beside(base, ".key")
+        file = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
         with store.reading() as reading:
-            noted = reading.meta(_FINGERPRINT)
+            noted = reading.meta(FINGERPRINT)
         ring = KeyRing.found(file, create=noted is None)
         if noted is None:
             with store.writing() as writing:
-                noted = writing.note_once(_FINGERPRINT, ring.fingerprint)
+                noted = writing.note_once(FINGERPRINT, ring.fingerprint)
         if noted != ring.fingerprint:
             raise WrongKey(
                 "This store was made with another key. With the one given nothing that was sealed can be "
@@ -59,5 +60,6 @@ def _witness_path(
     return pathlib.Path(home) / "discreet" / f"{ring.fingerprint}.witness"
 
 
-def _beside(base: pathlib.Path | None, ending: str) -> pathlib.Path | None:
-    return None if base is None else base.with_name(base.name + ending)
+def default_key_file(store: Store) -> pathlib.Path | None:
+    """Where the key of a store is if nothing else is said: beside an SQLite file."""
+    return store.path.with_name(store.path.name + ".key") if isinstance(store, SqliteStore) else None

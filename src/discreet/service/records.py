@@ -93,7 +93,8 @@ class LearnerView:
         items: The items.
         arguments: Those it was made with.
         population: The people it learns from, or None.
-        status: "active", "archived", "closed" (a later epoch took over) or "stale" (an old backup).
+        status: "active", "archived", "closed" (a later epoch took over), "handed_over" (exported) or "stale"
+            (an old backup).
         deadline_seconds: When decisions that were not told about are closed.
         created_at: Milliseconds since 1970.
         generation: Of the state shown.
@@ -134,8 +135,25 @@ class PopulationView:
 
 @dataclasses.dataclass(frozen=True)
 class MinuteView:
-    """A minute of a learner (an hour, once it is long ago): counts, and the mean of what was released."""
+    """A minute of a learner (an hour, once it is long ago).
+
+    Attributes:
+        start: Milliseconds since 1970.
+        counts: What happened.
+        mean: Of what was released, or None.
+        standard_error: Of the mean, at most: half the distance of the two numbers that a bit can stand for,
+            over the square root of how many bits there were. Of noise and values together.
+    """
 
     start: int
     counts: Counts
     mean: float | None
+    standard_error: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class RecentChoice:
+    """A set that was chosen lately, without the id under which to tell."""
+
+    asked_at: int
+    subset: tuple[Item, ...]

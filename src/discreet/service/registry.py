@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from discreet import checks
@@ -16,7 +17,7 @@ from discreet.service import ledger
 from discreet.service.batch import MINUTE
 from discreet.service.kept import Kept, sealed_state
 from discreet.service.keys import KeyRing
-from discreet.service.records import LearnerView, MinuteView
+from discreet.service.records import LearnerView, MinuteView, RecentChoice
 from discreet.service.witness import Witness
 from discreet.storage.base import Store, Writing
 from discreet.storage.records import Counts, LearnerRecord, NewLearner, Status
@@ -212,14 +213,30 @@ class Registry:
         kept = self.named(name)
         with self._store.reading() as reading:
             found = reading.minutes(kept.id, since)
-        learner = kept.shown
-        return [
-            MinuteView(
-                minute.start,
-                minute.counts,
-                learner.mean_of(minute.counts.ones, minute.counts.released)
-                if isinstance(learner, DetachedBandit)
-                else None,
-            )
-            for minute in found
-        ]
+        return [MinuteView(minute.start, minute.counts, *_estimate(kept, minute.counts)) for minute in found]
+
+    def recent(self, name: str, most: int) -> list[RecentChoice]:
+        """The sets chosen lately; see `Desk.recent`."""
+        kept = self.named(name)
+        items = kept.record.settings["items"]
+        with self._store.reading() as reading:
+            found = reading.recent(kept.id, most)
+        return [RecentChoice(at, members(items, subset)) for at, subset in found]
+
+
+def members(items: Sequence[Any], subset: bytes) -> tuple[Any, ...]:
+    """The items of a subset as it is kept."""
+    mask = int.from_bytes(subset, "little")
+    return tuple(item for k, item in enumerate(items) if mask >> k & 1)
+
+
+def _estimate(kept: Kept, counts: Counts) -> tuple[float | None, float | None]:
+    """The mean that released bits stand for, and its standard error at most."""
+    learner = kept.shown
+    if not isinstance(learner, DetachedBandit) or counts.released == 0:
+        return None, None
+    low, high = learner.mean_of(0, 1), learner.mean_of(1, 1)
+    assert low is not None
+    assert high is not None
+    error = abs(high - low) / 2 / math.sqrt(counts.released)
+    return learner.mean_of(counts.ones, counts.released), error

@@ -10,7 +10,14 @@ import pathlib
 from discreet.errors import InvalidArgument, MissingExtra
 from discreet.storage.base import Store
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "open_store", "serves_one_process"]
+
+_POSTGRES = ("postgresql://", "postgresql+psycopg://", "postgres://")
+
+
+def serves_one_process(where: str | os.PathLike[str]) -> bool:
+    """Whether the store at an address can be opened by one process only."""
+    return not os.fspath(where).startswith(_POSTGRES)
 
 
 def open_store(where: str | os.PathLike[str]) -> Store:
@@ -21,7 +28,7 @@ def open_store(where: str | os.PathLike[str]) -> Store:
     """
     address = os.fspath(where)
     try:
-        if address.startswith(("postgresql://", "postgresql+psycopg://", "postgres://")):
+        if not serves_one_process(address):
             from discreet.storage.postgres import PostgresStore
 
             return PostgresStore(address.replace("postgres://", "postgresql://", 1))

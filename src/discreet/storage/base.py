@@ -55,6 +55,10 @@ class Reading(ABC):
         """Those of the decisions that are kept, open or closed."""
 
     @abstractmethod
+    def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
+        """When decisions were asked for, and their subsets, latest first."""
+
+    @abstractmethod
     def request(self, learner: int, name: str) -> list[bytes] | None:
         """The decisions that a request was answered with."""
 

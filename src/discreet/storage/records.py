@@ -13,6 +13,7 @@ class Status(enum.StrEnum):
     ACTIVE = "active"
     ARCHIVED = "archived"
     CLOSED = "closed"  # a later epoch of the same name has taken over
+    HANDED_OVER = "handed_over"  # it was exported with its secrets, and goes on elsewhere
 
 
 class How(enum.IntEnum):

@@ -80,6 +80,16 @@ class SqlReading(Reading):
                 found[name] = DecisionRecord(name, learner, bytes(draw), bytes(subset), asked_at, closed)
         return found
 
+    def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
+        t = tables.decisions
+        rows = self._connection.execute(
+            select(t.c.asked_at, t.c.subset)
+            .where(t.c.learner == learner)
+            .order_by(t.c.asked_at.desc())
+            .limit(most)
+        )
+        return [(asked_at, bytes(subset)) for asked_at, subset in rows]
+
     def request(self, learner: int, name: str) -> list[bytes] | None:
         t = tables.requests
         kept = self._connection.scalar(select(t.c.decisions).where(t.c.learner == learner, t.c.name == name))

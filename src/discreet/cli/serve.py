@@ -1,0 +1,32 @@
+"""The command ``discreet serve``."""
+
+from discreet.errors import MissingExtra
+
+
+def run(
+    store: str,
+    host: str,
+    port: int,
+    workers: int,
+    key_file: str | None,
+    log_level: str,
+    rate: float | None,
+    max_body: int | None,
+) -> None:
+    """Serve until a signal says to end."""
+    try:
+        from discreet.service.app import MAX_BODY, RATE
+        from discreet.service.server import Options, serve
+    except ModuleNotFoundError as error:
+        raise MissingExtra("Serving needs the extra 'service': pip install 'discreet[service]'.") from error
+    options = Options(
+        store=store,
+        host=host,
+        port=port,
+        workers=workers,
+        key_file=key_file,
+        log_level=log_level,
+        rate=RATE if rate is None else rate,
+        max_body=MAX_BODY if max_body is None else max_body,
+    )
+    serve(options)

@@ -1,0 +1,105 @@
+"""The commands ``discreet store check | export | import | migrate``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from discreet.cli.options import Json, KeyFile, Store
+
+app = typer.Typer(
+    help="Look after a store that no server has open.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[str, typer.Argument(help="A file of JSON lines.")]
+
+
+@app.command(
+    epilog="""Examples:
+
+discreet store check
+
+discreet store check --store postgresql://discreet@db.internal/shop --key-file shop.key --json"""
+)
+def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = False) -> None:
+    """Is the store sound, does its key fit, can every learner go on? Exit code 1 if not."""
+    from discreet.cli.output import print_json, table
+    from discreet.service import upkeep
+
+    found = upkeep.check(store, key_file)
+    if json:
+        print_json(found)
+    else:
+        inspection = found.inspection
+        print(f"{inspection.backend}, schema {inspection.schema}; the key fits")
+        print(table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()]))
+        if found.learners:
+            print()
+            header = [
+                "learner",
+                "epoch",
+                "status",
+                "generation",
+                "rounds",
+                "asked",
+                "told",
+                "expired",
+                "open",
+            ]
+            rows = [
+                [a.name, a.epoch, a.status, a.generation, a.rounds, a.asked, a.told, a.expired, a.pending]
+                for a in found.learners
+            ]
+            print(table(header, [[str(cell) for cell in row] for row in rows]))
+        print("\n" + ("\n".join(found.problems) or "Everything is sound."))
+    if found.problems:
+        raise typer.Exit(1)
+
+
+@app.command(
+    epilog="""Example:
+
+discreet store export shop.jsonl --store shop.db
+
+What is written is public, randomised or sealed; the key is not in it. Learners that keep secrets (full
+information) end in this store, since two of them going on from one state would release the same data twice:
+import the file once, where they shall go on. Other learners can go on in both, but then tell each decision
+in one of them only."""
+)
+def export(file: File, store: Store = "discreet.db") -> None:
+    """Write the store to a file, and hand over learners that keep secrets."""
+    from discreet.service import upkeep
+
+    done = upkeep.export(store, file)
+    print(f"{done.rows} rows were written to {file}.")
+    for name in done.handed_over:
+        print(f"The learner {name!r} was handed over: it has ended here.")
+
+
+@app.command(
+    name="import",
+    epilog="""Example:
+
+discreet store import shop.jsonl --store postgresql://discreet@db.internal/shop --key-file shop.key""",
+)
+def import_(file: File, store: Store = "discreet.db", key_file: KeyFile = None) -> None:
+    """Fill an empty store from a file. It needs the key of the store that was exported."""
+    from discreet.service import upkeep
+
+    print(f"{upkeep.import_(store, file, key_file)} rows were read from {file}.")
+
+
+@app.command(
+    epilog="""Example:
+
+discreet store migrate --store shop.db"""
+)
+def migrate(store: Store = "discreet.db") -> None:
+    """Bring the store to the schema of this release, as starting a server does. Back it up before."""
+    from discreet.service import upkeep
+
+    print(f"The store has version {upkeep.migrate(store).schema} of the schema.")

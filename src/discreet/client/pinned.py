@@ -1,0 +1,115 @@
+"""Randomising on the client: what it pins, and the bits it has made."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from discreet import checks
+from discreet.client.records import Learner
+from discreet.client.refusals import ServiceError
+from discreet.errors import InvalidArgument
+from discreet.privacy.rational import float_above, privacy_loss
+from discreet.randomizers.one_bit import OneBit
+
+#: Bits that are remembered, so that whoever tells again sends the same.
+REMEMBERED = 100_000
+
+
+class PinnedMismatch(ServiceError, InvalidArgument):
+    """The service declares other figures for a learner than the client pins. Nothing was sent."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Pinned:
+    """What the client insists on, whatever a server says.
+
+    Args:
+        epsilon: What one person may lose, in all their rounds.
+        cost_range: The declared range; others are clipped.
+        rounds_per_person: In how many rounds one person may appear.
+
+    Formal guarantees:
+        Of each cost one bit leaves the process, with a loss of epsilon / rounds_per_person, as
+        `OneBit` makes it: a server, or whoever reads the wire, needs no trust. The bound of epsilon for
+        one person holds if no more than rounds_per_person of their costs are told: each bit that leaves
+        is a release, also one that the service does not count. Proof: `docs/guarantees.md#one-bit`.
+    """
+
+    epsilon: float
+    cost_range: tuple[float, float]
+    rounds_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        self.randomizer()
+
+    def randomizer(self) -> OneBit:
+        """For one round."""
+        rounds = checks.integer("Pinned", "rounds_per_person", self.rounds_per_person, least=1)
+        low, high = self.cost_range
+        return OneBit(privacy_loss("Pinned", "epsilon", self.epsilon) / rounds, (low, high))
+
+    def check(self, learner: Learner) -> None:
+        """Refuse a learner that is declared otherwise."""
+        low, high = self.cost_range
+        loss = float_above(privacy_loss("Pinned", "epsilon", self.epsilon))
+        different = [
+            name
+            for name, mine, theirs in (
+                ("feedback", "bandit", learner.feedback),
+                ("epsilon", loss, learner.epsilon),
+                ("cost_range", (float(low), float(high)), learner.cost_range),
+                ("rounds_per_person", self.rounds_per_person, learner.rounds_per_person),
+            )
+            if mine != theirs
+        ]
+        if different:
+            raise PinnedMismatch(
+                "pinned_mismatch",
+                f"The service declares another {' and another '.join(different)} for the learner "
+                f"{learner.name!r} than this client pins. Nothing was sent.",
+            )
+
+
+class Bits:
+    """The bit of each decision: made once, sent as often as need be. Threads may share it.
+
+    A second bit for the same decision would be a second release. So the first value counts, as it does for
+    the service; only if so many others were told in between does the client not know it any more.
+
+    Args:
+        pinned: For all learners, or by learner; those left out are refused.
+        most: Bits that are remembered.
+    """
+
+    def __init__(self, pinned: Pinned | Mapping[str, Pinned], most: int = REMEMBERED) -> None:
+        self._pinned = pinned
+        self._randomizers: dict[str, OneBit] = {}
+        self._made: collections.OrderedDict[tuple[str, str], int] = collections.OrderedDict()
+        self._most, self._lock = most, threading.Lock()
+
+    def pinned(self, learner: str) -> Pinned:
+        """What is pinned for a learner."""
+        if isinstance(self._pinned, Pinned):
+            return self._pinned
+        if learner not in self._pinned:
+            raise InvalidArgument(
+                f"This client randomises, and nothing is pinned for the learner {learner!r}."
+            )
+        return self._pinned[learner]
+
+    def bit(self, learner: str, decision: str, cost: Any) -> int:
+        """The bit of a decision's cost: of the first one that was given for it."""
+        with self._lock:
+            randomizer = self._randomizers.get(learner)
+            if randomizer is None:
+                randomizer = self._randomizers[learner] = self.pinned(learner).randomizer()
+            made = self._made.get((learner, decision))
+            if made is None:
+                made = self._made[learner, decision] = randomizer.release(cost)
+                if len(self._made) > self._most:
+                    self._made.popitem(last=False)
+            return made

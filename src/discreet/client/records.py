@@ -1,0 +1,144 @@
+"""What goes back and forth, as plain records."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable
+from typing import Any, Self
+
+
+class Missing:
+    """Where nothing was given; None is a value, which counts as neutral."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
+
+
+@dataclasses.dataclass(frozen=True)
+class Decision:
+    """A chosen set.
+
+    Attributes:
+        id: Under which to tell what it cost.
+        subset: The items.
+        learner: Whose decision it is.
+    """
+
+    id: str
+    subset: frozenset[Hashable]
+    learner: str
+
+
+@dataclasses.dataclass(frozen=True, repr=False)
+class Feedback:
+    """What happened after a decision; for `tell_many`. Exactly one of cost, released and function.
+
+    Attributes:
+        decision: The decision or its id.
+        cost: Bandits: the cost, or the reward. Private.
+        released: Bandits: the bit, if you randomised it yourself.
+        function: Full information: a set function, or its JSON description. Private.
+        person: An opaque id; the service keeps a keyed hash of it.
+    """
+
+    decision: Decision | str
+    cost: Any = MISSING
+    _: dataclasses.KW_ONLY
+    released: int | None = None
+    function: Any = MISSING
+    person: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Of the decision."""
+        return self.decision.id if isinstance(self.decision, Decision) else str(self.decision)
+
+    def __repr__(self) -> str:
+        return f"Feedback({self.id!r}, ...)"
+
+
+@dataclasses.dataclass(frozen=True)
+class Counts:
+    """How much happened to a learner."""
+
+    asked: int
+    told: int
+    expired: int
+    pending: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Learner:
+    """What a service says of a learner: all of it is covered by its guarantee.
+
+    Attributes:
+        name, epoch: Which one; a restart begins the next epoch.
+        feedback: "bandit" or "full_information".
+        items: Their names, in order.
+        epsilon, rounds_per_person: What one person may lose, in so many rounds.
+        cost_range, maximize: The declared range, and whether large is good.
+        population: The people it learns from.
+        deadline_seconds: When a decision that was not told about is closed.
+        status: "active", "archived" or "stale".
+        point: The inclusion level of each item.
+        rounds: How many rounds were learnt from.
+        mean: The mean cost or reward as far as it was released.
+        noise_variance: Of one released number.
+        counts: How much happened.
+    """
+
+    name: str
+    epoch: int
+    feedback: str
+    items: tuple[Hashable, ...]
+    epsilon: float | None
+    cost_range: tuple[float, float]
+    maximize: bool
+    rounds_per_person: int
+    population: str | None
+    deadline_seconds: float
+    status: str
+    point: tuple[float, ...]
+    rounds: int
+    mean: float | None
+    noise_variance: float
+    counts: Counts
+
+    @property
+    def chosen(self) -> frozenset[Hashable]:
+        """The items with a level above 1/2: the set it has come to, as far as it has."""
+        return frozenset(item for item, level in zip(self.items, self.point, strict=True) if level > 0.5)
+
+    @classmethod
+    def read(cls, shown: dict[str, Any]) -> Self:
+        """From what the service says; fields that are new to this client are left out."""
+        known = {field.name: shown[field.name] for field in dataclasses.fields(cls)}
+        lists = {name: tuple(known[name]) for name in ("items", "cost_range", "point")}
+        counts = {field.name: shown["counts"][field.name] for field in dataclasses.fields(Counts)}
+        return cls(**known | lists | {"counts": Counts(**counts)})
+
+
+@dataclasses.dataclass(frozen=True)
+class Population:
+    """What people may lose to all learners on them.
+
+    Attributes:
+        name: Of the population.
+        limit: In all; None for no limit.
+        spent: So far, archived learners included.
+        learners: Name, epoch and epsilon of each.
+    """
+
+    name: str
+    limit: float | None
+    spent: float
+    learners: tuple[tuple[str, int, float], ...]
+
+    @classmethod
+    def read(cls, shown: dict[str, Any]) -> Self:
+        """From what the service says."""
+        learners = tuple((each["name"], each["epoch"], each["epsilon"]) for each in shown["learners"])
+        return cls(shown["name"], shown["limit"], shown["spent"], learners)

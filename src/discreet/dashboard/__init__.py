@@ -1,0 +1,5 @@
+"""The dashboard: a page without a framework that shows what the service's public routes give, and no more."""
+
+from discreet.dashboard.files import POLICY, File, files
+
+__all__ = ["POLICY", "File", "files"]

@@ -1,0 +1,72 @@
+// Bars and lines over time, as SVG.
+
+function svg(name, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+/** Show a share from 0 to 1 as a bar in a node. */
+export function bar(node, share) {
+  if (!node.firstElementChild) {
+    const track = svg("rect", { class: "track", width: "100%", height: "100%" });
+    const half = svg("line", { class: "half", x1: "50%", x2: "50%", y1: 0, y2: "100%" });
+    node.append(svg("svg", { class: "bar", "aria-hidden": "true" }, track, svg("rect", { class: "level", height: "100%" }), half));
+  }
+  node.querySelector(".level").setAttribute("width", `${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`);
+}
+
+/** Draw lines over time, each with a band where its points have a margin.
+ *
+ * box: the element to draw in, as wide as it is
+ * from, length: the time shown, in milliseconds
+ * low, high: the values shown
+ * marks: values with a dashed line
+ * lines: lists of points, each with a time, a value (or null for a gap) and perhaps a margin
+ * times: what is written below the time axis, as pairs of a time and a text
+ * written: a value as text
+ * label: the whole in words
+ */
+export function draw(box, { from, length, low, high, marks, lines, times, written, label }) {
+  const [left, right, top, bottom, across, down] = [48, 22, 8, 24, Math.max(170, box.clientWidth - 70), 188];
+  const x = (time) => (time - from) / length * across;
+  const y = (value) => (high - value) / (high - low) * down;
+  const rule = (value, name) => svg("line", { class: name, x1: 0, x2: across, y1: y(value), y2: y(value) });
+  const words = (text, x, y, anchor) => svg("text", { x, y, "text-anchor": anchor }, text);
+  const drawn = svg("g", { transform: `translate(${left} ${top})` });
+  for (const value of ticks(low, high)) drawn.append(rule(value, "rule"), words(written(value), -6, y(value) + 4, "end"));
+  for (const [time, text] of times) drawn.append(words(text, x(time), down + 18, "middle"));
+  const inside = svg("svg", { width: across, height: down }); // cuts off what is outside
+  lines.forEach((points, k) => inside.append(...runs(points).flatMap((run) => shapes(run, k, x, y))));
+  drawn.append(inside, ...marks.map((value) => rule(value, "mark")));
+  if (!lines.length) drawn.append(words("nothing in this time", across / 2, down / 2, "middle"));
+  const size = `0 0 ${left + across + right} ${top + down + bottom}`;
+  box.replaceChildren(svg("svg", { viewBox: size, role: "img", "aria-label": label }, drawn));
+}
+
+function shapes(run, k, x, y) {
+  const path = (points, shift) => points.map((point) => `${x(point.time).toFixed(1)},${y(point.value + shift(point)).toFixed(1)}`).join(" ");
+  const line = svg("polyline", { class: `line line${k}`, points: path(run, () => 0) });
+  if (run[0].margin === undefined) return [line];
+  const edges = `${path(run, (point) => point.margin)} ${path([...run].reverse(), (point) => -point.margin)}`;
+  const dots = run.map((point) => svg("circle", { class: "dot", r: 2.5, cx: x(point.time), cy: y(point.value) }));
+  return [svg("polygon", { class: "band", points: edges }), line, ...dots];
+}
+
+/** The parts of a line between its gaps. */
+function runs(points) {
+  const found = [[]];
+  for (const point of points) {
+    if (point.value === null) found.push([]);
+    else found.at(-1).push(point);
+  }
+  return found.filter((run) => run.length);
+}
+
+function ticks(low, high) {
+  const rough = (high - low) / 4;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = unit * [1, 2, 5, 10].find((factor) => factor * unit >= rough);
+  return Array.from({ length: Math.floor(high / step) - Math.ceil(low / step) + 1 }, (_, k) => (Math.ceil(low / step) + k) * step);
+}

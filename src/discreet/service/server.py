@@ -1,0 +1,189 @@
+"""Running the service: one process, or several on PostgreSQL, until a signal ends it in good order."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import ipaddress
+import logging
+import os
+import socket
+import tempfile
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.supervisors import Multiprocess
+
+from discreet.errors import InvalidArgument
+from discreet.service.app import MAX_BODY, RATE, Settings, create_app
+from discreet.service.desk import Desk
+from discreet.service.warming import warm_up
+from discreet.service.web import logs
+from discreet.service.web.metrics import SHARED
+from discreet.storage import serves_one_process
+
+#: Seconds that running requests get when the server is told to end.
+_GRACE = 30
+_NO_TLS = (
+    "listening beyond this machine, without encryption: bearer keys and costs can be read on the way. Put a "
+    "proxy with TLS in front, and let only that reach this port."
+)
+LEVELS = ("debug", "info", "warning", "error")
+
+log = logging.getLogger("discreet.service")
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """How to serve.
+
+    Attributes:
+        store: A path, or the address of a PostgreSQL database.
+        host: The address to listen at; nobody but this machine by default.
+        port: 0 for any that is free.
+        workers: Processes.
+        key_file: Where the key that seals secrets is.
+        log_level: One of `LEVELS`; requests are logged at "info".
+        rate: Requests per second of one key, in each process.
+        max_body: Bytes of a request's body.
+    """
+
+    store: str
+    host: str = "127.0.0.1"
+    port: int = 8710
+    workers: int = 1
+    key_file: str | None = None
+    log_level: str = "info"
+    rate: float = RATE
+    max_body: int = MAX_BODY
+
+    def __post_init__(self) -> None:
+        if self.workers < 1 or not self.rate > 0 or self.max_body < 1:
+            raise InvalidArgument("There must be at least one worker, one request a second and one byte.")
+        if not 0 <= self.port < 1 << 16:
+            raise InvalidArgument("A port is a number from 0 to 65535.")
+        if self.log_level not in LEVELS:
+            raise InvalidArgument(f"The log level must be one of {', '.join(LEVELS)}.")
+        if self.workers > 1 and serves_one_process(self.store):
+            raise InvalidArgument(
+                f"An SQLite store serves one process: {self.workers} workers need --store postgresql://... "
+                "(one process alone takes thousands of requests per second)."
+            )
+
+
+def serve(options: Options) -> None:
+    """Serve until SIGTERM or SIGINT. What was begun is finished, and what waits is written."""
+    logs.configure(options.log_level)
+    with contextlib.closing(_bound(options)) as listening:
+        with Desk.open(options.store, key_file=options.key_file) as desk:
+            first = desk.bearers.first()
+            if first is not None:
+                _announce(first)
+            warn_about(options.host)
+            if options.workers == 1:
+                warm_up()
+                config = _config(options, create_app(desk, _settings(options)))
+                _Server(config, _address(listening)).run(sockets=[listening])
+                return
+        _serve_by_several(options, listening)
+
+
+def _serve_by_several(options: Options, listening: socket.socket) -> None:
+    """Processes that share a socket; one that dies is replaced."""
+    with tempfile.TemporaryDirectory(prefix="discreet-metrics-") as folder:
+        os.environ[SHARED] = folder  # before any worker begins to count
+        config = _config(options, functools.partial(_worker, options), factory=True, workers=options.workers)
+        log.info("serving %s with %d processes", _address(listening), options.workers)
+        Multiprocess(config, sockets=[listening]).run()
+
+
+class _Server(uvicorn.Server):
+    """One that says when it is ready, and ends with exit code 0 when a signal told it to end."""
+
+    def __init__(self, config: uvicorn.Config, address: str) -> None:
+        super().__init__(config)
+        self._address = address
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        log.info("serving %s (reference at /docs)", self._address)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._captured_signals.clear()
+
+
+def _worker(options: Options) -> ASGIApp:
+    """The application of one of several processes."""
+    logs.configure(options.log_level)
+    warm_up()
+    return create_app(Desk.open(options.store, key_file=options.key_file), _settings(options))
+
+
+def _settings(options: Options) -> Settings:
+    requests = logging.getLevelName(options.log_level.upper()) <= logging.INFO
+    return Settings(rate=options.rate, max_body=options.max_body, log_requests=requests)
+
+
+def _config(
+    options: Options,
+    app: ASGIApp | functools.partial[ASGIApp],
+    *,
+    factory: bool = False,
+    workers: int = 1,
+) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        factory=factory,
+        workers=workers,
+        interface="asgi3",
+        log_config=None,
+        log_level=options.log_level,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        lifespan="on",
+        timeout_graceful_shutdown=_GRACE,
+    )
+
+
+def _bound(options: Options) -> socket.socket:
+    """The socket, bound before anything else is announced."""
+    try:
+        found = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise InvalidArgument(f"There is no address {options.host!r} with port {options.port}.") from None
+    family, kind, protocol, _, address = found[0]
+    listening = socket.socket(family, kind, protocol)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+    except OSError as error:
+        listening.close()
+        raise InvalidArgument(f"Cannot listen at {options.host} port {options.port}: {error}.") from None
+    listening.set_inheritable(True)
+    return listening
+
+
+def _address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def warn_about(host: str) -> None:
+    """Say what is expected where others than this machine can connect."""
+    try:
+        safe = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        safe = host == "localhost"
+    if not safe:
+        log.warning(_NO_TLS)
+
+
+def _announce(key: str) -> None:
+    """Show the first admin key: on standard output, which is no log."""
+    print("This store is new. Its admin key, shown this once (keep it where you keep passwords):")
+    print(f"\n    {key}\n", flush=True)

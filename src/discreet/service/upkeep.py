@@ -1,0 +1,134 @@
+"""Looking after a store that no server has open: is it sound, does the key fit; moving it elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import time
+
+from discreet.errors import InvalidArgument, WrongKey
+from discreet.service.keys import KeyRing
+from discreet.service.opening import FINGERPRINT, default_key_file, opened
+from discreet.service.registry import Registry
+from discreet.storage import Store, open_store, serves_one_process
+from discreet.storage.inspection import Inspection, inspect
+from discreet.storage.sql_store import SqlStore
+from discreet.storage.transfer import Exported, export_store, import_store, noted_in
+
+Where = str | os.PathLike[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckedLearner:
+    """One epoch of a learner whose state could be read (and unsealed)."""
+
+    name: str
+    epoch: int
+    status: str
+    generation: int
+    rounds: int
+    asked: int
+    told: int
+    expired: int
+    pending: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """What was found.
+
+    Attributes:
+        inspection: Of the database.
+        learners: The latest epoch of each.
+        problems: What is wrong, in words; empty where nothing is.
+    """
+
+    inspection: Inspection
+    learners: tuple[CheckedLearner, ...]
+    problems: tuple[str, ...]
+
+
+def check(where: Where, key_file: Where | None = None) -> Checked:
+    """Whether a store is sound. That its key fits and that every state can be read is seen by doing so."""
+    _require(where)
+    store, ring, witness = opened(where, key_file, None)
+    try:
+        found = inspect(_sql(store))
+        registry = Registry(store, ring, witness, lambda: time.time_ns() // 1_000_000)
+        problems = [f"The database is damaged: {line}." for line in found.damage]
+        learners = []
+        for view in registry.views():
+            counts, number = view.counts, registry.named(view.name).id
+            learners.append(
+                CheckedLearner(
+                    name=view.name,
+                    epoch=view.epoch,
+                    status=view.status,
+                    generation=view.generation,
+                    rounds=view.summary.rounds,
+                    asked=counts.asked,
+                    told=counts.told,
+                    expired=counts.expired,
+                    pending=counts.pending,
+                )
+            )
+            if view.status == "stale":
+                problems.append(
+                    f"The store is older than what {view.name!r} had released: an old backup, which must not "
+                    "go on."
+                )
+            if view.status == "active" and counts.pending != found.open.get(number, 0):
+                problems.append(
+                    f"Of {view.name!r} {found.open.get(number, 0)} decisions are open, and its counts say "
+                    f"{counts.pending}."
+                )
+        return Checked(found, tuple(learners), tuple(problems))
+    finally:
+        witness.close()
+        store.close()
+
+
+def export(where: Where, file: Where) -> Exported:
+    """Write a store to a file. Learners that keep secrets are handed over: they end here."""
+    _require(where)
+    store = open_store(where)
+    try:
+        return export_store(_sql(store), file)
+    finally:
+        store.close()
+
+
+def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
+    """Fill an empty store from a file. The key that the file was made with must be there first."""
+    fingerprint = noted_in(file, FINGERPRINT)
+    store = open_store(where)
+    try:
+        given = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
+        if fingerprint is not None and KeyRing.found(given, create=False).fingerprint != fingerprint:
+            raise WrongKey("The export was made with another key. Bring the key along, and name it.")
+        return import_store(_sql(store), file)
+    finally:
+        store.close()
+
+
+def migrate(where: Where) -> Inspection:
+    """Bring a store to this release's schema, which opening it does."""
+    _require(where)
+    store = open_store(where)
+    try:
+        return inspect(_sql(store))
+    finally:
+        store.close()
+
+
+def _require(where: Where) -> None:
+    """Opening makes a store where there is none; who looks after one means one that is there."""
+    address = os.fspath(where).removeprefix("sqlite:///")
+    if serves_one_process(where) and not os.path.exists(address):
+        raise InvalidArgument(f"There is no store {address}.")
+
+
+def _sql(store: Store) -> SqlStore:
+    assert isinstance(store, SqlStore)
+    return store

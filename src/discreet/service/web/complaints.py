@@ -1,0 +1,86 @@
+"""How the routes behind the gate answer errors: like the gate does, and without repeating what was sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
+
+from discreet.errors import DiscreetError
+from discreet.service.web import requests
+from discreet.service.web.problems import Problem, as_problem
+
+_BY_STATUS = {400: "invalid_json", 404: "not_found", 405: "method_not_allowed"}
+#: The fields that routes take, by any name that a complaint may repeat.
+_FIELDS = {
+    name for model in (requests.NewLearner, requests.NewLimit, requests.NewKey) for name in model.model_fields
+} | {"since", "most", "name"}
+
+
+def add_to(app: FastAPI) -> None:
+    """Answer the errors of an app's routes."""
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(RequestValidationError, _of_validation)
+    app.add_exception_handler(DiscreetError, _of_ours)
+    app.add_exception_handler(Problem, _of_ours)
+    app.add_exception_handler(Exception, _of_others)
+
+
+async def _of_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    headers = []
+    if error.status_code == 405:  # one address may have several routes, each with a method
+        scope = request.scope
+        fitting = [
+            r for r in request.app.routes if isinstance(r, Route) and r.matches(scope)[0] != Match.NONE
+        ]
+        methods = sorted({method for route in fitting for method in route.methods or ()})
+        headers = [(b"allow", ", ".join(methods).encode())]
+    return _response(Problem(_BY_STATUS.get(error.status_code, "invalid_request"), headers=headers))
+
+
+async def _of_validation(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    if any(entry["type"] == "json_invalid" for entry in found):
+        return _response(Problem("invalid_json"))
+    return _response(Problem("invalid_request", " ".join(dict.fromkeys(map(_sentence, found)))))
+
+
+async def _of_ours(_: Request, error: Exception) -> Response:
+    problem = as_problem(error)
+    if problem is None:
+        raise error
+    return _response(problem)
+
+
+async def _of_others(_: Request, error: Exception) -> Response:
+    return _response(Problem("internal_error"))
+
+
+def _sentence(entry: Any) -> str:
+    """What is wrong with a field, in words that do not depend on what was sent."""
+    if entry["type"] == "extra_forbidden":
+        return "There is an unknown field."
+    place = next((part for part in entry["loc"][1:] if part in _FIELDS), None)
+    if place is None:
+        return "The body must be a JSON object with the fields described at /docs."
+    if entry["type"] == "missing":
+        return f"The field '{place}' is missing."
+    limits = ", ".join(f"{name} {value}" for name, value in sorted(_limits(entry).items()))
+    return f"The field '{place}' cannot be used as it is" + (f" ({limits})." if limits else ".")
+
+
+def _limits(entry: Any) -> dict[str, Any]:
+    """The declared limits that a field broke: the schema's own numbers."""
+    wanted = ("ge", "gt", "le", "lt", "min_length", "max_length", "expected", "pattern")
+    return {name: value for name, value in entry.get("ctx", {}).items() if name in wanted}
+
+
+def _response(problem: Problem) -> Response:
+    answer = Response(problem.body, problem.status, media_type="application/json")
+    answer.raw_headers.extend(problem.headers)
+    return answer

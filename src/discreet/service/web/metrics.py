@@ -1,0 +1,79 @@
+"""Counts and times for Prometheus. No label depends on a value or a person; learners appear by name.
+
+Each app has a registry of its own. Where several processes serve one address, PROMETHEUS_MULTIPROC_DIR names
+the folder in which they add up.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+#: The variable that prometheus_client itself reads.
+SHARED = "PROMETHEUS_MULTIPROC_DIR"
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+
+
+class Metrics:
+    """What an app counts."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        mine: Any = self._registry
+        if os.environ.get(SHARED):
+            MultiProcessCollector(self._registry)  # type: ignore[no-untyped-call] # it has no types
+            mine = None
+        self._requests = Counter(
+            "discreet_requests",
+            "Requests answered.",
+            ("method", "route", "status"),
+            registry=mine,
+        )
+        self._seconds = Histogram(
+            "discreet_request_seconds",
+            "Time until a request was answered.",
+            ("route",),
+            buckets=_SECONDS,
+            registry=mine,
+        )
+        self._running = Gauge(
+            "discreet_requests_running",
+            "Requests being answered.",
+            registry=mine,
+            multiprocess_mode="livesum",
+        )
+        self._decisions = Counter("discreet_decisions", "Decisions given.", ("learner",), registry=mine)
+        self._feedback = Counter(
+            "discreet_feedback", "Pieces of feedback answered.", ("learner", "code"), registry=mine
+        )
+        # Looked up once: labels() takes longer than counting.
+        self._request = functools.lru_cache(4096)(self._requests.labels)
+        self._time = functools.lru_cache(256)(self._seconds.labels)
+        self._asked = functools.lru_cache(4096)(self._decisions.labels)
+        self._told = functools.lru_cache(4096)(self._feedback.labels)
+
+    def began(self) -> None:
+        """A request has come."""
+        self._running.inc()
+
+    def ended(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        self._running.dec()
+        self._request(method, route, str(status)).inc()
+        self._time(route).observe(seconds)
+
+    def asked(self, learner: str, count: int) -> None:
+        """Decisions were given."""
+        self._asked(learner).inc(count)
+
+    def told(self, learner: str, code: str, count: int = 1) -> None:
+        """Feedback was answered."""
+        self._told(learner, code).inc(count)
+
+    def page(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        return generate_latest(self._registry)

@@ -1,0 +1,160 @@
+"""A whole store as JSON lines, and back into an empty one, of the same backend or another.
+
+What is in a store is public, randomised or sealed, and so are the lines. A learner that keeps secrets must
+not go on twice from one state, so exporting it hands it over: it ends here in the transaction that reads it.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from typing import IO, Any
+
+from sqlalchemy import Connection, func, insert, select, text, update
+
+from discreet.atomic_files import real_path, sync_folder
+from discreet.errors import InvalidArgument, StoreError
+from discreet.storage import tables
+from discreet.storage.migrate import latest_version
+from discreet.storage.records import Status
+from discreet.storage.sql_store import SqlStore
+
+_FORMAT = "discreet store"
+_TABLES = {table.name: table for table in tables.metadata.sorted_tables}
+_AT_ONCE = 1_000
+
+
+@dataclasses.dataclass(frozen=True)
+class Exported:
+    """What was written: how many rows, and the names of learners that ended here."""
+
+    rows: int
+    handed_over: tuple[str, ...]
+
+
+def export_store(store: SqlStore, path: str | os.PathLike[str]) -> Exported:
+    """Write everything to a new file, which only its owner can read.
+
+    The file is complete and on disk before learners are marked as handed over, and gets its name afterwards:
+    at no time could a learner go on in both places.
+    """
+    target = real_path(path)
+    if target.exists():
+        raise InvalidArgument(f"There is a file {target} already.")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="ascii") as file, store.writing() as writing:
+            connection = writing._connection
+            _keep_others_out(connection)
+            rows = _write(connection, file)
+            file.flush()
+            os.fsync(file.fileno())
+            handed_over = _hand_over(connection)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    os.rename(beside, target)
+    sync_folder(target.parent)
+    return Exported(rows, handed_over)
+
+
+def import_store(store: SqlStore, path: str | os.PathLike[str]) -> int:
+    """Fill an empty store from a file; all of it or nothing. How many rows it was."""
+    with open(path, encoding="ascii") as file, store.writing() as writing:
+        connection = writing._connection
+        _keep_others_out(connection)
+        if any(connection.scalar(select(func.count()).select_from(table)) for table in _TABLES.values()):
+            raise InvalidArgument("Only an empty store can be filled, and this one is not empty.")
+        count = 0
+        for name, rows in _batches(file):
+            connection.execute(insert(_TABLES[name]), rows)
+            count += len(rows)
+        if connection.dialect.name == "postgresql":
+            connection.execute(
+                text("SELECT setval(pg_get_serial_sequence('learners', 'id'), max(id)) FROM learners")
+            )
+        return count
+
+
+def noted_in(path: str | os.PathLike[str], key: str) -> str | None:
+    """A fact about the store that a file was exported from."""
+    with open(path, encoding="ascii") as file:
+        for name, rows in _batches(file):
+            if name == tables.meta.name:
+                return next((str(row["value"]) for row in rows if row["key"] == key), None)
+    return None
+
+
+def _keep_others_out(connection: Connection) -> None:
+    """Nobody else writes until the transaction ends; SQLite's transactions are so from the start."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"LOCK TABLE {', '.join(_TABLES)} IN EXCLUSIVE MODE"))
+
+
+def _write(connection: Connection, file: IO[str]) -> int:
+    def put(line: dict[str, Any]) -> None:
+        file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+    put({"format": _FORMAT, "schema": latest_version()})
+    count = 0
+    for table in (tables.meta, *(t for t in _TABLES.values() if t is not tables.meta)):
+        options = {"stream_results": True, "yield_per": _AT_ONCE}
+        for row in connection.execute(select(table), execution_options=options).mappings():
+            put({"table": table.name, "row": {key: _plain(value) for key, value in row.items()}})
+            count += 1
+    put({"rows": count})
+    return count
+
+
+def _hand_over(connection: Connection) -> tuple[str, ...]:
+    t = tables.learners
+    ending = (t.c.secret.is_(True)) & (t.c.status == Status.ACTIVE.value)
+    names = connection.execute(select(t.c.name).where(ending).order_by(t.c.name)).scalars().all()
+    connection.execute(update(t).where(ending).values(status=Status.HANDED_OVER.value))
+    return tuple(names)
+
+
+def _batches(file: IO[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Rows of one table after the other; complains about what is no whole export."""
+    damaged = StoreError("The file is no whole export of a store: it is damaged or was cut short.")
+    try:
+        head = json.loads(file.readline())
+        if head["format"] != _FORMAT:
+            raise damaged
+        if head["schema"] != latest_version():
+            raise StoreError(
+                f"The export has version {head['schema']} of the schema, and this release uses "
+                f"{latest_version()}: import it with the release that wrote it, and migrate the store."
+            )
+        name, rows = "", list[dict[str, Any]]()
+        for count, line in enumerate(file):
+            entry = json.loads(line)
+            if "rows" in entry:
+                if entry["rows"] != count:
+                    raise damaged
+                if rows:
+                    yield name, rows
+                return
+            if rows and (entry["table"] != name or len(rows) == _AT_ONCE):
+                yield name, rows
+                rows = []
+            name = _TABLES[entry["table"]].name
+            rows.append({key: _restored(value) for key, value in entry["row"].items()})
+        raise damaged
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise damaged from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes | memoryview):
+        return {"bytes": base64.b64encode(bytes(value)).decode()}
+    return value
+
+
+def _restored(value: Any) -> Any:
+    return base64.b64decode(value["bytes"], validate=True) if isinstance(value, dict) else value

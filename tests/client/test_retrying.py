@@ -1,0 +1,181 @@
+import json
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from discreet import errors
+from discreet.client import Feedback, Pinned, ServiceError, Unreachable
+from flaky_proxy import FlakyProxy
+from running_service import RunningService
+
+Shop = Callable[..., str]
+_EACH = (0.15, 0.15, 0.1)
+
+
+def busy(status: str, headers: str = "", code: str = "busy") -> bytes:
+    body = json.dumps({"error": {"code": code, "message": "cost 0.123456 of discreet_"}})
+    return f"HTTP/1.1 {status}\r\n{headers}content-length: {len(body)}\r\n\r\n{body}".encode()
+
+
+def test_nothing_is_lost_and_nothing_is_doubled(
+    connect: Callable[..., Any], service: RunningService, shop: Shop
+) -> None:
+    """Two of five requests lose their question or their answer; counts are as if none had."""
+    name = shop()
+    with FlakyProxy(service.port, seed=1, lost=_EACH) as proxy:
+        client = connect(proxy.url)
+        told = set()
+        for number in range(40):
+            some = client.ask(name, 2)
+            told |= {each.id for each in some}
+            client.tell(name, some[0], 0.25, person=f"p{number}")
+            assert client.tell_many(name, [(some[1], 0.5), (some[0], 1.0)]) == ["accepted", "accepted"]
+        assert min(proxy.dropped) > 2
+        found = client.learner(name)
+    assert len(told) == 80
+    assert (found.counts.asked, found.counts.told, found.rounds) == (80, 80, 80)
+
+
+def test_a_learner_is_made_once(connect: Callable[..., Any], service: RunningService) -> None:
+    """Although the first answer is lost; one that was there before is still in the way."""
+    kind = "sync" if "Client" in type(connect()).__name__ else "async"
+    with FlakyProxy(service.port, lost=(0, 1, 0)) as proxy:
+        client = connect(proxy.url, deadline=5, timeout=1)
+        proxy.answers = []
+        settings = {"epsilon": 1.0, "cost_range": (0, 1), "deadline_seconds": 60.0}
+        with pytest.raises(Unreachable):
+            connect(proxy.url, deadline=0.3).create_learner(f"once-{kind}", "bandit", ["a", "b"], **settings)
+        proxy._lost = (0, 0, 0)
+        proxy.answers = [b""]  # an empty answer: the connection is left hanging until the timeout
+        made = client.create_learner(f"once-{kind}", "bandit", ["a", "b"], **settings)
+        assert made.items == ("a", "b")
+        proxy.answers = [b""]
+        with pytest.raises(errors.AlreadyExists):
+            client.create_learner(f"once-{kind}", "bandit", ["a", "c"], **settings)
+        with pytest.raises(errors.AlreadyExists):
+            client.create_learner(f"once-{kind}", "bandit", ["a", "b"], **settings)
+
+
+@pytest.mark.parametrize("status", ["429 Slow", "502 Bad", "503 Busy", "504 Late"])
+def test_answers_that_say_later(
+    connect: Callable[..., Any], service: RunningService, shop: Shop, status: str
+) -> None:
+    """Are tried again, as late as they say."""
+    name = shop()
+    with FlakyProxy(service.port) as proxy:
+        client = connect(proxy.url)
+        proxy.answers = [busy(status, "retry-after: 1\r\n"), busy(status)]
+        began = time.monotonic()
+        client.ask(name)
+        assert time.monotonic() - began > 1
+        assert proxy.requests == 3
+
+
+@pytest.mark.parametrize(
+    "status", ["400 Bad", "404 No", "408 Late", "409 No", "418 Teapot", "500 Oh", "301 Gone"]
+)
+def test_other_answers_are_final(connect: Callable[..., Any], service: RunningService, status: str) -> None:
+    """Nothing is gained by sending the same again."""
+    with FlakyProxy(service.port) as proxy:
+        client = connect(proxy.url)
+        proxy.answers = [busy(status, "location: http://elsewhere.example/\r\n", "odd") for _ in range(3)]
+        with pytest.raises(ServiceError) as caught:
+            client.ask("shop")
+        assert caught.value.code == "odd"
+        assert proxy.requests == 1
+
+
+def test_a_wait_beyond_the_deadline_is_not_begun(
+    connect: Callable[..., Any], service: RunningService
+) -> None:
+    """The caller hears at once that there is no time."""
+    with FlakyProxy(service.port) as proxy:
+        client = connect(proxy.url, deadline=5)
+        proxy.answers = [busy("503 Busy", "retry-after: 3600\r\n")]
+        began = time.monotonic()
+        with pytest.raises(errors.Busy) as caught:
+            client.ask("shop")
+        assert time.monotonic() - began < 2
+        assert caught.value.code == "busy"
+
+
+@pytest.mark.parametrize(
+    "answer", [b"<html>", b"[1]", b'{"decisions": 7}', b'{"decisions": []}', b"[" * 90_000]
+)
+def test_answers_of_something_else(
+    connect: Callable[..., Any], service: RunningService, answer: bytes
+) -> None:
+    """A page of a proxy is no decision."""
+    with FlakyProxy(service.port) as proxy:
+        client = connect(proxy.url)
+        proxy.answers = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(answer), answer)]
+        with pytest.raises(ServiceError) as caught:
+            client.ask("shop")
+        assert caught.value.code == "bad_answer"
+
+
+def test_errors_hold_nothing_private(
+    connect: Callable[..., Any], service: RunningService, shop: Shop
+) -> None:
+    """Neither what was told, nor the key, nor what an answer repeats of it; nor do causes and contexts."""
+    name = shop()
+    cost, person = 0.123456, "person-of-the-test"
+    with FlakyProxy(service.port) as proxy:
+        client = connect(proxy.url, deadline=0.5, timeout=0.2)
+        decision = client.ask(name)
+        caught = []
+        for answers in (
+            [busy("400 Bad"), busy("400 Bad")],
+            [busy("503 Busy", "retry-after: 60\r\n")],
+            [b"" for _ in range(50)],
+            [b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n0.123456"],
+            [b"rubbish\r\n\r\n0.123456" for _ in range(50)],
+        ):
+            proxy.answers = answers
+            with pytest.raises(ServiceError) as error:
+                client.tell(name, decision, cost, person=person)
+            caught.append(error.value)
+        proxy.answers = []
+    for each in caught:
+        assert each.__cause__ is None
+        assert each.__context__ is None
+        shown = f"{each} {each!r} {each.args} {vars(each)} " + "".join(traceback.format_exception(each))
+        for secret in (str(cost), person, service.key):
+            assert secret not in shown
+    feedback = Feedback(decision, cost=cost, person=person)
+    assert str(cost) not in repr(feedback)
+    assert person not in repr(feedback)
+
+
+def test_the_search_would_find_them() -> None:
+    """An error with a value in it would be seen by the test above."""
+    each = ServiceError("odd", "cost 0.123456")
+    assert "0.123456" in f"{each}"
+    assert "0.123456" in repr(each)
+
+
+def test_the_same_bit_is_sent_again(connect: Callable[..., Any], service: RunningService, shop: Shop) -> None:
+    """By retries, and by a caller who tells again after an error, whatever the cost is then.
+
+    Bits made anew for 12 decisions, each with costs 1 and 0, would all agree with probability 1e-6 at most.
+    """
+    name = shop()
+    with FlakyProxy(service.port) as proxy:
+        client = connect(proxy.url, randomize=Pinned(1.0, (0, 1)), deadline=0.4, timeout=0.1)
+        bits: list[set[bytes]] = []
+        for decision in client.ask(name, 12):
+            client.tell(name, client.ask(name), 0.0)  # asks for the learner's figures, once
+            before = len(proxy.sent)
+            proxy.answers = [b"", b"", busy("502 Bad"), busy("400 Bad")]
+            with pytest.raises(ServiceError):
+                client.tell(name, decision, 1.0)
+            proxy.answers = []
+            client.tell(name, decision, 0.0)
+            client.tell_many(name, [(decision, 0.0)])
+            sent = proxy.sent[before:]
+            bits.append({sent[k + 6 : k + 7] for k in range(len(sent)) if sent[k : k + 6] == b'"bit":'})
+            assert sent.count(b'"bit":') >= 3
+    assert all(len(each) == 1 for each in bits)

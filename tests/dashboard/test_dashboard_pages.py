@@ -1,0 +1,232 @@
+"""The dashboard in a real browser: what it shows, and what it does when things go wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from live_service import LiveService
+from visits import Visit, expect, fact, row
+
+
+def bar_width(page: Any, item: str) -> float:
+    return float(row(page, "levels", item).locator(".level").get_attribute("width").removesuffix("%"))
+
+
+def test_a_key_is_asked_for_and_kept_in_the_tab(visit: Visit, service: LiveService) -> None:
+    """It survives a reload, can be forgotten, and never stands in an address."""
+    service.create("kept", 3)
+    page = visit.enter()
+    expect(page.get_by_role("link", name="kept", exact=True)).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("link", name="kept", exact=True)).to_be_visible()
+    assert page.evaluate("() => [localStorage.length, document.cookie]") == [0, ""]
+    page.get_by_role("button", name="Forget key").click()
+    expect(page.get_by_label("Bearer key")).to_be_empty()
+    expect(page.get_by_role("heading", name="Key needed")).to_be_focused()
+    assert page.evaluate("() => sessionStorage.length") == 0
+    assert page.locator("#list tbody tr").count() == 0
+
+
+def test_a_wrong_key_gets_clear_words(visit: Visit) -> None:
+    """Also one that is no key at all, which is not even sent."""
+    visit.failures_expected = True
+    page = visit.enter(key="discreet_0123456789abcdef_" + "0" * 64)
+    expect(page.get_by_role("alert")).to_contain_text("does not know this key")
+    expect(page.get_by_label("Bearer key")).to_be_focused()
+    asked = len(visit.addresses)
+    page.get_by_label("Bearer key").fill("schlüssel ☃")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("This is no key")
+    assert len(visit.addresses) == asked
+
+
+def test_a_revoked_key_locks_the_page(visit: Visit, service: LiveService) -> None:
+    """At the next update, without anything left on the screen."""
+    visit.failures_expected = True
+    service.create("revoking", 3)
+    made = service.call("POST", "/v1/keys", {"role": "read"})
+    page = visit.enter("#/learner/revoking", made["key"])
+    expect(page.get_by_role("heading", name="revoking")).to_be_visible()
+    service.call("DELETE", f"/v1/keys/{made['id']}")
+    expect(page.get_by_role("alert")).to_contain_text("revoked")
+    expect(page.locator("#view-learner")).to_be_hidden()
+    assert page.locator("#levels tbody tr").count() == 0
+
+
+def test_the_list_shows_each_learner(visit: Visit, service: LiveService) -> None:
+    """Name, kind, status, rounds, epsilon and open decisions, as the API gives them."""
+    service.create("listed", ["tea", "milk"], epsilon=1.5)
+    for _ in range(3):
+        service.play("listed", "tea", 400)
+    service.call("POST", "/v1/learners/listed/ask", {"count": 3})
+    page = visit.enter()
+    expect(row(page, "list", "listed").locator("td")).to_have_text(["bandit", "active", "1,200", "1.5", "3"])
+    service.call("POST", "/v1/learners/listed/archive")
+    expect(row(page, "list", "listed").locator("td").nth(1)).to_have_text("archived")
+
+
+def test_a_learner_is_seen_learning(visit: Visit, service: LiveService) -> None:
+    """The good item's bar grows by itself, and all figures are those of the API."""
+    service.call("PUT", "/v1/populations/guests", {"limit": 9})
+    service.create("menu", ["soup", "salad", "stew"], maximize=True, population="guests")
+    page = visit.enter("#/learner/menu")
+    expect(row(page, "levels", "salad").locator("td").first).to_have_text("0.500")
+    expect(page.locator("#noise-words")).to_contain_text("all is noise")
+    assert bar_width(page, "salad") == 50
+    for _ in range(10):
+        service.play("menu", "salad", 200)
+    service.call("POST", "/v1/learners/menu/ask", {"count": 4})
+    expect(fact(page, "Rounds learnt from")).to_have_text("2,000")
+    expect(fact(page, "Pending decisions")).to_have_text("4")
+    shown = service.call("GET", "/v1/learners/menu")
+    levels = page.locator("#levels tbody td.number").all_text_contents()
+    assert levels == [f"{level:.3f}" for level in shown["point"]]
+    assert bar_width(page, "salad") > 75  # 300 of 300 runs had 100
+    assert float(fact(page, "Mean reward, noisy").inner_text().split(" ± ")[0]) == pytest.approx(
+        shown["mean"], abs=5e-4
+    )
+    expect(page.locator("#guarantee")).to_have_text(
+        service.call("GET", "/v1/learners/menu/guarantee")["text"]
+    )
+    expect(page.locator("#noise-words")).to_contain_text("2,000 bits so far")
+    error = (shown["noise_variance"] / 2000) ** 0.5
+    assert int(page.get_by_role("meter").get_attribute("aria-valuenow")) == round(100 * error / 0.5)
+    expect(page.locator("#recent tbody tr")).to_have_count(15)
+    expect(page.locator("#spent")).to_contain_text("epsilon = 2 in sum. The limit is 9.")
+    expect(row(page, "losses", "menu").locator("td")).to_have_text(["1", "2"])
+
+
+def test_means_have_the_band_of_their_bits(visit: Visit, service: LiveService) -> None:
+    """The table beneath the chart agrees with the minutes of the API, and the page says what covers it."""
+    service.create("means", ["a", "b"])
+    service.play("means", "a", 500)
+    minutes = service.call("GET", "/v1/learners/means/minutes")["minutes"]
+    page = visit.enter("#/learner/means")
+    page.get_by_text("Means as a table").click()
+    for place, minute in enumerate(reversed(minutes)):
+        cells = page.locator("#means tbody tr").nth(place).locator("td")
+        expect(cells.nth(2)).to_have_text(str(minute["released"]))
+        mean, error = (float(cells.nth(k).inner_text()) for k in (0, 1))
+        assert mean == pytest.approx(minute["mean"], rel=5e-3, abs=1e-3)
+        assert error == pytest.approx(minute["standard_error"], rel=5e-2)
+    expect(page.locator("#mean-chart .band")).to_have_count(1)
+    expect(page.get_by_text("post-processing")).to_be_visible()
+    page.get_by_label("Time shown").select_option("month")
+    expect(page.locator("#means caption")).to_have_text("Mean and standard error in each half day")
+    expect(page.locator("#means tbody tr").first.locator("td").nth(2)).to_have_text("500")
+    page.get_by_text("Asks and tells as a table").click()
+    expect(page.locator("#activity tbody td")).to_have_text(["500", "500", "0"])
+    expect(page.get_by_text("Not hidden", exact=True)).to_be_visible()
+
+
+def test_whole_functions_have_no_mean(visit: Visit, service: LiveService) -> None:
+    """The page shows what was released, and says why there is no more."""
+    service.create("plan", ["a", "b"], feedback="full_information")
+    asked = service.call("POST", "/v1/learners/plan/ask", {"count": 100})["decisions"]
+    function = {"kind": "Modular", "weights": [0.5, 0.1]}
+    service.call(
+        "POST", "/v1/learners/plan/tell", [{"decision": each["id"], "function": function} for each in asked]
+    )
+    page = visit.enter("#/learner/plan")
+    expect(page.get_by_text("There is none to show")).to_be_visible()
+    expect(page.locator("#mean-chart")).to_be_hidden()
+    expect(fact(page, "Rounds learnt from")).to_have_text("100")
+    blocks = service.call("GET", "/v1/learners/plan")["releases"]
+    assert 0 < blocks < 100
+    expect(fact(page, "Blocks released")).to_have_text(str(blocks))
+
+
+def test_of_many_items_the_highest_are_shown_first(visit: Visit, service: LiveService) -> None:
+    """Fifty of them, in their order, until all are wanted."""
+    service.create("large", 60, start=[k / 60 for k in range(60)])
+    page = visit.enter("#/learner/large")
+    expect(page.locator("#levels tbody th")).to_have_text([str(k) for k in range(10, 60)])
+    page.get_by_role("button", name="Show all items").click()
+    expect(page.locator("#levels tbody th")).to_have_text([str(k) for k in range(60)])
+
+
+def test_names_are_shown_as_text(visit: Visit, service: LiveService) -> None:
+    """Markup in the names of items is not markup on the page."""
+    names = ["<img src=x onerror=window.hacked=1>", "</table><script>window.hacked=1</script>", "&amp;"]
+    service.create("markup", names, start={"set": names})
+    service.call("POST", "/v1/learners/markup/ask", {"count": 5})
+    page = visit.enter("#/learner/markup")
+    expect(page.locator("#levels tbody th")).to_have_text(names)
+    expect(page.locator("#recent .chips li").first).to_be_visible()
+    assert page.evaluate("() => document.querySelectorAll('img, main script').length") == 0
+    assert page.evaluate("() => window.hacked") is None
+
+
+def test_unknown_learners_get_clear_words(visit: Visit, service: LiveService) -> None:
+    """Whatever stands in the address; from there the list can be reached."""
+    visit.failures_expected = True
+    service.create("known", 2)
+    page = visit.enter()
+    for place in ("nobody", "..%2Fkeys", "%", "<b>x</b>"):
+        page.evaluate("(place) => { location.hash = `#/learner/${place}`; }", place)
+        expect(page.get_by_role("heading", name="No such learner")).to_be_focused()
+        page.get_by_role("link", name="All learners").click()
+        expect(page.get_by_role("link", name="known", exact=True)).to_be_visible()
+    assert not any(url.endswith("/v1/keys") for url in visit.addresses)
+
+
+def test_it_survives_a_restart_of_the_server(visit: Visit, service: LiveService) -> None:
+    """It says calmly that the connection is lost, and goes on by itself without being loaded again."""
+    visit.failures_expected = True
+    service.create("restarted", ["tea", "milk"])
+    service.play("restarted", "tea", 100)
+    page = visit.enter("#/learner/restarted")
+    expect(fact(page, "Rounds learnt from")).to_have_text("100")
+    page.evaluate("() => { window.stayed = true; }")
+    service.stop()
+    expect(page.get_by_role("status")).to_have_text("Connection lost, trying again.")
+    expect(fact(page, "Rounds learnt from")).to_have_text("100")
+    service.start()
+    service.play("restarted", "tea", 100)
+    expect(fact(page, "Rounds learnt from")).to_have_text("200", timeout=20_000)
+    expect(page.get_by_role("status")).not_to_contain_text("lost")
+    assert page.evaluate("() => window.stayed")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (429, "Too many requests with this key"),
+        (503, "cannot answer at present, trying again. Come back later."),
+        (403, "does not allow looking at learners"),
+    ],
+)
+def test_refusals_get_clear_words(visit: Visit, status: int, words: str) -> None:
+    """Too many requests, a server that cannot, and a key that may not."""
+    visit.failures_expected = True
+    page = visit.go()
+    refusal = {"error": {"code": "some", "message": "Come back later."}}
+    page.route(
+        "**/v1/learners",
+        lambda route: route.fulfill(status=status, headers={"retry-after": "1"}, json=refusal),
+    )
+    visit.enter()
+    expect(page.locator("#banner, #key-problem").filter(has_text=words)).to_be_visible()
+    if status != 403:
+        page.unroute("**/v1/learners")
+        expect(page.get_by_role("heading", name="Learners")).to_be_visible()
+        expect(page.get_by_role("status")).not_to_contain_text("trying")
+
+
+def test_a_hidden_tab_rests(visit: Visit) -> None:
+    """It asks for nothing until it is seen again."""
+    page = visit.enter()
+    expect(page.get_by_role("heading", name="Learners")).to_be_visible()
+    page.evaluate(
+        """() => {
+            Object.defineProperty(document, "hidden", { get: () => window.away, configurable: true });
+            window.away = true;
+            document.dispatchEvent(new Event("visibilitychange"));
+        }"""
+    )
+    asked = len(visit.addresses)
+    page.wait_for_timeout(2500)
+    assert len(visit.addresses) == asked
+    with page.expect_request("**/v1/learners"):
+        page.evaluate("() => { window.away = false; document.dispatchEvent(new Event('visibilitychange')); }")

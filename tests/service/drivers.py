@@ -1,0 +1,142 @@
+"""Clients that ask and tell until they are stopped, and remember what was acknowledged."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+from typing import Self
+
+from discreet.client import Client, Decision, Feedback, Unreachable
+from discreet.learners.detached import detached
+from discreet.randomizers import OneBit
+from discreet.service.desk import Desk
+from discreet.storage.records import How
+from running_service import RunningService
+
+EPSILON, RANGE = 1.0, (0.0, 1.0)
+FUNCTION = {"kind": "Modular", "weights": [0.1, -0.2, 0.1]}
+
+
+class Drivers:
+    """Threads that drive the learners "shop" (bits of their own) and "plan" (functions).
+
+    Args:
+        service: Where.
+        threads: How many.
+        seed: For their costs, and for which of them are impatient when.
+
+    Attributes:
+        received: Ids of decisions of "shop" that an ask returned.
+        sent: Bits that were sent, by decision.
+        acknowledged: Decisions of "shop" whose tell was acknowledged.
+        plans: Decisions of "plan", likewise.
+        given_up: Tells that nobody waited for to the end.
+        failures: What else happened.
+    """
+
+    def __init__(self, service: RunningService, threads: int = 4, seed: int = 0) -> None:
+        self._service = service
+        self._randomizer = OneBit(EPSILON, RANGE)
+        self.received: set[str] = set()
+        self.sent: dict[str, int] = {}
+        self.acknowledged: set[str] = set()
+        self.plans: set[str] = set()
+        self.given_up = 0
+        self.failures: list[BaseException] = []
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._guarded, args=(random.Random(f"{seed} {k}"),))
+            for k in range(threads)
+        ]
+
+    def __enter__(self) -> Self:
+        with Client(self._service.url, self._service.key) as admin:
+            settings = {"epsilon": EPSILON, "cost_range": RANGE}
+            admin.create_learner("shop", "bandit", ["tea", "milk", "rice", "salt"], **settings)
+            admin.create_learner("plan", "full_information", 3, **settings)
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join(120)
+            assert not thread.is_alive()
+
+    def _guarded(self, chance: random.Random) -> None:
+        try:
+            with (
+                Client(self._service.url, self._service.key, deadline=90, timeout=5) as patient,
+                Client(self._service.url, self._service.key, deadline=0.002, timeout=5) as impatient,
+            ):
+                while not self._stopping.is_set():
+                    self._round(chance, patient, impatient)
+        except BaseException as error:
+            self.failures.append(error)
+
+    def _round(self, chance: random.Random, patient: Client, impatient: Client) -> None:
+        decisions = patient.ask("shop", 3)
+        told = [Feedback(each, released=self._bit(each, chance)) for each in decisions]
+        if chance.random() < 0.3:
+            self._given_up(impatient, told[0])
+        else:
+            patient.tell("shop", told[0].decision, released=told[0].released)
+            self._noted(told[:1])
+        assert patient.tell_many("shop", told[1:]) == ["accepted", "accepted"]
+        self._noted(told[1:])
+        again = Feedback(decisions[1], released=1 - self.sent[decisions[1].id])
+        assert patient.tell_many("shop", [again]) == ["accepted"]  # and changes nothing
+        plan = patient.ask("plan")
+        patient.tell("plan", plan, function=FUNCTION)
+        with self._lock:
+            self.plans.add(plan.id)
+
+    def _bit(self, decision: Decision, chance: random.Random) -> int:
+        bit = self._randomizer.release(chance.random())
+        with self._lock:
+            self.received.add(decision.id)
+            self.sent[decision.id] = bit
+        return bit
+
+    def _given_up(self, impatient: Client, told: Feedback) -> None:
+        with contextlib.suppress(Unreachable):
+            impatient.tell("shop", told.decision, released=told.released)
+            self._noted([told])
+            return
+        self.given_up += 1
+
+    def _noted(self, told: list[Feedback]) -> None:
+        with self._lock:
+            self.acknowledged.update(each.id for each in told)
+
+
+def check_books(desk: Desk, drivers: Drivers) -> int:
+    """Compare what a desk holds with what drivers remember; how many tells were counted."""
+    assert not drivers.failures, drivers.failures
+    while desk.housekeeping.fold():
+        pass
+    desk.housekeeping.refresh()
+    with desk._store.reading() as reading:
+        kept = reading.decisions(bytes.fromhex(each) for each in drivers.received)
+        plans = reading.decisions(bytes.fromhex(each) for each in drivers.plans)
+    told = {key for key, record in kept.items() if record.how is How.TOLD}
+    shop, plan = desk.learner("shop"), desk.learner("plan")
+    # Nothing that was acknowledged is missing, and nothing is there that nobody sent.
+    assert {bytes.fromhex(each) for each in drivers.acknowledged} <= told
+    assert len(told) == shop.counts.told == shop.counts.released == shop.summary.rounds
+    # Each ask was answered with the decisions that were made for it: none was made for nobody.
+    assert shop.counts.asked == len(drivers.received)
+    # The state is what these draws and these bits give, and nothing else.
+    settings = desk._registry.named("shop").record.settings
+    replay = detached(settings)
+    replay.fold([kept[key].draw for key in told], [bytes([drivers.sent[key.hex()]]) for key in told])
+    assert desk._registry.named("shop").shown.state() == replay.state()
+    assert shop.counts.ones == sum(drivers.sent[key.hex()] for key in told)
+    # The learner that keeps secrets has counted the same, and goes on.
+    assert plan.status == "active"
+    assert all(record.how is How.TOLD for record in plans.values())
+    assert len(plans) == len(drivers.plans) == plan.counts.told == plan.summary.rounds
+    return len(told)

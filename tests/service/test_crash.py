@@ -1,0 +1,88 @@
+"""Servers that are killed at work: what was acknowledged is there, once, and nothing else is."""
+
+import os
+import pathlib
+import random
+import signal
+import time
+
+import pytest
+from drivers import Drivers, check_books
+
+from discreet.client import Client
+from discreet.service.desk import Desk
+from discreet.service.records import Code, Feedback
+from running_service import Nursery, RunningService
+
+_KILLS = 20
+
+
+def killed_again_and_again(service: RunningService, seed: int) -> Drivers:
+    """Kill a server twenty times: mostly at work, sometimes while it starts."""
+    chance = random.Random(seed)
+    with service, Drivers(service, seed=seed) as drivers:
+        for _ in range(_KILLS):
+            if chance.random() < 0.25:  # it may not be ready by then
+                time.sleep(chance.uniform(0.2, 1.5))
+            else:
+                service.wait()
+                time.sleep(chance.uniform(0.02, 0.4))
+            service.kill()
+            service.start(wait=False)
+        service.wait()
+        time.sleep(0.3)
+    return drivers
+
+
+def goes_on(desk: Desk) -> None:
+    choice = desk.ask("shop")[0]
+    assert desk.tell("shop", [Feedback(choice.id, cost=0.3)])[0].code is Code.ACCEPTED
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
+    return str(tmp_path / "service.db") if request.param == "sqlite" else request.getfixturevalue("postgres")
+
+
+def test_nothing_acknowledged_is_lost_or_counted_twice(store: str, tmp_path: pathlib.Path) -> None:
+    """Killed 20 times under load: the state is a replay of what the clients sent, and the stream goes on."""
+    with Nursery(tmp_path) as nursery:
+        drivers = killed_again_and_again(RunningService(tmp_path, store, nursery=nursery), seed=8)
+    with Desk.open(store, key_file=tmp_path / "service.key", housekeeping=False) as desk:
+        counted = check_books(desk, drivers)
+        assert counted > 3 * _KILLS
+        assert drivers.given_up > 0
+        goes_on(desk)
+        assert desk.learner("shop").counts.told == counted + 1
+
+
+def workers_of(process: int) -> list[int]:
+    """The server processes of one that watches over them."""
+    found = pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [
+        int(each) for each in found if b"spawn_main" in pathlib.Path(f"/proc/{each}/cmdline").read_bytes()
+    ]
+
+
+def test_four_processes_serve_one_learner(postgres: str, tmp_path: pathlib.Path) -> None:
+    """One is killed on the way and replaced; what it had acknowledged is counted, once."""
+    with RunningService(tmp_path, postgres, 4) as service:
+        watcher = service.pid
+        with Drivers(service, threads=8, seed=4) as drivers:
+            while len(workers := workers_of(watcher)) < 4 or len(drivers.acknowledged) < 100:
+                time.sleep(0.05)
+                assert not drivers.failures, drivers.failures
+            victim = workers[1]
+            os.kill(victim, signal.SIGKILL)
+            before = len(drivers.acknowledged)
+            end = time.monotonic() + 30
+            while time.monotonic() < end and (
+                len(drivers.acknowledged) < before + 150 or len(set(workers_of(watcher)) - {victim}) < 4
+            ):
+                time.sleep(0.05)
+            assert len(set(workers_of(watcher)) - {victim}) == 4
+        with Client(service.url, service.key) as client:
+            assert client.learner("plan").status == "active"
+    with Desk.open(postgres, key_file=tmp_path / "service.key", housekeeping=False) as desk:
+        assert check_books(desk, drivers) >= before + 150
+        goes_on(desk)

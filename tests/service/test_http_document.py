@@ -1,0 +1,110 @@
+"""The OpenAPI document is true: requests made up from it are answered as it says, and never with a 5xx."""
+
+from collections.abc import Iterator
+from typing import Any
+from unittest import SkipTest
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from http_helpers import BANDIT, FULL, MODULAR, Service, service
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+)
+
+from discreet.service.web.openapi import document
+from discreet.service.web.problems import CODES
+from discreet.service.web.routes import add_routes
+
+CHECKS = [
+    not_a_server_error,
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+    unsupported_method,
+]
+
+
+def operations() -> list[Any]:
+    """All operations of the document, which is made without a desk."""
+    app = FastAPI()
+    add_routes(app.router, None, None)  # type: ignore[arg-type] # nothing is called
+    schema = schemathesis.openapi.from_dict(document(app))
+    return [found.ok() for found in schema.get_all_operations()]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("store") / "shop.db", log_requests=False) as found:
+        yield found
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.label)
+def test_made_up_requests_are_answered_as_described(
+    served: Service, operation: Any, mode: GenerationMode
+) -> None:
+    """For every route: requests that fit the document and requests that do not."""
+    unfit = mode is GenerationMode.NEGATIVE
+    checks = [check for check in CHECKS if unfit or check is not negative_data_rejection]
+
+    @given(case=operation.as_strategy(generation_mode=mode), learner=st.sampled_from(["shop", "plan", None]))
+    @settings(
+        max_examples=20,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    def answered(case: Any, learner: str | None) -> None:
+        _aim(served, case, learner)
+        case.headers = {**(case.headers or {}), "authorization": served.admin.headers["authorization"]}
+        case.call_and_validate(base_url=served.address, checks=checks)
+
+    try:
+        answered()
+    except (Unsatisfiable, SkipTest):
+        assert unfit  # nothing that such a route is sent can be wrong
+
+
+def _aim(served: Service, case: Any, learner: str | None) -> None:
+    """Let a request name a learner that exists, and a decision of it. Ends of learners are not for these."""
+    parameters = case.path_parameters or {}
+    if learner is None or "name" not in parameters or case.path.endswith(("archive", "restart")):
+        return
+    parameters["name"] = learner
+    told = case.body if case.path.endswith("/tell") and isinstance(case.body, dict) else {}
+    if isinstance(told.get("decision"), str):
+        told["decision"] = served.ask(learner)[0]["id"]
+
+
+def test_every_code_is_in_the_document(served: Service) -> None:
+    """And every status that a code has is described where it can happen."""
+    document = served.nobody.get("/openapi.json").json()
+    assert document["openapi"].startswith("3.1")
+    shape = document["components"]["schemas"]["ErrorDetail"]["properties"]["code"]
+    assert shape["enum"] == list(CODES)
+    statuses = {s for path in document["paths"].values() for o in path.values() for s in o["responses"]}
+    assert {str(status) for status, _ in CODES.values()} - statuses == {"405", "500"}
+
+
+def test_learners_are_described_as_they_are(served: Service) -> None:
+    """A request that uses every field is taken, for both kinds."""
+    full = FULL | {"name": "every-f", "method": "tree", "horizon": 9, "gradient_bound": 1, "start": [0, 1, 1]}
+    bandit = BANDIT | {"name": "every-b", "maximize": True, "rounds_per_person": 3, "start": {"set": ["tea"]}}
+    served.admin.put("/v1/populations/all", json={"limit": 9})
+    for wanted in (full, bandit):
+        more = {"population": "all", "deadline_seconds": 9.5}
+        assert served.admin.post("/v1/learners", json=wanted | more).status_code == 201
+    told = {"function": MODULAR, "person": "me", "decision": served.ask("every-f")[0]["id"]}
+    assert served.worker.post("/v1/learners/every-f/tell", json=told).json() == {"code": "accepted"}

@@ -1,0 +1,200 @@
+"""No value changes an answer, and none is repeated: not in answers, logs, metrics or errors."""
+
+import json
+import logging
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from http_helpers import BANDIT, MODULAR, Service, service
+
+from discreet.service.records import Feedback
+from discreet.service.web.json_bodies import read_json
+from discreet.service.web.problems import Problem
+
+#: Something that nothing else would write.
+PLANTED = "73105857863"
+DEEP = 200_000
+
+#: JSON of every kind, written out: what a cost, a bit or a function may be.
+VALUES = [
+    "0.25",
+    "-0",
+    "1e999",
+    "-1e999",
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    "null",
+    "true",
+    '"0.25"',
+    '"' + "x" * 5000 + '"',
+    '"\\ud800\\u0000"',
+    "[]",
+    "{}",
+    '{"cost": {"cost": [0.25]}}',
+    "9" * 10_000,
+    "-" + "9" * 400,
+    "0." + "3" * 10_000,
+    "[" * DEEP + "]" * DEEP,
+    '{"a":' * 5000 + "1" + "}" * 5000,
+    '{"kind": "Modular"}',
+    '{"kind": "Modular", "weights": [1e999, "x", null]}',
+    '{"kind": "Modular", "weights": [1, 2]}',
+    '{"kind": "Table", "values": [[1]]}',
+    '{"kind": "Nothing"}',
+    '{"kind": "Iwata", "n": 1000000000000}',
+    '{"kind": "Iwata", "n": 1e999}',
+    '{"kind": "Sum", "functions": [{"kind": "Modular", "weights": [1]}, {"kind": "Iwata", "n": 1e12}]}',
+    '{"kind": 7}',
+    json.dumps(MODULAR),
+]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("store") / "shop.db", log_requests=False) as found:
+        yield found
+
+
+@pytest.mark.parametrize(("learner", "field"), [("shop", "cost"), ("shop", "bit"), ("plan", "function")])
+def test_every_value_is_answered_alike(served: Service, learner: str, field: str) -> None:
+    """Byte for byte, headers included, alone and in a list; so is a value that is missing."""
+    tell = f"/v1/learners/{learner}/tell"
+    decisions = served.ask(learner, count=2 * len(VALUES) + 1)
+    answers = set()
+    for value, decision in zip(VALUES, decisions, strict=False):
+        body = f'{{"decision": "{decision["id"]}", "{field}": {value}}}'
+        answer = served.worker.post(tell, content=body.encode())
+        headers = tuple((k, v) for k, v in answer.headers.items() if k != "date")
+        answers.add((answer.status_code, answer.content, headers))
+    missing = served.worker.post(tell, json={"decision": decisions[-1]["id"]})
+    headers = tuple((k, v) for k, v in missing.headers.items() if k != "date")
+    answers.add((missing.status_code, missing.content, headers))
+    ((status, content, _),) = answers
+    assert (status, content) == (200, b'{"code":"accepted"}')
+    listed = ",".join(
+        f'{{"{field}": {value}, "decision": "{decision["id"]}"}}'
+        for value, decision in zip(VALUES, decisions[len(VALUES) :], strict=False)
+    )
+    answer = served.worker.post(tell, content=f"[{listed}]".encode())
+    assert answer.json() == {"codes": ["accepted"] * len(VALUES)}
+
+
+def test_people_beyond_their_rounds_are_answered_alike(served: Service) -> None:
+    """The second piece of a person's feedback does not count, and nobody can tell."""
+    served.admin.post("/v1/learners", json=BANDIT | {"name": "people"})
+    answers = [
+        served.worker.post(
+            "/v1/learners/people/tell", json={"decision": decision["id"], "cost": 1, "person": "me"}
+        )
+        for decision in served.ask("people", count=3)
+    ]
+    assert {(answer.status_code, answer.content) for answer in answers} == {(200, b'{"code":"accepted"}')}
+    shown = served.reader.get("/v1/learners/people").json()
+    assert (shown["rounds"], shown["counts"]["told"]) == (1, 3)
+
+
+def planting(decision: str) -> list[tuple[str, Any]]:
+    """Requests with something planted in each place where there should be nothing, or something else."""
+    number = float(PLANTED)
+    tell, ask = "/v1/learners/shop/tell", "/v1/learners/shop/ask"
+    return [
+        (tell, {"decision": decision, "cost": number, "person": PLANTED}),
+        (tell, {"decision": "0" * 32, "cost": number, "person": PLANTED}),
+        (tell, {"decision": PLANTED, "cost": 1}),
+        (tell, {"decision": number}),
+        (tell, {PLANTED: 1, "decision": decision}),
+        (tell, {"decision": decision, "function": {"kind": PLANTED}}),
+        (tell, {"decision": decision, "cost": number, "bit": number}),
+        (tell, {"decision": decision, "person": [number]}),
+        (tell, [{"decision": decision, "cost": number}, PLANTED]),
+        (tell, [{"decision": PLANTED, "cost": number}]),
+        (tell, PLANTED),
+        (f"{tell}?cost={PLANTED}", {"decision": decision}),
+        (ask, {"count": PLANTED}),
+        (ask, {PLANTED: number}),
+        (ask, {"available": [[PLANTED]]}),
+        (ask, {"request_id": [PLANTED]}),
+        ("/v1/learners", {"name": [PLANTED], "epsilon": PLANTED, PLANTED: {PLANTED: 1}}),
+        ("/v1/learners", [PLANTED]),
+        ("/v1/learners", BANDIT | {"items": [{PLANTED: 1}], "start": PLANTED}),
+        ("/v1/keys", {"role": PLANTED, "label": [PLANTED]}),
+        (f"/v1/learners/{PLANTED}/archive?{PLANTED}", {}),
+        (f"/{PLANTED}", {PLANTED: PLANTED}),
+    ]
+
+
+def test_nothing_planted_comes_back(
+    tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """In errors, logs and metrics, whatever was wrong. Addresses may be answered with the name in them."""
+    caplog.set_level(logging.DEBUG, "discreet")
+    caplog.set_level(logging.DEBUG, "uvicorn")
+    with service(tmp_path / "shop.db") as served:
+        (decision,) = served.ask()
+        for path, body in planting(decision["id"]):
+            for form in (json.dumps(body), json.dumps(body)[:-1], json.dumps(body) + PLANTED):
+                answer = served.admin.post(path, content=form, headers={"content-type": "application/json"})
+                assert answer.status_code < 500
+                if PLANTED not in path:
+                    assert PLANTED not in answer.text
+        odd = served.admin.request(PLANTED, f"/v1/learners/{PLANTED}/tell?{PLANTED}")
+        assert odd.status_code in (400, 405)
+        metrics = served.reader.get("/metrics").text
+    out, err = capfd.readouterr()
+    for text in (metrics, out, err, caplog.text):
+        assert PLANTED not in text
+    lines = [json.loads(line) for line in err.splitlines()]
+    assert {tuple(sorted(line)) for line in lines if line["event"] == "request"} == {
+        ("event", "key", "learner", "level", "method", "milliseconds", "route", "status", "time")
+    }
+    assert {line["learner"] for line in lines if line["event"] == "request"} == {None, "shop"}
+
+
+def test_faults_are_logged_without_words(
+    tmp_path: pathlib.Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An exception that nobody foresaw is told by kind and place: its message may quote a value."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError(PLANTED)
+
+    with service(tmp_path / "shop.db") as served:
+        monkeypatch.setattr(served.desk, "submit_tell", fails)
+        monkeypatch.setattr(served.desk, "learners", fails)
+        answers = [
+            served.worker.post("/v1/learners/shop/tell", json={"decision": "0" * 32, "cost": 1}),
+            served.reader.get("/v1/learners"),
+        ]
+    for answer in answers:
+        assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal_error")
+        assert PLANTED not in answer.text
+    out, err = capfd.readouterr()
+    assert PLANTED not in out + err + caplog.text
+    failed = [record.getMessage() for record in caplog.records if record.name == "discreet.service"]
+    assert len(failed) == 2
+    assert all("ZeroDivisionError at" in message for message in failed)
+
+
+def test_feedback_shows_no_value() -> None:
+    """Not even when somebody prints it."""
+    assert PLANTED not in repr(Feedback("0" * 32, cost=PLANTED, person=PLANTED))
+
+
+def test_deep_json_is_read_as_far_as_it_matters() -> None:
+    """What is nested too deep becomes null; strings that look like brackets stay strings."""
+    deep = b'{"a": ' + b"[" * DEEP + b"]" * DEEP + b', "b": "]}\\"[{", "c": [1, {"d": 2}]}'
+    found = read_json(deep)
+    assert (found["b"], found["c"]) == (']}"[{', [1, {"d": 2}])
+    inner = found["a"]
+    while inner:
+        (inner,) = inner
+    assert inner is None
+    with pytest.raises(Problem):
+        read_json(b"[" * DEEP)
+    assert read_json(b"") == {}

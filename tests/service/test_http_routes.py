@@ -1,0 +1,336 @@
+"""Every route: what it takes, gives and refuses."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from http_helpers import BANDIT, FULL, MODULAR, Service, code_of, service
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service that the tests of this module share; each makes learners of its own where that matters."""
+    with service(tmp_path_factory.mktemp("store") / "shop.db") as found:
+        yield found
+
+
+def test_learners_are_made_listed_and_shown(served: Service) -> None:
+    """With all that is public about them, and where they start."""
+    wanted = BANDIT | {"name": "till", "maximize": True, "rounds_per_person": 2, "start": {"set": ["milk"]}}
+    made = served.admin.post("/v1/learners", json=wanted | {"deadline_seconds": 60})
+    assert made.status_code == 201
+    shown = made.json()
+    assert served.reader.get("/v1/learners/till").json() == shown
+    assert shown in served.reader.get("/v1/learners").json()["learners"]
+    assert {key: shown[key] for key in ("name", "feedback", "items", "epsilon", "maximize")} == {
+        key: wanted[key] for key in ("name", "feedback", "items", "epsilon", "maximize")
+    }
+    assert (shown["cost_range"], shown["rounds_per_person"], shown["deadline_seconds"]) == ([0, 1], 2, 60)
+    assert (shown["point"], shown["epoch"], shown["status"], shown["rounds"]) == ([0, 1, 0], 1, "active", 0)
+    assert shown["counts"] == {"asked": 0, "told": 0, "expired": 0, "pending": 0}
+
+
+def test_full_information_learners_have_settings_of_their_own(served: Service) -> None:
+    """Method, horizon and gradient bound; a start as levels."""
+    wanted = FULL | {
+        "name": "tree",
+        "method": "tree",
+        "horizon": 2,
+        "gradient_bound": 1.0,
+        "start": [0, 1, 0.5],
+    }
+    shown = served.admin.post("/v1/learners", json=wanted).json()
+    assert (shown["method"], shown["horizon"], shown["gradient_bound"]) == ("tree", 2, 1.0)
+    assert shown["point"] == [0, 1, 0.5]
+    served.ask("tree", count=2)
+    answer = served.worker.post("/v1/learners/tree/ask")
+    assert (answer.status_code, code_of(answer)) == (409, "horizon_reached")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "not a name"},
+        {"epsilon": -1},
+        {"epsilon": "1"},
+        {"epsilon": None},
+        {"epsilon": 1e-300},
+        {"items": 0},
+        {"items": []},
+        {"items": ["a", "a"]},
+        {"items": 10**9},
+        {"items": ["x" * 201, "b", "c"]},
+        {"cost_range": [1, 0]},
+        {"cost_range": [0, 1, 2]},
+        {"feedback": "other"},
+        {"start": [2, 0, 0]},
+        {"start": {"set": ["coffee"]}},
+        {"horizon": 7},
+        {"method": "tree"},
+        {"deadline_seconds": 0},
+        {"rounds_per_person": 1.5},
+        {"seed": 1},
+        {"mode": "central"},
+        {"unheard": "of"},
+    ],
+)
+def test_senseless_learners_are_refused(served: Service, change: dict[str, Any]) -> None:
+    """With the code of an invalid request, whichever setting makes no sense for a bandit."""
+    wanted = BANDIT | {"name": "new"} | change
+    answer = served.admin.post("/v1/learners", json=wanted)
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+    assert served.reader.get("/v1/learners/new").status_code == 404
+
+
+def test_a_name_is_given_once(served: Service) -> None:
+    """Also if everything else is the same."""
+    answer = served.admin.post("/v1/learners", json=BANDIT)
+    assert (answer.status_code, code_of(answer)) == (409, "already_exists")
+
+
+def test_bodies_that_are_no_json(served: Service) -> None:
+    """Are told apart from JSON of the wrong shape."""
+    headers = {"content-type": "application/json"}
+    for path in ("/v1/learners", "/v1/learners/shop/ask", "/v1/learners/shop/tell"):
+        for body in (b"{", b"\xff", b"nonsense"):
+            answer = served.admin.post(path, content=body, headers=headers)
+            assert (answer.status_code, code_of(answer)) == (400, "invalid_json")
+        answer = served.admin.post(path, content=b"7", headers=headers)
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+
+
+def test_unknown_addresses_and_methods(served: Service) -> None:
+    """Are answered like other errors; Allow lists all methods that an address takes."""
+    assert code_of(served.admin.get("/nowhere")) == "not_found"
+    assert code_of(served.admin.get("/v1/learners/nobody")) == "not_found"
+    assert code_of(served.admin.post("/v1/learners/nobody/ask")) == "not_found"
+    for method, path, allowed in (
+        ("PATCH", "/v1/learners", "GET, POST"),
+        ("GET", "/v1/learners/shop/tell", "POST"),
+        ("POST", "/healthz", "GET"),
+    ):
+        answer = served.admin.request(method, path)
+        assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+        assert code_of(answer) == "method_not_allowed"
+
+
+def test_ask_gives_sets_of_items(served: Service) -> None:
+    """As many as wanted, among the items that are available."""
+    (one,) = served.ask()
+    assert set(one) == {"id", "subset"}
+    assert set(one["subset"]) <= set(BANDIT["items"])  # type: ignore[call-overload]
+    many = served.ask(count=40, available=["tea", "rice"])
+    assert len({decision["id"] for decision in many}) == 40
+    assert {item for decision in many for item in decision["subset"]} == {"tea", "rice"}
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"count": 0},
+        {"count": 10_001},
+        {"count": 1.0},
+        {"count": True},
+        {"count": "1"},
+        {"request_id": ""},
+        {"request_id": "\x00"},
+        {"request_id": 7},
+        {"request_id": "x" * 201},
+        {"available": "tea"},
+        {"available": ["coffee"]},
+        {"available": [["tea"]]},
+        {"available": [None]},
+        {"more": 1},
+        [],
+    ],
+)
+def test_senseless_asks_are_refused(served: Service, wanted: Any) -> None:
+    """All arguments of an ask are public, so they may be complained about."""
+    answer = served.worker.post("/v1/learners/shop/ask", json=wanted)
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+
+
+def test_a_retry_gets_the_same_decisions(served: Service) -> None:
+    """Under the same name, for this learner, and with the same count."""
+    first = served.ask(count=3, request_id="order-17")
+    assert served.ask(count=3, request_id="order-17") == first
+    assert served.ask("plan", count=3, request_id="order-17") != first
+    assert served.ask(count=3, request_id="order-18") != first
+    answer = served.worker.post("/v1/learners/shop/ask", json={"count": 2, "request_id": "order-17"})
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+
+
+def test_tell_is_answered_alike_the_second_time(served: Service) -> None:
+    """Whatever the second value, and only the first counts."""
+    served.admin.post("/v1/learners", json=BANDIT | {"name": "once"})
+    (decision,) = served.ask("once")
+    answers = [
+        served.worker.post("/v1/learners/once/tell", json={"decision": decision["id"], "cost": cost})
+        for cost in (0.2, 0.9, "x")
+    ]
+    assert {(answer.status_code, answer.content) for answer in answers} == {(200, b'{"code":"accepted"}')}
+    shown = served.reader.get("/v1/learners/once").json()
+    assert (shown["rounds"], shown["counts"]["told"]) == (1, 1)
+
+
+def test_tells_that_cannot_be_taken(served: Service) -> None:
+    """A single one is an error with a code; in a list each has its code, and the others count."""
+    (mine,), (foreign,) = served.ask(), served.ask("plan")
+    tell = "/v1/learners/shop/tell"
+    for decision, status, code in (
+        ("0" * 32, 404, "unknown_decision"),
+        ("not an id", 404, "unknown_decision"),
+        (foreign["id"], 409, "foreign_decision"),
+    ):
+        answer = served.worker.post(tell, json={"decision": decision, "cost": 0.5})
+        assert (answer.status_code, code_of(answer)) == (status, code)
+    answer = served.worker.post(tell, json={"decision": mine["id"], "function": MODULAR})
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_feedback")
+    listed = [
+        {"decision": "0" * 32, "cost": 1},
+        {"decision": foreign["id"], "bit": 1},
+        {"decision": mine["id"], "function": MODULAR},
+        {"decision": mine["id"], "cost": 0.5, "person": "somebody"},
+        {"decision": mine["id"], "bit": 0},
+    ]
+    answer = served.worker.post(tell, json=listed)
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "codes": ["unknown_decision", "foreign_decision", "invalid_feedback", "accepted", "accepted"]
+    }
+    assert served.worker.post(tell, json=[]).json() == {"codes": []}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"cost": 1},
+        {"decision": 7, "cost": 1},
+        {"decision": "0" * 32, "cost": 1, "costs": 1},
+        {"decision": "0" * 32, "person": 7},
+        {"decision": "0" * 32, "person": "x" * 1001},
+        {"decision": "0" * 32, "cost": 1, "bit": 1},
+        [{"decision": "0" * 32, "cost": 1}, 7],
+        [{"decision": "0" * 32}] * 10_001,
+    ],
+)
+def test_feedback_of_the_wrong_shape_is_refused(served: Service, told: Any) -> None:
+    """Fields that are missing, unknown, or do not go together: never because of a value."""
+    answer = served.worker.post("/v1/learners/shop/tell", json=told)
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+
+
+def test_functions_are_told_as_json(served: Service) -> None:
+    """To learners of full information, and to no others; a cost is not for them."""
+    first, second = served.ask("plan", count=2)
+    tell = "/v1/learners/plan/tell"
+    answer = served.worker.post(tell, json={"decision": first["id"], "function": MODULAR})
+    assert (answer.status_code, answer.json()) == (200, {"code": "accepted"})
+    answer = served.worker.post(tell, json={"decision": second["id"], "cost": 1})
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_feedback")
+
+
+def test_expired_decisions_are_gone(served: Service) -> None:
+    """The deadline is the learner's, and what comes later is told so."""
+    served.admin.post("/v1/learners", json=BANDIT | {"name": "brief", "deadline_seconds": 1e-3})
+    (decision,) = served.ask("brief")
+    while not served.desk.housekeeping.expire():
+        pass
+    answer = served.worker.post("/v1/learners/brief/tell", json={"decision": decision["id"], "cost": 1})
+    assert (answer.status_code, code_of(answer)) == (410, "expired")
+
+
+def test_archived_learners_can_be_looked_at_only(served: Service) -> None:
+    """Neither asked nor told nor restarted; their names stay taken."""
+    served.admin.post("/v1/learners", json=BANDIT | {"name": "old"})
+    (decision,) = served.ask("old")
+    assert served.admin.post("/v1/learners/old/archive").json()["status"] == "archived"
+    for path, body in (
+        ("ask", {}),
+        ("tell", {"decision": decision["id"], "cost": 1}),
+        ("restart", {}),
+    ):
+        answer = served.admin.post(f"/v1/learners/old/{path}", json=body)
+        assert (answer.status_code, code_of(answer)) == (409, "archived")
+    assert served.reader.get("/v1/learners/old").json()["counts"]["asked"] == 1
+    assert served.admin.post("/v1/learners", json=BANDIT | {"name": "old"}).status_code == 409
+
+
+def test_a_restarted_learner_is_a_new_epoch(served: Service) -> None:
+    """Under the same name; it answers at once."""
+    served.admin.post("/v1/learners", json=BANDIT | {"name": "again"})
+    served.ask("again")
+    assert served.admin.post("/v1/learners/again/restart").json()["epoch"] == 2
+    assert len(served.ask("again")) == 1
+
+
+def test_the_guarantee_in_figures_and_words(served: Service) -> None:
+    """Of either kind of learner."""
+    found = served.reader.get("/v1/learners/shop/guarantee").json()
+    assert (found["epsilon"], found["local"], found["private"]) == (1.0, True, True)
+    assert "epsilon = 1" in found["text"]
+    assert served.reader.get("/v1/learners/plan/guarantee").json()["local"] is False
+
+
+def test_minutes_and_recent_sets(served: Service) -> None:
+    """Counts and means of released bits; sets without the ids under which to tell."""
+    served.admin.post("/v1/learners", json=BANDIT | {"name": "busy"})
+    decisions = served.ask("busy", count=5)
+    served.worker.post(
+        "/v1/learners/busy/tell", json=[{"decision": d["id"], "bit": k % 2} for k, d in enumerate(decisions)]
+    )
+    minutes = served.reader.get("/v1/learners/busy/minutes").json()["minutes"]
+    assert sum(minute["asked"] for minute in minutes) == 5
+    (told,) = [minute for minute in minutes if minute["told"]]
+    assert (told["told"], told["released"]) == (5, 5)
+    assert told["mean"] is not None
+    assert told["standard_error"] == pytest.approx(0.4838, abs=1e-3)  # coth(1/2) / 2 / sqrt(5)
+    later = served.reader.get("/v1/learners/busy/minutes", params={"since": told["start"] + 120_000})
+    assert later.json() == {"minutes": []}
+    recent = served.reader.get("/v1/learners/busy/recent", params={"most": 3}).json()["recent"]
+    assert [set(entry) for entry in recent] == [{"asked_at", "subset"}] * 3
+    for path in ("busy/minutes?since=x", "busy/recent?most=0"):
+        answer = served.reader.get(f"/v1/learners/{path}")
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+
+
+def test_populations_add_up(served: Service) -> None:
+    """What learners on the same people may cost them; beyond the limit none is made."""
+    assert served.admin.put("/v1/populations/town", json={"limit": 2.5}).json() == {
+        "name": "town",
+        "limit": 2.5,
+        "spent": 0,
+        "learners": [],
+    }
+    for name in ("first", "second"):
+        wanted = BANDIT | {"name": name, "population": "town"}
+        assert served.admin.post("/v1/learners", json=wanted).status_code == 201
+    answer = served.admin.post("/v1/learners", json=BANDIT | {"name": "third", "population": "town"})
+    assert (answer.status_code, code_of(answer)) == (409, "budget_exceeded")
+    shown = served.reader.get("/v1/populations/town").json()
+    assert shown["spent"] == 2.0
+    assert shown in served.reader.get("/v1/populations").json()["populations"]
+    assert code_of(served.reader.get("/v1/populations/nowhere")) == "not_found"
+    answer = served.admin.post("/v1/learners", json=BANDIT | {"name": "third", "population": "nowhere"})
+    assert (answer.status_code, code_of(answer)) == (404, "not_found")
+    assert served.admin.put("/v1/populations/town", json={"limit": -1}).status_code == 400
+    assert served.admin.put("/v1/populations/no name", json={}).status_code == 400
+
+
+def test_health_metrics_and_reference(served: Service) -> None:
+    """Health and the reference need no key; the reference loads nothing from anywhere."""
+    assert served.nobody.get("/healthz").json() == {"status": "ok"}
+    served.ask()
+    page = served.reader.get("/metrics")
+    assert page.headers["content-type"].startswith("text/plain")
+    assert 'discreet_decisions_total{learner="shop"}' in page.text
+    docs = served.nobody.get("/docs")
+    assert docs.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in docs.headers["content-security-policy"]
+    for outside in ("<script", "<link", "<img", "http:", "https:", "url(", "@import"):
+        assert outside not in docs.text
+    document = served.nobody.get("/openapi.json").json()
+    for path, methods in document["paths"].items():
+        for method in methods:
+            assert f"{method.upper()} {path}" in docs.text

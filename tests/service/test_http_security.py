@@ -1,0 +1,230 @@
+"""Keys, roles, sizes and rates."""
+
+import pathlib
+import re
+import socket
+from collections.abc import Iterator
+
+import pytest
+from http_helpers import Service, client, code_of, listening, service
+from starlette.routing import Route
+
+from discreet import dashboard
+from discreet.errors import Busy, InvalidArgument, StoreError, UnknownName
+from discreet.service.app import Settings, create_app
+from discreet.service.bearers import Bearers
+from discreet.service.desk import Desk
+from discreet.service.web import limits
+from discreet.service.web.limits import Rates
+from discreet.service.web.problems import Problem
+
+
+@pytest.fixture
+def served(tmp_path: pathlib.Path) -> Iterator[Service]:
+    with service(tmp_path / "shop.db") as found:
+        yield found
+
+
+#: What each route needs; those that are not listed need no key.
+NEEDS = {
+    ("POST", "/v1/learners"): "admin",
+    ("POST", "/v1/learners/{name}/archive"): "admin",
+    ("POST", "/v1/learners/{name}/restart"): "admin",
+    ("PUT", "/v1/populations/{name}"): "admin",
+    ("POST", "/v1/keys"): "admin",
+    ("GET", "/v1/keys"): "admin",
+    ("DELETE", "/v1/keys/{key_id}"): "admin",
+    ("POST", "/v1/learners/{name}/ask"): "ask_tell",
+    ("POST", "/v1/learners/{name}/tell"): "ask_tell",
+    ("GET", "/v1/learners"): "read",
+    ("GET", "/v1/learners/{name}"): "read",
+    ("GET", "/v1/learners/{name}/guarantee"): "read",
+    ("GET", "/v1/learners/{name}/minutes"): "read",
+    ("GET", "/v1/learners/{name}/recent"): "read",
+    ("GET", "/v1/populations"): "read",
+    ("GET", "/v1/populations/{name}"): "read",
+    ("GET", "/metrics"): "read",
+}
+OPEN = {("GET", "/healthz"), ("GET", "/openapi.json"), ("GET", "/docs")} | {
+    (method, file.path) for file in dashboard.files() for method in ("GET", "HEAD")
+}
+
+
+def test_every_route_needs_its_role(served: Service) -> None:
+    """Nobody gets in without a key; a lesser role is refused; the list above is complete."""
+    document = served.nobody.get("/openapi.json").json()
+    described = {(m.upper(), path) for path, entry in document["paths"].items() for m in entry}
+    inner = {(m, r.path) for r in served.app._inner.routes if isinstance(r, Route) for m in r.methods or ()}
+    assert described | inner == set(NEEDS) | OPEN
+    ranks = {"read": 0, "ask_tell": 1, "admin": 2}
+    for (method, path), role in NEEDS.items():
+        address = path.replace("{name}", "shop").replace("{key_id}", "nobody")
+        answer = served.nobody.request(method, address)
+        assert (answer.status_code, code_of(answer)) == (401, "unauthorized"), address
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert document["paths"][path][method.lower()]["x-role"] == role
+        for given, rank in ranks.items():
+            clients = {"read": served.reader, "ask_tell": served.worker}
+            if rank < ranks[role]:
+                answer = clients[given].request(method, address)
+                assert (answer.status_code, code_of(answer)) == (403, "forbidden"), (address, given)
+    for method, path in OPEN:
+        assert served.nobody.request(method, path).status_code == 200
+
+
+def test_keys_are_made_shown_once_and_revoked_at_once(served: Service) -> None:
+    """The list shows ids; a revoked key is no key."""
+    made = served.admin.post("/v1/keys", json={"role": "read", "label": "till 3"}).json()
+    assert re.fullmatch(rf"discreet_{made['id']}_[0-9a-f]{{64}}", made["key"])
+    listed = served.admin.get("/v1/keys")
+    assert made["key"].rpartition("_")[2] not in listed.text
+    assert {key: made[key] for key in ("id", "role", "label", "created_at")} in listed.json()["keys"]
+    with client(served.address, made["key"]) as holder:
+        assert holder.get("/v1/learners").status_code == 200
+        assert served.admin.delete(f"/v1/keys/{made['id']}").json()["id"] == made["id"]
+        assert holder.get("/v1/learners").status_code == 401
+    assert code_of(served.admin.delete(f"/v1/keys/{made['id']}")) == "not_found"
+    for wanted in ({"role": "root"}, {"role": "read", "label": "\n"}, {"role": "read", "key": "mine"}, {}):
+        assert served.admin.post("/v1/keys", json=wanted).status_code == 400
+
+
+def test_the_last_admin_key_stays(served: Service) -> None:
+    """Otherwise nobody could make another over HTTP."""
+    (mine,) = [key["id"] for key in served.admin.get("/v1/keys").json()["keys"] if key["role"] == "admin"]
+    answer = served.admin.delete(f"/v1/keys/{mine}")
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+    assert served.admin.get("/v1/keys").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "Bearer", "Basic abc", "Bearer discreet_0000000000000000_" + "0" * 64, "Bearer \xe9"],
+)
+def test_what_is_no_key(served: Service, header: str) -> None:
+    """Is answered like no key at all."""
+    answer = served.nobody.get("/v1/learners", headers={"authorization": header.encode("latin-1")})
+    assert (answer.status_code, code_of(answer)) == (401, "unauthorized")
+
+
+def test_keys_are_kept_as_digests(tmp_path: pathlib.Path) -> None:
+    """No byte of the database is part of a key but its id; a wrong secret behind a right id is refused."""
+    with Desk.open(tmp_path / "shop.db") as desk:
+        key = desk.bearers.first()
+        assert key is not None
+        assert desk.bearers.first() is None
+        bearer, other = desk.bearers.create("ask_tell", "till")
+        assert desk.bearers.known(other) == bearer
+        assert desk.bearers.known(other[:-1] + ("0" if other[-1] != "0" else "1")) is None
+        with pytest.raises(InvalidArgument):
+            desk.bearers.create("root")
+        with pytest.raises(UnknownName):
+            desk.bearers.revoke("nobody")
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    for secret in (key.rpartition("_")[2], other.rpartition("_")[2]):
+        assert secret.encode() not in written
+        assert bytes.fromhex(secret) not in written
+
+
+def test_keys_revoked_elsewhere_are_noticed(postgres: str, tmp_path: pathlib.Path) -> None:
+    """Another process revokes a key: soon it is unknown here as well."""
+    key_file = tmp_path / "key"
+    with Desk.open(postgres, key_file=key_file) as one, Desk.open(postgres, key_file=key_file) as two:
+        bearer, key = one.bearers.create("read")
+        assert two.bearers.known(key) is None
+        two.bearers.refresh()
+        assert two.bearers.known(key) == bearer
+        two.bearers.revoke(bearer.id)
+        assert one.bearers.known(key) == bearer
+        one.bearers._looked_at -= 60  # as if a minute had passed
+        with listening(create_app(one, Settings())) as address, client(address, key) as holder:
+            assert holder.get("/v1/learners").status_code == 401
+
+
+def test_large_bodies_are_refused(tmp_path: pathlib.Path) -> None:
+    """By their announced length, and while they come where none is announced."""
+    with service(tmp_path / "shop.db", max_body=2000, log_requests=False) as served:
+        small = {"decision": "0" * 32, "cost": "x" * 1000}
+        assert served.worker.post("/v1/learners/shop/tell", json=small).status_code == 404
+        for path in ("/v1/learners/shop/tell", "/v1/learners/shop/ask", "/v1/learners"):
+            answer = served.admin.post(path, content=b"x" * 2001)
+            assert (answer.status_code, code_of(answer)) == (413, "too_large")
+            answer = served.admin.post(path, content=(b"x" * 500 for _ in range(5)))
+            assert (answer.status_code, code_of(answer)) == (413, "too_large")
+
+
+def test_bodies_must_arrive(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who announces a body and sends none is not waited for forever."""
+    monkeypatch.setattr(limits, "PATIENCE", 0.05)
+    host, port = served.address.removeprefix("http://").split(":")
+    key = served.worker.headers["authorization"]
+    with socket.create_connection((host, int(port))) as connection:
+        head = f"POST /v1/learners/shop/ask HTTP/1.1\r\nhost: x\r\nauthorization: {key}\r\n"
+        connection.sendall(f"{head}content-length: 5\r\n\r\n{{".encode())
+        answer = b""
+        while not answer.endswith(b"}}"):
+            answer += connection.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b'"timeout"' in answer
+
+
+def test_keys_have_a_rate(tmp_path: pathlib.Path) -> None:
+    """Who asks too often is told when to come again; others are not held up."""
+    with service(tmp_path / "shop.db", rate=3) as served:
+        answers = [served.worker.post("/v1/learners/shop/ask") for _ in range(8)]
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert answers[0].status_code == 200
+        assert {code_of(answer) for answer in refused} == {"rate_limited"}
+        assert {answer.headers["retry-after"] for answer in refused} == {"1"}
+        assert served.reader.get("/v1/learners/shop").status_code == 200
+
+
+def test_buckets_fill_again() -> None:
+    """A second's worth at once, then as fast as the rate; what Retry-After says is enough."""
+    now = [0.0]
+    rates = Rates(2.0, clock=lambda: now[0])
+    rates.take("a")
+    rates.take("a")
+    with pytest.raises(Problem) as refused:
+        rates.take("a")
+    assert refused.value.headers == [(b"retry-after", b"1")]
+    rates.take("b")
+    now[0] += 0.5
+    rates.take("a")
+    rates.keep_only({"b"})
+    rates.take("a")  # forgotten, so the bucket is new
+    slow = Rates(0.1, clock=lambda: now[0])
+    slow.take("a")
+    with pytest.raises(Problem) as refused:
+        slow.take("a")
+    assert refused.value.headers == [(b"retry-after", b"10")]
+
+
+def test_a_database_out_of_reach_is_no_fault_of_the_request(
+    served: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is answered with 503 and when to try again."""
+
+    def fails(*_: object, **__: object) -> None:
+        raise StoreError("The database is out of reach.")
+
+    monkeypatch.setattr(served.desk, "learners", fails)
+    answer = served.reader.get("/v1/learners")
+    assert (answer.status_code, code_of(answer)) == (503, "store_unavailable")
+    assert answer.headers["retry-after"] == "1"
+
+    def full(*_: object, **__: object) -> None:
+        raise Busy("Too much is waiting.")
+
+    monkeypatch.setattr(served.desk, "submit_ask", full)
+    answer = served.worker.post("/v1/learners/shop/ask")
+    assert (answer.status_code, code_of(answer)) == (503, "busy")
+
+
+def test_bearers_are_read_from_the_store(tmp_path: pathlib.Path) -> None:
+    """A key made before a restart is known after it."""
+    with Desk.open(tmp_path / "shop.db") as desk:
+        bearer, key = desk.bearers.create("read", "till")
+    with Desk.open(tmp_path / "shop.db") as desk:
+        assert isinstance(desk.bearers, Bearers)
+        assert desk.bearers.known(key) == bearer
+        assert desk.bearers.age == 0

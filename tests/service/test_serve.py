@@ -1,0 +1,245 @@
+"""``discreet serve`` as a process of its own: started, asked, told, stopped by a signal, started again."""
+
+import contextlib
+import json
+import logging
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from http_helpers import BANDIT, FULL, MODULAR, client
+
+from discreet.cli import main
+from discreet.service.server import warn_about
+from discreet.service.web import logs
+
+
+@contextlib.contextmanager
+def serving(
+    store: object, *options: object, log: pathlib.Path
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server and its address, once it answers. Whatever happens it is gone afterwards."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    with open(log, "a") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "discreet", "serve", "--store", str(store), "--port", str(port)]
+            + [str(option) for option in options],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(1200):
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(f"{address}/healthz", trust_env=False).status_code == 200:
+                    break
+            assert process.poll() is None, log.read_text()
+            time.sleep(0.05)
+        yield process, address
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def stopped(process: subprocess.Popen[str], how: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+    """The exit code after a signal, and what was printed on standard output."""
+    process.send_signal(how)
+    out, _ = process.communicate(timeout=60)
+    return process.returncode, out
+
+
+def first_key(text: str) -> str:
+    found = re.findall(r"discreet_[0-9a-f]{16}_[0-9a-f]{64}", text)
+    assert len(found) == 1
+    return str(found[0])
+
+
+def shown_key(process: subprocess.Popen[str]) -> str:
+    """The key that the first start prints."""
+    assert process.stdout is not None
+    return first_key("".join(process.stdout.readline() for _ in range(3)))
+
+
+def refused(*arguments: object) -> str:
+    """What a command that cannot work complains about, in one line and with exit code 2."""
+    done = subprocess.run(
+        [sys.executable, "-m", "discreet", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_a_server_goes_on_where_it_stopped(tmp_path: pathlib.Path) -> None:
+    """Decisions and feedback survive; the admin key is printed once; a second process is refused."""
+    store, log = tmp_path / "shop.db", tmp_path / "log"
+    with serving(store, log=log) as (process, address):
+        key = shown_key(process)
+        with client(address, key) as admin:
+            for learner in (BANDIT, FULL):
+                assert admin.post("/v1/learners", json=learner).status_code == 201
+            shop = admin.post("/v1/learners/shop/ask", json={"count": 3, "request_id": "r"}).json()[
+                "decisions"
+            ]
+            plan = admin.post("/v1/learners/plan/ask").json()["decisions"]
+            told = [{"decision": d["id"], "cost": 0.5} for d in shop[:2]]
+            assert admin.post("/v1/learners/shop/tell", json=told).json() == {"codes": ["accepted"] * 2}
+            told_plan = {"decision": plan[0]["id"], "function": MODULAR}
+            assert admin.post("/v1/learners/plan/tell", json=told_plan).status_code == 200
+            assert "Another process has the store" in refused("serve", "--store", store, "--port", 0)
+            assert "Another process has the store" in refused("keys", "list", "--store", store)
+        code, out = stopped(process)
+        assert (code, out) == (0, "")
+    with serving(store, log=log) as (process, address):
+        with client(address, key) as admin:
+            assert admin.get("/v1/learners/shop").json()["counts"] == {
+                "asked": 3,
+                "told": 2,
+                "expired": 0,
+                "pending": 1,
+            }
+            again = admin.post("/v1/learners/shop/ask", json={"count": 3, "request_id": "r"}).json()[
+                "decisions"
+            ]
+            assert again == shop
+            late = [{"decision": d["id"], "cost": 1} for d in shop]
+            assert admin.post("/v1/learners/shop/tell", json=late).json() == {"codes": ["accepted"] * 3}
+            assert admin.get("/v1/learners/shop").json()["rounds"] == 3
+        code, out = stopped(process, signal.SIGINT)
+        assert (code, out) == (0, "")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert key.rpartition("_")[2] not in log.read_text()
+    assert {line["route"] for line in lines if line["event"] == "request"} >= {
+        "/v1/learners",
+        "/v1/learners/{name}/ask",
+        "/v1/learners/{name}/tell",
+    }
+
+
+def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
+    """A signal in the midst of asks: each is answered, or the connection was never taken."""
+    with serving(tmp_path / "shop.db", log=tmp_path / "log") as (process, address):
+        key = shown_key(process)
+        with client(address, key) as admin:
+            admin.post("/v1/learners", json=BANDIT)
+        answers: list[int] = []
+
+        def work() -> None:
+            with client(address, key) as worker, contextlib.suppress(httpx.TransportError):
+                while True:
+                    answers.append(worker.post("/v1/learners/shop/ask").status_code)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        while len(answers) < 40:
+            time.sleep(0.01)
+        code, _ = stopped(process)
+        for thread in threads:
+            thread.join()
+    assert code == 0
+    assert set(answers) == {200}
+    with (
+        serving(tmp_path / "shop.db", log=tmp_path / "log") as (process, address),
+        client(address, key) as admin,
+    ):
+        assert admin.get("/v1/learners/shop").json()["counts"]["asked"] >= len(answers)
+        stopped(process)
+
+
+def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path) -> None:
+    """One learner, two processes; metrics add up over both; keys made by one are known to the other."""
+    options = ("--workers", 2, "--key-file", tmp_path / "key")
+    with serving(postgres, *options, log=tmp_path / "log") as (process, address):
+        key = shown_key(process)
+        with client(address, key) as admin:
+            assert admin.post("/v1/learners", json=BANDIT).status_code == 201
+        told = 0
+        for _ in range(12):  # a new connection each time, so that both processes get some
+            with client(address, key) as worker:
+                decisions = worker.post("/v1/learners/shop/ask", json={"count": 2}).json()["decisions"]
+                feedback = [{"decision": d["id"], "cost": 0.5} for d in decisions]
+                assert worker.post("/v1/learners/shop/tell", json=feedback).json() == {
+                    "codes": ["accepted"] * 2
+                }
+                told += 2
+        with client(address, key) as admin:
+            shown: dict[str, Any] = {}
+            for _ in range(100):
+                shown = admin.get("/v1/learners/shop").json()
+                if shown["rounds"] == told:
+                    break
+                time.sleep(0.05)
+            assert (shown["rounds"], shown["counts"]["told"]) == (told, told)
+            assert f'discreet_decisions_total{{learner="shop"}} {told}.0' in admin.get("/metrics").text
+        code, _ = stopped(process)
+        assert code == 0
+
+
+@pytest.fixture
+def same_logging_afterwards() -> Iterator[None]:
+    """Serving sends all messages of a process elsewhere."""
+    loggers = [logging.getLogger(name) for name in (None, *logs.OTHERS)]
+    before = [(list(one.handlers), one.level, one.propagate, one.disabled) for one in loggers]
+    yield
+    for one, (handlers, level, propagate, disabled) in zip(loggers, before, strict=True):
+        one.handlers[:], one.propagate, one.disabled = handlers, propagate, disabled
+        one.setLevel(level)
+
+
+@pytest.mark.usefixtures("same_logging_afterwards")
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--workers", 2), "An SQLite store serves one process"),
+        (("--workers", 0), "at least one worker"),
+        (("--log-level", "trace"), "log level"),
+        (("--port", 99999), "65535"),
+        (("--host", "no.such.host.invalid", "--port", 0), "no.such.host.invalid"),
+        (("--rate", 0), "one request a second"),
+        (("--store", "mysql://x"), "A store is a path"),
+        (("--port", "x"), "--help"),
+    ],
+)
+def test_options_that_cannot_work(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], options: tuple[Any, ...], complaint: str
+) -> None:
+    """Are refused in one line, before a store is made."""
+    store = tmp_path / "shop.db"
+    with pytest.raises(SystemExit) as end:
+        main(["serve", "--store", str(store), *map(str, options)])
+    out, err = capsys.readouterr()
+    assert (end.value.code, out, err.count("\n")) == (2, "", 1)
+    assert complaint in err
+    assert not store.exists()
+
+
+def test_listening_beyond_this_machine_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+    """Costs and keys would go over the wire as they are."""
+    for host in ("127.0.0.1", "::1", "localhost"):
+        warn_about(host)
+    assert not caplog.records
+    for host in ("0.0.0.0", "::", "10.1.2.3", "shop.internal"):
+        warn_about(host)
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
+    assert "proxy with TLS in front" in caplog.text

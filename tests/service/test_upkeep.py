@@ -1,0 +1,177 @@
+"""Checking, moving and migrating stores, and the commands that do so."""
+
+import json
+import pathlib
+import sqlite3
+
+import pytest
+from desk_helpers import bandit, functions, opened, rounds, told
+
+from discreet.cli import main
+from discreet.errors import Archived, InvalidArgument, StoreError, WrongKey
+from discreet.service import upkeep
+from discreet.service.desk import Desk
+from discreet.service.records import Code
+from discreet.set_functions import Modular
+
+
+@pytest.fixture(autouse=True)
+def no_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISCREET_KEY", raising=False)
+    monkeypatch.delenv("DISCREET_WITNESS", raising=False)
+
+
+def filled(desk: Desk) -> dict[str, str]:
+    """A learner of each kind with some feedback; the ids of open decisions."""
+    desk.set_population("town", 5.0)
+    bandit(desk, population="town", rounds_per_person=2)
+    functions(desk)
+    left = {}
+    for name, feedback in (("shop", {"cost": 0.3}), ("plan", {"function": Modular([0.1, 0.2, 0.3])})):
+        choices = desk.ask(name, 3, request_id="r")
+        told(desk, name, choices[:2], person="somebody", **feedback)
+        left[name] = choices[2].id
+    desk.housekeeping.fold()
+    desk.bearers.create("admin", "me")
+    return left
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as end:
+        main([str(argument) for argument in arguments])
+    out, err = capsys.readouterr()
+    return int(end.value.code or 0), out, err
+
+
+@pytest.mark.parametrize("direction", ["sqlite to sqlite", "sqlite to postgres", "postgres to sqlite"])
+def test_a_store_moves(direction: str, tmp_path: pathlib.Path, request: pytest.FixtureRequest) -> None:
+    """With everything in it. Learners that keep secrets go on in the new place, and nowhere else."""
+    source, target = direction.split(" to ")
+    key = tmp_path / "key"
+    places = {
+        "source": tmp_path / "a.db" if source == "sqlite" else request.getfixturevalue("postgres"),
+        "target": tmp_path / "b.db" if target == "sqlite" else request.getfixturevalue("postgres"),
+    }
+    with opened(places["source"], key_file=key, witness_file=tmp_path / "w1") as desk:
+        left = filled(desk)
+        before = {view.name: view for view in desk.learners()}
+        keys = desk.bearers.listed()
+        again = desk.ask("shop", 3, request_id="r")
+    file = tmp_path / "moved.jsonl"
+    exported = upkeep.export(places["source"], file)
+    assert exported.handed_over == ("plan",)
+    assert (file.stat().st_mode & 0o777) == 0o600
+    assert upkeep.import_(places["target"], file, key) == exported.rows
+    with opened(places["source"], key_file=key, witness_file=tmp_path / "w1") as desk:
+        assert desk.learner("plan").status == "handed_over"
+        with pytest.raises(Archived):
+            desk.ask("plan")
+        with pytest.raises(Archived):
+            desk.restart("plan")
+        assert len(desk.ask("shop")) == 1
+    with opened(places["target"], key_file=key, witness_file=tmp_path / "w2") as desk:
+        assert {view.name: view for view in desk.learners()} == before
+        assert desk.bearers.listed() == keys
+        assert desk.population("town").spent == 1.0
+        assert desk.ask("shop", 3, request_id="r") == again
+        assert len(desk.ask("plan", 2)) == 2
+        for name, feedback in (("shop", {"cost": 1}), ("plan", {"function": Modular([0, 1, 0])})):
+            (decision,) = [c for c in desk.ask(name, 3, request_id="r") if c.id == left[name]]
+            assert told(desk, name, [decision], person="somebody", **feedback) == [Code.ACCEPTED]
+        assert rounds(desk) == 2  # the third of one person, who may appear twice
+        bandit(desk, "another")  # gets a number of its own
+        assert desk.ask("another")
+
+
+def test_what_cannot_be_imported(tmp_path: pathlib.Path) -> None:
+    """Into a store that is not empty, with another key, or from a file that was cut short."""
+    with opened(tmp_path / "a.db") as desk:
+        filled(desk)
+    key, file = tmp_path / "a.db.key", tmp_path / "a.jsonl"
+    upkeep.export(tmp_path / "a.db", file)
+    with pytest.raises(InvalidArgument, match="already"):
+        upkeep.export(tmp_path / "a.db", file)
+    with pytest.raises(InvalidArgument, match="not empty"):
+        upkeep.import_(tmp_path / "a.db", file, key)
+    with pytest.raises(WrongKey):
+        upkeep.import_(tmp_path / "b.db", file)
+    with opened(tmp_path / "other.db"):
+        pass
+    with pytest.raises(WrongKey):
+        upkeep.import_(tmp_path / "b.db", file, tmp_path / "other.db.key")
+    lines = file.read_text().splitlines(keepends=True)
+    for name, text in (
+        ("cut", "".join(lines[:-1])),
+        ("short", "".join(lines[:-3] + lines[-1:])),
+        ("other", "{}\n"),
+        ("older", lines[0].replace("0001", "0000") + "".join(lines[1:])),
+        ("bad", "".join(lines[:2]) + '{"table":"nothing","row":{}}\n' + lines[-1]),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(StoreError):
+            upkeep.import_(tmp_path / "b.db", tmp_path / name, key)
+    assert upkeep.import_(tmp_path / "b.db", file, key) == len(lines) - 2
+
+
+def test_an_export_shows_no_secret(tmp_path: pathlib.Path) -> None:
+    """Neither people nor costs of functions nor the key; bits and draws are public."""
+    with opened(tmp_path / "a.db") as desk:
+        filled(desk)
+    upkeep.export(tmp_path / "a.db", tmp_path / "a.jsonl")
+    text = (tmp_path / "a.jsonl").read_text()
+    assert "somebody" not in text
+    assert (tmp_path / "a.db.key").read_text().strip() not in text
+
+
+def test_the_check_finds_what_is_wrong(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Counts that do not fit, damage, a missing key; and says so when all is well."""
+    store = tmp_path / "a.db"
+    with opened(store) as desk:
+        filled(desk)
+    code, out, _ = run(capsys, "store", "check", "--store", store)
+    assert code == 0
+    assert "Everything is sound." in out
+    code, out, _ = run(capsys, "store", "check", "--store", store, "--json")
+    found = json.loads(out)
+    assert [learner["name"] for learner in found["learners"]] == ["plan", "shop"]
+    assert [(a["asked"], a["told"], a["pending"]) for a in found["learners"]] == [(3, 2, 1)] * 2
+    with sqlite3.connect(store) as connection:
+        connection.execute("DELETE FROM decisions WHERE closed_at IS NULL")
+    connection.close()
+    code, out, _ = run(capsys, "store", "check", "--store", store)
+    assert code == 1
+    assert "Of 'shop' 0 decisions are open, and its counts say 1." in out
+    (tmp_path / "a.db.key").unlink()
+    code, _, err = run(capsys, "store", "check", "--store", store)
+    assert code == 2
+    assert "key" in err
+
+
+def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Export, import, migrate; keys are made, listed and revoked."""
+    store, other, file = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "a.jsonl"
+    for command in ("check", "export", "import", "migrate"):
+        code, out, _ = run(capsys, "store", command, "--help")
+        assert (code, "Example" in out) == (0, True)
+    for command in ("check", "migrate"):
+        code, _, err = run(capsys, "store", command, "--store", store)
+        assert (code, "There is no store" in err) == (2, True)
+    assert not store.exists()
+    with opened(store) as desk:
+        filled(desk)
+    code, out, _ = run(capsys, "store", "export", file, "--store", store)
+    assert "'plan' was handed over" in out
+    key_file = f"{store}.key"
+    code, out, _ = run(capsys, "store", "import", file, "--store", other, "--key-file", key_file)
+    assert (code, "rows were read" in out) == (0, True)
+    code, out, _ = run(capsys, "store", "migrate", "--store", other)
+    assert "0001" in out
+    code, out, _ = run(capsys, "keys", "create", "--role", "read", "--label", "till", "--store", store)
+    name = out.split("_")[1]
+    code, out, _ = run(capsys, "keys", "list", "--store", store, "--json")
+    assert (name, "till") in [(entry["id"], entry["label"]) for entry in json.loads(out)]
+    code, out, _ = run(capsys, "keys", "revoke", name, "--store", store)
+    code, out, _ = run(capsys, "keys", "list", "--store", store)
+    assert (code, name in out, "admin" in out) == (0, False, True)
+    code, _, err = run(capsys, "keys", "revoke", name, "--store", store)
+    assert (code, err) == (2, "discreet: No key has this id.\n")
