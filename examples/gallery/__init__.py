@@ -1,0 +1,1 @@
+"""A gallery: short programs that each show one use of the package and draw one picture."""

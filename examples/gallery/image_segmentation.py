@@ -1,0 +1,87 @@
+"""Segmenting a stream of noisy pictures: which pixels belong to the object?
+
+Every round somebody contributes one picture of the same thing, so noisy that it says little by itself. A set
+of pixels is cheap if its pixels look like the object and if its border is short: a minimum cut. The learner
+sees the whole cost function of a picture after it has chosen, and adds it up in private. No single
+picture shows in what it releases, yet the object does, because all pictures have it in common.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+
+import discreet
+from discreet.checks import FloatArray
+from discreet.environments import NoisyPictures
+from discreet.simulation.canvas import drawing, plain_number
+from discreet.simulation.looks import COLOURS, INK
+from examples.gallery.pictures import options, save
+
+SIZE = 12
+EPSILON, NOISE = 1.0, 2.0
+#: From left out to taken.
+SHADES = LinearSegmentedColormap.from_list("shades", ["white", COLOURS[0]])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Find the best cut in hindsight, learn it in private, and show both beside one of the pictures."""
+    given = options(__doc__, "image_segmentation.svg").parse_args(arguments)
+    rounds = 2_000 if given.quick else 200_000
+    pictures = discreet.environments.image_cuts(SIZE, SIZE, noise=NOISE)
+    learner = discreet.FullInformationLearner(pictures.items, EPSILON, pictures.cost_range)
+    early, late = rounds // 10, rounds
+    trace = discreet.simulate(pictures, learner, rounds, [0], checkpoints=[early, late], keep="points")
+    assert trace.points is not None
+
+    # A picture is private. It is drawn here only because this one is made up.
+    stream = pictures.stream(1, seed=0)
+    assert isinstance(stream, NoisyPictures)
+    noisy = -stream.compiled.prices[stream.compiled.choice[0]]
+    alone = discreet.minimize(stream.total)
+    best = trace.best_sets[0]
+    for name, found in {
+        "the best cut of one picture alone": np.isin(np.arange(SIZE**2), list(alone.set)),
+        f"learnt in private from {early:,} pictures": trace.points[0, 0] > 0.5,
+        f"learnt in private from {late:,} pictures": trace.points[0, 1] > 0.5,
+    }.items():
+        print(f"{name}: {int(np.sum(found != best)):3} of {SIZE**2} pixels differ from the best cut of all")
+    panels = {
+        "one noisy picture": (noisy - noisy.min()) / np.ptp(noisy),
+        "best cut of all pictures": best,
+        f"private, {plain_number(early)} pictures": trace.points[0, 0],
+        f"private, {plain_number(late)} pictures": trace.points[0, 1],
+    }
+    save(draw(panels, best), given.out)
+
+
+def draw(panels: dict[str, FloatArray], best: FloatArray) -> Axes:
+    """The panels side by side, with the border of the best cut in all of them."""
+    with drawing():
+        figure = Figure(figsize=(10.4, 3.1), layout="constrained")
+        FigureCanvasAgg(figure)
+        row = figure.subplots(1, len(panels))
+        for axes, (title, values) in zip(row, panels.items(), strict=True):
+            axes.pcolormesh(values.reshape(SIZE, SIZE), cmap=SHADES, vmin=0, vmax=1, rasterized=True)
+            outline(axes, best.reshape(SIZE, SIZE))
+            axes.set(aspect="equal", xticks=[], yticks=[], ylim=(SIZE, 0))
+            axes.spines[:].set_visible(True)
+            axes.set_title(title, fontsize=12)
+        figure.supxlabel(f"dark: taken; line: border of the best cut; epsilon = {EPSILON:g}", fontsize=11)
+    first: Axes = row[0]
+    return first
+
+
+def outline(axes: Axes, mask: FloatArray) -> None:
+    """Draw the edges between taken pixels and others."""
+    for row, column in np.argwhere(mask[:, 1:] != mask[:, :-1]):
+        axes.plot([column + 1] * 2, [row, row + 1], color=INK, linewidth=1.6)
+    for row, column in np.argwhere(mask[1:] != mask[:-1]):
+        axes.plot([column, column + 1], [row + 1] * 2, color=INK, linewidth=1.6)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""The gallery: every example runs and draws, and says what its page says that it says."""
+
+import pathlib
+import re
+import runpy
+import sys
+
+import pytest
+from examples.gallery import (
+    baskets_from_file,
+    broken_mechanism,
+    checkout_bundles,
+    client_side_randomising,
+    image_segmentation,
+    own_learner_part,
+    own_set_function,
+    own_stream,
+)
+
+import discreet
+from discreet.set_functions import is_submodular
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "gallery.md").read_text()
+SCRIPTS = [
+    baskets_from_file,
+    checkout_bundles,
+    client_side_randomising,
+    image_segmentation,
+    own_learner_part,
+    own_set_function,
+    own_stream,
+]
+NAMES = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("*.py"))
+NAMES = [name for name in NAMES if name not in ("__init__", "pictures")]
+
+
+def name_of(script) -> str:  # type: ignore[no-untyped-def]
+    return str(script.__name__.rsplit(".", 1)[1])
+
+
+def section(name: str) -> str:
+    """The part of the page that is about one example."""
+    (found,) = (part for part in PAGE.split("\n## ") if f"(gallery/{name}.svg)" in part)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _without_real_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISCREET_DATA", raising=False)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
+def test_an_example_writes_its_picture(script, tmp_path: pathlib.Path) -> None:  # type: ignore[no-untyped-def]
+    """With few rounds, as `--quick` asks."""
+    script.main(["--quick", "--out", str(tmp_path / "picture.svg")])
+    drawn = (tmp_path / "picture.svg").read_text()
+    assert "<svg" in drawn
+    assert "<dc:date>" not in drawn
+
+
+def test_the_tour_runs_from_top_to_bottom(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a program; its cells are statements, so there is nothing to import."""
+    monkeypatch.setattr(sys, "argv", ["tour", "--quick", "--out", str(tmp_path / "picture.svg")])
+    left = runpy.run_module("examples.gallery.tour", run_name="__main__")
+    assert left["best"].set == {0, 1}
+    assert left["audit"].passed
+    assert (tmp_path / "picture.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "script",
+    [checkout_bundles, client_side_randomising, image_segmentation, own_set_function, own_stream],
+    ids=name_of,
+)
+def test_the_page_quotes_what_an_example_prints(  # type: ignore[no-untyped-def]
+    script, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All are seeded: the quoted lines come again to the letter."""
+    script.main(["--out", str(tmp_path / "picture.svg")])
+    printed = capsys.readouterr().out.splitlines()
+    (quoted,) = re.findall(r"```text\n(.*?)```", section(name_of(script)), flags=re.DOTALL)
+    assert quoted.strip()
+    for line in quoted.strip().splitlines():
+        assert line in printed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_shows_every_example(name: str) -> None:
+    """Its picture, not too large and without a date, and the command that makes it."""
+    assert f"python -m examples.gallery.{name} --out docs/gallery/{name}.svg" in section(name)
+    picture = ROOT / "docs" / "gallery" / f"{name}.svg"
+    assert picture.stat().st_size < 150_000
+    assert "<dc:date>" not in picture.read_text()
+
+
+def test_audits_tell_broken_from_mended(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Seeded, 10,000 runs each: both breaches are proved, neither mended one is refuted."""
+    broken_mechanism.main(["--quick", "--out", str(tmp_path / "picture.svg")])
+    verdicts = re.findall(r": (VIOLATED|not refuted)", capsys.readouterr().out)
+    assert verdicts == ["VIOLATED", "not refuted"] * 2
+    assert "<svg" in (tmp_path / "picture.svg").read_text()
+
+
+def test_the_longest_way_is_submodular_and_the_shortest_is_not() -> None:
+    """The example's function against its slow definition, and one that must be refused."""
+    distances = [0.3, 0.1, 0.2]
+    longest = own_set_function.Farthest(distances)
+    assert is_submodular(longest)
+    for order in ([0, 1, 2], [1, 2, 0], [2, 0, 1]):
+        prefixes = [max((distances[i] for i in order[:k]), default=0.0) for k in range(4)]
+        assert longest.chain_values(order).tolist() == prefixes
+        assert [longest(order[:k]) for k in range(4)] == prefixes
+    shortest = discreet.set_functions.FromCallable(
+        lambda chosen: min((distances[i] for i in chosen), default=9), 3
+    )
+    assert not is_submodular(shortest)
+
+
+def test_a_learner_with_a_rule_of_its_own_is_saved_and_loaded(tmp_path: pathlib.Path) -> None:
+    """The core's new part holds its constants, so nothing else is needed."""
+    learner = own_learner_part.LogisticLearner(["tea", "milk"], 1.0, 16, 0.1, seed=3)
+    learner.tell(learner.ask(), lambda chosen: 0.5 if "tea" in chosen else -0.5)
+    learner.save(tmp_path / "learner")
+    loaded = discreet.load(tmp_path / "learner")
+    assert loaded.items == ("tea", "milk")
+    assert loaded.point.tolist() == learner.point.tolist()
