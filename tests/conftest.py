@@ -13,6 +13,9 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
 
+# These hold fixtures; as modules with doctests they would be taken for one another.
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Server]:

@@ -34,9 +34,12 @@ def blocks(kind: str) -> list[pytest.param]:  # type: ignore[valid-type] # a hel
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [p for p in PAGES if p.stem != "service"], ids=lambda page: page.stem)
 def test_python_blocks(page: pathlib.Path) -> None:
-    """All Python blocks of a page run one after the other and print what the page says."""
+    """All Python blocks of a page run one after the other and print what the page says.
+
+    Those of the service need a server: `test_service_page` runs them.
+    """
     text = "\n".join(code for language, code in BLOCK.findall(page.read_text()) if language == "python")
     assert not re.search(r"^(?!>>>|\.\.\.)\w+ = ", text, flags=re.MULTILINE), "Python blocks are doctests"
     examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
