@@ -41,7 +41,7 @@ docs: $(VENV)/.dev ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 unit: $(VENV)/.dev
-	$(BIN)/pytest -n 2 --cov --cov-report=term
+	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
 
 bench: $(VENV)/.dev ## run the benchmarks, print one table of ratios
 	$(BIN)/python -m benchmarks

@@ -7,7 +7,7 @@ import dataclasses
 import itertools
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from discreet.checks import IntArray
 from discreet.errors import Archived, Conflict, HorizonReached, InvalidArgument
@@ -29,13 +29,15 @@ class Ask:
     request: str | None
 
 
-@dataclasses.dataclass(frozen=True, repr=False)
-class Told:
+class Told(NamedTuple):
     """One piece of feedback, ready to be kept: nothing private is in it that is not randomised or sealed."""
 
     decision: bytes
     payload: bytes | None
     person: bytes | None
+
+    def __repr__(self) -> str:
+        return "Told()"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """One thread that writes: all that waits goes into one transaction, and is answered once it is durable.
 
 A commit that waits for the disk takes milliseconds however much is in it. While one is under way, others'
-operations queue up; the next takes all of them.
+operations queue up; the next takes all of them. Callers who were just answered are often back at once, so
+where there were many the thread waits a moment for them: fewer and larger transactions cost less.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import collections
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
@@ -19,6 +21,8 @@ Operation = TypeVar("Operation")
 
 #: Operations that may wait before more are refused, and how many go into one transaction.
 _MOST_WAITING, _MOST_AT_ONCE = 20_000, 512
+#: How long to wait for callers who were just answered, in seconds, and for how many it is worth it.
+_MOMENT, _CROWD = 0.0005, 8
 #: How often a transaction that others were in the way of is tried.
 _TRIES = 5
 
@@ -62,7 +66,10 @@ class Committer(Generic[Operation]):
         self._thread.join()
 
     def _run(self) -> None:
+        last = before = 0  # sizes of the latest transactions
         while True:
+            if last >= _CROWD and len(self._waiting) < last + before:
+                time.sleep(_MOMENT)
             with self._changed:
                 while not self._waiting and not self._closed:
                     self._changed.wait()
@@ -70,6 +77,7 @@ class Committer(Generic[Operation]):
                     return
                 count = min(len(self._waiting), _MOST_AT_ONCE)
                 taken = [self._waiting.popleft() for _ in range(count)]
+                last, before = count, last
             # Whoever cancelled is not waiting any more; what they asked for is done all the same.
             for _, future in taken:
                 future.set_running_or_notify_cancel()

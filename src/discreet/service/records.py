@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, NamedTuple
 
 from discreet.learners.detached import Summary
 from discreet.storage.records import Counts
@@ -61,8 +61,7 @@ class Feedback:
         return f"Feedback(decision={self.decision!r})"
 
 
-@dataclasses.dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one piece of feedback."""
 
     decision: str
