@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types layers docs unit bench dist clean help
+.PHONY: demo test lint types layers docs unit coverage bench dist clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -25,7 +25,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 demo: $(VENV)/.user ## install and run the main job
 	$(BIN)/discreet demo
 
-test: lint types layers docs unit ## lint, types, layers, documentation, tests with coverage and doctests
+test: lint types layers docs unit ## lint, types, layers, documentation, tests and doctests
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -41,6 +41,9 @@ docs: $(VENV)/.dev ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 unit: $(VENV)/.dev
+	$(BIN)/pytest -n 2 --dist worksteal
+
+coverage: $(VENV)/.dev ## the tests again, with the lines of src that none of them reaches
 	$(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term
 
 bench: $(VENV)/.dev ## run the benchmarks, print one table of ratios

@@ -159,12 +159,15 @@ class SqliteStore(SqlStore):
 
 
 def _engine(path: pathlib.Path, begin: str) -> Engine:
+    writes = begin != "BEGIN"
+    # In kibibytes: what is open and recent should be in the writer's memory; there may be twenty readers.
+    cache = 65_536 if writes else 4_096
     engine = create_engine(
         f"sqlite:///{path}",
         hide_parameters=True,
         connect_args={"timeout": 30, "check_same_thread": False},
-        pool_size=1 if begin != "BEGIN" else 4,
-        max_overflow=0 if begin != "BEGIN" else 16,
+        pool_size=1 if writes else 4,
+        max_overflow=0 if writes else 16,
     )
 
     @event.listens_for(engine, "connect")
@@ -174,7 +177,7 @@ def _engine(path: pathlib.Path, begin: str) -> Engine:
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=FULL")
         cursor.execute("PRAGMA foreign_keys=ON")
-        cursor.execute("PRAGMA cache_size=-65536")  # kibibytes: what is open and recent should be in memory
+        cursor.execute(f"PRAGMA cache_size=-{cache}")
         cursor.execute("PRAGMA wal_autocheckpoint=4000")
         cursor.close()
 
