@@ -112,6 +112,54 @@ class RaisesOnLargeCosts(BanditLearner):
         super().tell(decision, cost, **others)
 
 
+class LogsTheCost(BanditLearner):
+    """A line of one length for every cost, on a logger that hands nothing on."""
+
+    def tell(self, decision, cost=None, **others):
+        logger = logging.getLogger("quiet")
+        logger.propagate = False
+        logger.warning("cost %.2f", cost)
+        super().tell(decision, cost, **others)
+
+
+class ReturnsTheCost(BanditLearner):
+    def tell(self, decision, cost=None, **others):
+        super().tell(decision, cost, **others)
+        return cost
+
+
+class ShowsTheCost(BanditLearner):
+    """Has the usual `ask` and `tell`, and something of its own below them."""
+
+    def _cost_step(self, draw, number):
+        self._last = number
+        return super()._cost_step(draw, number)
+
+    def __repr__(self):
+        return f"learner {getattr(self, '_last', 0.0):.3f}"
+
+
+class ShowsBlockSums(BanditLearner):
+    """Prints what a block adds up to, when it is full."""
+
+    def tell(self, decision, cost=None, **others):
+        self._sum = getattr(self, "_sum", 0.0) + cost
+        if (self.rounds + 1) % self.block == 0:
+            print(f"{self._sum:.3f}")
+        super().tell(decision, cost, **others)
+
+
+class RawBit(OneBit):
+    def release(self, value):
+        return value
+
+
+class RawTree(BinaryTree):
+    def add(self, vector):
+        released = super().add(vector)
+        return type(released)(np.asarray(vector, dtype=float), released.round)
+
+
 class OnlyCounts(BanditLearner):
     """Has a `tell` of its own that does no harm."""
 

@@ -155,6 +155,9 @@ def test_the_report(tmp_path):
         ({"score": "guess"}, "'score'"),
         ({"workers": 0}, "'workers'"),
         ({"pairs": -1}, "'pairs'"),
+        ({"pairs": [1.0]}, "'pairs'"),
+        ({"seed": -1}, "'seed'"),
+        ({"rounds": 3}, "one release"),
     ],
 )
 def test_bad_arguments(arguments, message):
@@ -176,6 +179,8 @@ def test_bad_targets():
         audit(Short(), runs=1000)
     with pytest.raises(DiscreetError, match="not known"):
         audit(Leaky(), score="likelihood")
+    with pytest.raises(DiscreetError, match="at most 16 items"):
+        audit(BanditLearner(70, 1.0, (0, 1)))
     with pytest.raises(DiscreetError, match="'view'"):
         audit(BanditLearner(2, 1.0, (0, 1)), view="inside")
 

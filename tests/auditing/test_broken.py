@@ -8,10 +8,16 @@ from broken import (
     BOUND,
     KeepsLargeCostsOpen,
     LogsLargeCosts,
+    LogsTheCost,
     OnlyCounts,
     RaisesOnLargeCosts,
+    RawBit,
+    RawTree,
     RestoredTwice,
+    ReturnsTheCost,
     SameSeedTwice,
+    ShowsBlockSums,
+    ShowsTheCost,
     laplace_at_half_scale,
     one_bit_ten_percent_off,
     tree_for_zeroed_rounds,
@@ -20,9 +26,10 @@ from broken import (
 
 from discreet import audit
 from discreet.auditing import FirstNode
+from discreet.errors import DiscreetError
 from discreet.paper import TBAP, BanditSubmodPFTAL
-from discreet.prefix_sums import BinaryTree
-from discreet.privacy import Budget, VectorBound
+from discreet.prefix_sums import BinaryTree, Epochs
+from discreet.privacy import Budget, VectorBound, noise
 from discreet.randomizers import LaplaceOnGrid, OneBit
 
 
@@ -97,7 +104,10 @@ def test_one_seed_for_two_replicas():
     assert report.lower_bound > 4
 
 
-@pytest.mark.parametrize("kind", [LogsLargeCosts, KeepsLargeCostsOpen, RaisesOnLargeCosts])
+@pytest.mark.parametrize(
+    "kind",
+    [LogsLargeCosts, KeepsLargeCostsOpen, RaisesOnLargeCosts, LogsTheCost, ReturnsTheCost, ShowsTheCost],
+)
 def test_behaviour_that_depends_on_the_cost(kind):
     """Log lines, decisions left open, exceptions: the noise is right, and yet all is told."""
     report = audit(kind(2, 1.0, (0, 1)), runs=3000, seed=8)
@@ -111,3 +121,56 @@ def test_a_tell_of_ones_own_that_does_no_harm():
     assert report.passed
     assert report.score == "classifier"
     assert report.lower_bound > 0.5
+
+
+def test_rewards_are_told_to_learners_that_maximise():
+    """The same leak is found where costs are turned round."""
+    assert not audit(LogsTheCost(2, 1.0, (0, 1), maximize=True), runs=1500, seed=8).passed
+
+
+def test_a_whole_block_is_played():
+    """What shows only when a block is full is seen."""
+    report = audit(ShowsBlockSums(2, 1.0, (0, 1), mode="central"), runs=1500, seed=8)
+    assert not report.passed
+
+
+def test_methods_of_ones_own_are_run():
+    """A class that overrides what a compiled loop would pass by."""
+    assert not audit(RawBit(1.0), runs=2000).passed
+    tree = RawTree(2, 2, BOUND, Budget(epsilon=1.0))
+    assert not audit(tree, runs=2000, seed=8).passed
+
+
+def test_noise_for_one_round_of_a_person_who_has_three():
+    """Neighbours differ in as many rounds as a person may have."""
+    three, one = (
+        BinaryTree(1, 4, VectorBound(coordinate=100, l1=100), Budget(epsilon=1.0, rounds_per_person=k))
+        for k in (3, 1)
+    )
+    assert audit(three, runs=60_000, seed=9).passed
+    three._law = one._law
+    assert not audit(three, runs=60_000, seed=9).passed
+
+
+def test_changes_that_a_copy_would_not_have_are_refused():
+    """Rather than auditing something else."""
+    sums = Epochs(1, BOUND, Budget(epsilon=1.0))
+    sums._law = noise.laplace(sums._law.scale / 100)
+    with pytest.raises(DiscreetError, match="changed after it was made"):
+        audit(sums, runs=200)
+    learner = OnlyCounts(2, 1.0, (0, 1))
+    learner._core = learner._core._replace(step=2 * learner._core.step)
+    with pytest.raises(DiscreetError, match="changed after it was made"):
+        audit(learner, runs=200)
+    patched = OneBit(1.0)
+    patched.release = lambda value: value
+    with pytest.raises(DiscreetError, match="method of its own, 'release'"):
+        audit(patched, runs=200)
+
+
+def test_an_audit_that_saw_nothing_says_so():
+    """Two equal inputs: no power is claimed."""
+    report = audit(OneBit(1.0), pairs=[(0.5, 0.5)], runs=2000, seed=1)
+    assert report.passed
+    assert report.to_dict()["least_found"] is None
+    assert "not told apart" in str(report)

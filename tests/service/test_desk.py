@@ -140,13 +140,13 @@ def test_feedback_of_the_wrong_kind_is_refused(desk: Desk, feedback: dict[str, A
 def test_an_ask_that_is_retried_gives_the_same_decisions(desk: Desk) -> None:
     """Also after they were told about; with another count it is refused."""
     bandit(desk)
-    first = desk.ask("shop", 3, request_id="basket 17")
-    assert desk.ask("shop", 3, request_id="basket 17") == first
+    first = desk.ask("shop", 3, request_id="basket-17")
+    assert desk.ask("shop", 3, request_id="basket-17") == first
     told(desk, "shop", first, cost=0.5)
-    assert desk.ask("shop", 3, request_id="basket 17") == first
-    assert desk.ask("shop", 3, request_id="basket 18") != first
+    assert desk.ask("shop", 3, request_id="basket-17") == first
+    assert desk.ask("shop", 3, request_id="basket-18") != first
     with pytest.raises(InvalidArgument, match="answered before"):
-        desk.ask("shop", 2, request_id="basket 17")
+        desk.ask("shop", 2, request_id="basket-17")
     assert desk.learner("shop").counts.asked == 6
 
 
@@ -393,3 +393,15 @@ def test_arguments_are_shown_as_json(desk: Desk) -> None:
     """They came as JSON, and can be shown as such."""
     bandit(desk)
     assert json.loads(json.dumps(desk.learner("shop").arguments))["cost_range"] == [0, 1]
+
+
+def test_names_that_cannot_be_kept_are_refused_at_once(desk: Desk) -> None:
+    """Before they can spoil the transaction of others; and a decision has one spelling."""
+    bandit(desk)
+    for bad in ("\ud800", "x\0y", "", "a b"):
+        with pytest.raises(InvalidArgument, match="printable ASCII"):
+            desk.ask("shop", request_id=bad)
+    chosen = desk.ask("shop")[0].id
+    odd = [chosen.upper(), f" {chosen}", f"{chosen[:4]} {chosen[4:]}"]
+    codes = [each.code for each in desk.tell("shop", [Feedback(name, cost=0.3) for name in odd])]
+    assert set(codes) == {Code.UNKNOWN}

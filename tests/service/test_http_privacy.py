@@ -198,3 +198,13 @@ def test_deep_json_is_read_as_far_as_it_matters() -> None:
     with pytest.raises(Problem):
         read_json(b"[" * DEEP)
     assert read_json(b"") == {}
+
+
+def test_a_string_that_never_ends_is_one_token() -> None:
+    """It is not looked through anew from each of its escapes, while others wait; and it is refused."""
+    from discreet.service.web.json_bodies import _TOKEN, read_json
+    from discreet.service.web.problems import Problem
+
+    assert len(_TOKEN.findall('"' + '\\"' * 1000)) == 1
+    with pytest.raises(Problem):
+        read_json(b"[" * 2000 + b'"' + b'\\"' * 31_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,8 @@ from discreet.simulation.progress import Bar, progress_bar
 #: Each neighbour is run in so many parts, by which progress is shown; a quarter of them train, a quarter
 #: choose the event, and half test it.
 PARTS = 16
+#: More runs than this are cut into more parts.
+LARGE = 200_000
 
 #: Data, how many runs, and their seed.
 Job = tuple[Any, int, Seed | None]
@@ -61,7 +64,7 @@ def attack(
     trials = max(runs // (2 * len(pairs)), 4 * PARTS)
     # Several bounds must hold at once, so each gets its share of the risk.
     each = 1 - (1 - confidence) / len(pairs)
-    seeds = np.random.SeedSequence(seed if seed is None or isinstance(seed, int) else list(seed))  # type: ignore[arg-type] # a sequence of integers
+    seeds = seed_sequence(seed)
     with progress_bar(name, 2 * trials * len(pairs), shown=progress, unit="runs") as bar:
         found = [
             _one_pair(target, pair, trials, claim.delta, each, score, seed, seeds.spawn(1)[0], workers, bar)
@@ -81,7 +84,9 @@ def attack(
         runs=2 * trials * len(pairs),
         score=best.kind,
         pairs=len(pairs),
-        least_found=least_found(
+        least_found=float("inf")
+        if best.hits == best.false_alarms == best.trials  # it always happens: nothing was told apart
+        else least_found(
             claim.epsilon, best.hits / best.trials, best.trials, delta=claim.delta, confidence=each
         ),
         neighbours=claim.neighbours.value,
@@ -89,12 +94,22 @@ def attack(
     )
 
 
+def seed_sequence(seed: Seed | None) -> np.random.SeedSequence:
+    """A seed of any kind as one from which others are spawned."""
+    if isinstance(seed, np.random.SeedSequence):
+        return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
+    try:
+        return np.random.SeedSequence(seed)
+    except (TypeError, ValueError):
+        raise checks.complaint("audit", "seed", "a whole number of at least 0, or several", seed) from None
+
+
 def stated(claim: Guarantee, delta: float | None) -> Guarantee:
     """The claim in epsilon and delta; what is claimed in rho is restated for `delta`."""
     if claim.epsilon is not None and (delta is None or delta == claim.delta or claim.rho is None):
         if delta is not None and delta < claim.delta:
             raise checks.complaint("audit", "delta", f"at least the claimed {claim.delta:g}", delta)
-        return claim
+        return dataclasses.replace(claim, delta=max(claim.delta, delta or 0.0))
     return claim.at_delta(1e-5 if delta is None else delta)
 
 
@@ -112,11 +127,12 @@ def _one_pair(
 ) -> Found:
     exact = exact_score(target, *pair)
     kind = checked_kind(wanted, target, exact)
-    sizes = np.diff(np.linspace(0, trials, PARTS + 1).astype(int)).tolist()
+    parts = PARTS * max(1, trials // LARGE)  # small enough for Ctrl-C
+    sizes = np.diff(np.linspace(0, trials, parts + 1).astype(int)).tolist()
     jobs: list[Job] = [
         (data, size, None if seed is None else child)
         for (data, size), child in zip(
-            [(data, size) for size in sizes for data in pair], seeds.spawn(2 * PARTS), strict=True
+            [(data, size) for size in sizes for data in pair], seeds.spawn(2 * parts), strict=True
         )
     ]
     stop = threading.Event()
@@ -131,7 +147,8 @@ def _one_pair(
                 f"Got shape {seen.shape} instead."
             )
         bar.advance(job[1])
-        return seen if score is None else score(seen)
+        # What is no number is below any other, wherever it is looked at.
+        return seen if score is None else np.nan_to_num(score(seen), nan=-np.inf)
 
     def all_of(part: list[Job], score: Score | None) -> list[FloatArray]:
         if workers == 1:
@@ -145,7 +162,7 @@ def _one_pair(
                     raise
         return [np.concatenate(rows[side::2]) for side in range(2)]
 
-    quarter, half = 2 * (PARTS // 4), 2 * (PARTS // 2)
+    quarter, half = 2 * (parts // 4), 2 * (parts // 2)
     if kind == "classifier":
         score: Score = trained_score(*all_of(jobs[:quarter], None))
         chosen_on = all_of(jobs[quarter:half], score)

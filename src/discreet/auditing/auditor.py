@@ -7,9 +7,12 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from discreet import checks
-from discreet.auditing.attack import attack
-from discreet.auditing.learner_runs import LearnerRuns, View, worst_streams
+from discreet.auditing.as_shipped import is_as_shipped
+from discreet.auditing.attack import attack, seed_sequence
+from discreet.auditing.learner_runs import LearnerRuns, View, enough_rounds, worst_streams
 from discreet.auditing.releases import BlockReleases, LaplaceReleases, OneBitReleases
 from discreet.auditing.report import Audit
 from discreet.auditing.sessions import Sessions
@@ -17,9 +20,9 @@ from discreet.auditing.sums import Sums
 from discreet.auditing.target import Target, WithRandomNeighbours
 from discreet.auditing.transcripts import can_play
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.learners.bandit import BanditLearner
 from discreet.learners.base import Learner
-from discreet.learners.feedback import BanditFeedback, FunctionFeedback
+from discreet.learners.feedback import BanditFeedback
+from discreet.learners.pending import constants_of
 from discreet.paper import PFTAL, TBAP
 from discreet.prefix_sums.base import PrefixSum
 from discreet.randomizers.blocks import Blocks
@@ -55,17 +58,18 @@ def audit(
             object with the three methods of :class:`discreet.auditing.Target`.
         pairs: Pairs of neighbouring inputs, or how many random ones to try besides the worst known pair. Of
             several pairs each gets its share of the risk (Bonferroni).
-        runs: How many, both neighbours and all pairs together.
+        runs: How many, both neighbours and all pairs together; at least 128 for each pair.
         confidence: The probability with which the lower bound is right.
-        delta: For claims in rho, the delta to restate them for (1e-5 by default). At a larger delta than
-            the claimed one a claim is weaker, and so is the audit.
+        delta: For claims in rho, the delta to restate them for (1e-5 by default). Of other claims it may be
+            raised, which makes claim and audit weaker.
         score: "likelihood" (exact; the default where it is known), "classifier" (trained on a quarter of
             the runs) or "value" (the first number that is seen).
         rounds: How many rounds of a learner or of prefix sums are watched.
         view: Of learners: "released" is what their mechanism releases, "shown" the sets and points.
         name: How the report calls it.
         seed: Makes an audit repeatable. The noise under audit is then seeded too.
-        workers: Threads; one per core by default where code is compiled, one for others.
+        workers: Threads; one per core by default where code is compiled. A learner that is asked and told in
+            Python gets one, whatever is given: everything the process prints is watched.
         progress: Whether to show a bar.
 
     Examples:
@@ -81,6 +85,8 @@ def audit(
     checked = as_target(target, rounds=rounds, view=view)
     compiled = not isinstance(checked, Sessions) and type(checked).__module__.startswith("discreet.")
     threads = (os.cpu_count() or 1) if compiled else 1
+    if workers is not None and not isinstance(checked, Sessions):  # those watch the whole process
+        threads = checks.integer("audit", "workers", workers, 1)
     return attack(
         checked,
         _pairs(checked, pairs, seed),
@@ -90,7 +96,7 @@ def audit(
         delta=delta,
         score=score,
         seed=seed,
-        workers=threads if workers is None else checks.integer("audit", "workers", workers, 1),
+        workers=threads,
         progress=progress,
     )
 
@@ -100,17 +106,16 @@ def _pairs(
 ) -> list[tuple[Any, Any]]:
     if pairs is None:
         return [target.neighbours()]
-    if not isinstance(pairs, int):
-        return list(pairs)
+    if not isinstance(pairs, int | np.integer):
+        listed = list(pairs) if isinstance(pairs, Iterable) else [pairs]
+        if not all(isinstance(pair, tuple) and len(pair) == 2 for pair in listed):
+            raise InvalidType("The 'pairs' of audit must be pairs of inputs, or how many random ones to try.")
+        return listed
     if not isinstance(target, WithRandomNeighbours):
         raise InvalidArgument(f"{type(target).__name__} does not know how to make random neighbours.")
     more = checks.integer("audit", "pairs", pairs, 0)
-    base = 0 if seed is None else seed
-    return [target.neighbours(), *(target.random_neighbours([k, *_listed(base)]) for k in range(more))]
-
-
-def _listed(seed: Seed) -> list[int]:
-    return [seed] if isinstance(seed, int) else [int(part) for part in seed]  # type: ignore[union-attr] # not a SeedSequence: audit says so
+    spawned = seed_sequence(seed).spawn(more)
+    return [target.neighbours(), *(target.random_neighbours(child) for child in spawned)]
 
 
 def as_target(given: Any, *, rounds: int | None = None, view: View | None = None) -> Target:
@@ -133,17 +138,25 @@ def _known_target(given: Any, rounds: int | None, view: View | None) -> Target |
 
 @_known_target.register
 def _(given: OneBit, rounds: int | None, view: View | None) -> Target:
+    _only_one(rounds, view)
     return OneBitReleases(given)
 
 
 @_known_target.register
 def _(given: LaplaceOnGrid, rounds: int | None, view: View | None) -> Target:
+    _only_one(rounds, view)
     return LaplaceReleases(given)
 
 
 @_known_target.register
 def _(given: Blocks, rounds: int | None, view: View | None) -> Target:
+    _only_one(rounds, view)
     return BlockReleases(given)
+
+
+def _only_one(rounds: int | None, view: View | None) -> None:
+    if rounds is not None or view is not None:
+        raise InvalidArgument("The 'rounds' and the 'view' are for learners and sums: this is one release.")
 
 
 @_known_target.register
@@ -163,17 +176,20 @@ def _(given: PFTAL, rounds: int | None, view: View | None) -> Target:
 
 @_known_target.register
 def _(given: Learner, rounds: int | None, view: View | None) -> Target:
-    usual = type(given).ask is Learner.ask and getattr(type(given), "tell", None) in (
-        BanditFeedback.tell,
-        FunctionFeedback.tell,
-        BanditLearner.tell,
-    )
-    if usual and can_play(given._core):
+    if is_as_shipped(given) and can_play(given._core):
         return LearnerRuns(given, rounds, view)
-    # The compiled loop would not see what an `ask` or `tell` of its own does.
+    # Its methods may do anything: it is asked and told in Python, and everything that it does is looked at.
+    if given.rounds or given.pending:
+        raise InvalidArgument(f"An audit needs a {type(given).__name__} before its first round.")
+    if constants_of(given._core) != constants_of(given.fresh(0)._core):
+        raise InvalidArgument(
+            f"This {type(given).__name__} was changed after it was made, and a new one made like it would "
+            "not have that change: give its class the change instead."
+        )
     people = given.guarantee.rounds_per_person
-    length = checks.integer("audit", "rounds", max(SESSION_ROUNDS, people) if rounds is None else rounds, 1)
+    enough = max(SESSION_ROUNDS, people, enough_rounds(given._core, people) if can_play(given._core) else 0)
+    wanted = min(enough, given.horizon) if rounds is None else rounds
+    length = checks.integer("audit", "rounds", wanted, 1, given.horizon)
     bandit = isinstance(given, BanditFeedback)
-    return Sessions(
-        lambda seed: given.fresh(seed), worst_streams(given._core, bandit, length, people), bandit=bandit
-    )
+    streams = worst_streams(given._core, bandit, length, people)
+    return Sessions(lambda seed: given.fresh(seed), streams, bandit=bandit)

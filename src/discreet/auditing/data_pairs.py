@@ -30,8 +30,8 @@ def from_functions(
 ) -> tuple[list[SetFunction], list[SetFunction]]:
     """The first `rounds` functions of a data set, and the same with the first one replaced.
 
-    It is replaced by the function of the data set that differs most from it on some set, so that the pair
-    is the worst that exchanging one real person's data for another's can give.
+    It is replaced by the function of the data set whose difference from it varies most over the sets: a
+    constant difference would move no gradient.
 
     Args:
         functions: Functions of at most 16 items.
@@ -41,5 +41,5 @@ def from_functions(
     if len({f.n for f in functions}) > 1:
         raise InvalidArgument("All functions of a data set must have the same number of items.")
     values = np.array([f.table().values for f in functions])
-    farthest = int(np.argmax(np.abs(values - values[0]).max(axis=1)))
+    farthest = int(np.argmax(np.ptp(values - values[0], axis=1)))
     return with_one_replaced(functions[:taken], functions[farthest])

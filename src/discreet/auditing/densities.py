@@ -1,6 +1,6 @@
-"""How likely the sums that a mechanism released are, given the one vector in which neighbours differ.
+"""How likely the sums that a mechanism released are, given the vectors that went in.
 
-The neighbours differ in the first round, and all that comes after it is known. A transcript of a tree is
+The neighbours differ from the first round on. A transcript of a tree is
 made of noisy nodes, and the likelihood ratio of all nodes is that of those which hold the first round: the
 others are equally likely for both neighbours. These are released alone, in the rounds 1, k, k^2, ... of a
 k-ary tree.
@@ -29,14 +29,13 @@ def telling_rounds(steps: Any, rounds: int) -> IntArray | None:
 
 
 @functools.singledispatch
-def log_density(steps: Any, sums: FloatArray, vectors: FloatArray) -> FloatArray:
-    """The log-likelihood of released sums, up to a constant.
+def log_density(steps: Any, noise: FloatArray) -> FloatArray:
+    """The log-likelihood of the noise on released sums, up to a constant.
 
     Args:
         steps: The mechanism.
-        sums: What was released in the telling rounds, minus the known vectors of later rounds, in units;
-            of shape (runs, telling rounds, dimension).
-        vectors: The vector of the first round that is supposed, in units, for each run.
+        noise: What was released in the telling rounds minus the sums that are supposed, in units; of shape
+            (runs, telling rounds, dimension).
     """
     raise AssertionError("only for mechanisms with telling rounds")
 
@@ -81,25 +80,24 @@ def _(steps: ToeplitzSteps, rounds: int) -> IntArray:
 @log_density.register(BinarySteps)
 @log_density.register(KArySteps)
 @log_density.register(RoundNoise)
-def _(steps: BinarySteps | KArySteps | RoundNoise, sums: FloatArray, vectors: FloatArray) -> FloatArray:
-    return _log_noise(steps.law, sums - vectors[:, None, :])
+def _(steps: BinarySteps | KArySteps | RoundNoise, noise: FloatArray) -> FloatArray:
+    return _log_noise(steps.law, noise)
 
 
 @log_density.register
-def _(steps: SphericalSteps, sums: FloatArray, vectors: FloatArray) -> FloatArray:
-    lengths: FloatArray = np.linalg.norm(sums - vectors[:, None, :], axis=2)
+def _(steps: SphericalSteps, noise: FloatArray) -> FloatArray:
+    lengths: FloatArray = np.linalg.norm(noise, axis=2)
     return np.asarray(-lengths.sum(axis=1) / steps.scale)
 
 
 @log_density.register
-def _(steps: ToeplitzSteps, sums: FloatArray, vectors: FloatArray) -> FloatArray:
-    # The sums are A x + A C^(-1) z, so C A^(-1) (sums) = C x + z, with independent z.
-    each = np.diff(sums, axis=1, prepend=0.0)
-    column = np.ones(sums.shape[1])
+def _(steps: ToeplitzSteps, noise: FloatArray) -> FloatArray:
+    # It is A C^(-1) z, so C A^(-1) gives the independent z.
+    each = np.diff(noise, axis=1, prepend=0.0)
+    column = np.ones(noise.shape[1])
     for m in range(1, column.size):
         column[m] = float(steps.weights @ steps.poles ** (m - 1))
     mixed = np.zeros_like(each)
     for m, share in enumerate(column):
         mixed[:, m:] += share * each[:, : each.shape[1] - m]
-    residual = mixed - column[None, :, None] * vectors[:, None, :]
-    return np.asarray(-(residual**2).sum(axis=(1, 2)) / (2 * steps.sigma[0] ** 2))
+    return np.asarray(-(mixed**2).sum(axis=(1, 2)) / (2 * steps.sigma[0] ** 2))

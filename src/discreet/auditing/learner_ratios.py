@@ -92,7 +92,7 @@ def _(core: BatchedCore, watched: IntArray, first: Functions, second: Functions)
 
     def ratio(seen: Transcript) -> FloatArray:
         sums = seen.released[:, end, :] / core.limits.step
-        return _difference(core.mechanism, sums, ours, theirs)
+        return log_density(core.mechanism, sums - ours) - log_density(core.mechanism, sums - theirs)
 
     return ratio
 
@@ -125,7 +125,10 @@ def _(core: Core, watched: IntArray, first: Functions, second: Functions) -> Rat
         sums = (seen.released - _public_part(core, seen))[:, telling] / core.limits.step
         ours, theirs = (
             logsumexp(
-                [log_density(core.mechanism, sums, v) for v in candidates(functions[0], seen.sets[:, 0])],
+                [
+                    log_density(core.mechanism, sums - v[:, None, :])
+                    for v in candidates(functions[0], seen.sets[:, 0])
+                ],
                 axis=0,
             )
             for functions in (first, second)
@@ -170,13 +173,6 @@ def _public_part(core: Core, seen: Transcript) -> FloatArray:
         return np.zeros_like(seen.released)
     before = np.concatenate([np.broadcast_to(core.x, seen.points[:, :1].shape), seen.points[:, :-1]], axis=1)
     return core.rule.H * np.cumsum(before, axis=1)
-
-
-def _difference(mechanism: Any, sums: FloatArray, ours: FloatArray, theirs: FloatArray) -> FloatArray:
-    shape = (len(sums), ours.size)
-    return log_density(mechanism, sums, np.broadcast_to(ours, shape)) - log_density(
-        mechanism, sums, np.broadcast_to(theirs, shape)
-    )
 
 
 def _differ_after(first: Functions, second: Functions, rounds: int) -> bool:

@@ -15,6 +15,7 @@ from discreet.auditing.densities import telling_rounds
 from discreet.auditing.target import Score
 from discreet.auditing.transcripts import Transcript, play_many, release_size
 from discreet.checks import FloatArray, IntArray
+from discreet.environments.pool import MOST_ITEMS
 from discreet.errors import InvalidArgument
 from discreet.learners.bandit_core import BanditCore
 from discreet.learners.base import Learner
@@ -52,6 +53,10 @@ class LearnerRuns:
                 f"An audit needs a {type(learner).__name__} before its first round. Got one that has learnt "
                 f"from {learner.rounds}."
             )
+        if len(learner.items) > MOST_ITEMS:
+            raise checks.complaint(
+                "audit", "target", f"of at most {MOST_ITEMS} items", f"{len(learner.items)} items"
+            )
         if view not in (None, "released", "shown"):
             raise checks.complaint("audit", "view", "'released' or 'shown'", view)
         self._learner, self._core = learner, learner._core
@@ -85,7 +90,8 @@ class LearnerRuns:
         """Two functions without any structure, in the first round."""
         limits = limits_of(self._core)
         values = np.random.default_rng(seed).uniform(limits.low, limits.high, (2, 1 << self._core.x.size))
-        return streams(Table(values[0]), Table(values[1]), limits, self._rounds, 1)
+        people = self._learner.guarantee.rounds_per_person
+        return streams(Table(values[0]), Table(values[1]), limits, self._rounds, people)
 
     def observe(self, data: Functions, runs: int, seed: Seed | None) -> FloatArray:
         seen = play_many(self._core, data, self._bandit, self._watched, runs, seed)
@@ -155,13 +161,14 @@ def _(core: BanditCore, people: int) -> int:
 
 @enough_rounds.register
 def _(core: BatchedCore, people: int) -> int:
-    return int(core.counts[LENGTH])
+    length = int(core.counts[LENGTH])
+    return length * -(-people // length)
 
 
 @enough_rounds.register
 def _(core: Core, people: int) -> int:
     telling = telling_rounds(core.mechanism, TREE_ROUNDS)
-    return SHOWN_ROUNDS if telling is None else int(telling[-1]) + 1
+    return max(people, SHOWN_ROUNDS if telling is None else int(telling[-1]) + 1)
 
 
 def constant(n: int, value: float) -> SetFunction:

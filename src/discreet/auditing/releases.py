@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
 import numpy as np
 
+from discreet.auditing.as_shipped import is_as_shipped
 from discreet.auditing.target import Score
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
+from discreet.errors import InvalidType
 from discreet.privacy import noise
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomizers.blocks import Blocks
@@ -15,11 +20,13 @@ from discreet.randomizers.laplace import LaplaceOnGrid
 from discreet.randomizers.one_bit import OneBit
 from discreet.randomness import Seed, WordArray, WordSource
 
+Randomizer = TypeVar("Randomizer", bound=OneBit | LaplaceOnGrid | Blocks)
 
-class OneBitReleases:
-    """Bits about a number. Any two numbers are neighbours; the ends of the range differ most."""
 
-    def __init__(self, randomizer: OneBit) -> None:
+class Numbers(Generic[Randomizer]):
+    """What is released about a number. Any two are neighbours; the ends of the range differ most."""
+
+    def __init__(self, randomizer: Randomizer) -> None:
         self._randomizer = randomizer
 
     def claim(self) -> Guarantee:
@@ -29,9 +36,17 @@ class OneBitReleases:
         return self._randomizer.grid.high, self._randomizer.grid.low
 
     def random_neighbours(self, seed: Seed) -> tuple[float, float]:
-        return two_numbers(self._randomizer.grid.low, self._randomizer.grid.high, seed)
+        grid = self._randomizer.grid
+        first, second = np.random.default_rng(seed).uniform(grid.low, grid.high, 2).tolist()
+        return first, second
+
+
+class OneBitReleases(Numbers[OneBit]):
+    """Bits about a number."""
 
     def observe(self, data: float, runs: int, seed: Seed | None) -> FloatArray:
+        if not is_as_shipped(self._randomizer):
+            return released_one_by_one(self._randomizer.release, data, runs)
         out = np.empty(runs, dtype=np.int64)
         units, slope = self._randomizer.grid.of(data), self._randomizer.slope
         WordSource(seed).feed(
@@ -45,7 +60,7 @@ class OneBitReleases:
             float(self._randomizer.probability_of_one(grid.of(value))) for value in (first, second)
         )
         of_bits = np.log([(1 - ours) / (1 - theirs), ours / theirs])
-        return lambda seen: np.asarray(of_bits[seen[:, 0].astype(np.int64)])
+        return lambda seen: np.asarray(of_bits[np.clip(seen[:, 0], 0, 1).astype(np.int64)])
 
 
 @kernel
@@ -58,22 +73,12 @@ def _fill_bits(
     return done, cursor
 
 
-class LaplaceReleases:
-    """Noisy numbers. Any two numbers are neighbours; the ends of the range differ most."""
-
-    def __init__(self, randomizer: LaplaceOnGrid) -> None:
-        self._randomizer = randomizer
-
-    def claim(self) -> Guarantee:
-        return self._randomizer.guarantee
-
-    def neighbours(self) -> tuple[float, float]:
-        return self._randomizer.grid.high, self._randomizer.grid.low
-
-    def random_neighbours(self, seed: Seed) -> tuple[float, float]:
-        return two_numbers(self._randomizer.grid.low, self._randomizer.grid.high, seed)
+class LaplaceReleases(Numbers[LaplaceOnGrid]):
+    """Noisy numbers."""
 
     def observe(self, data: float, runs: int, seed: Seed | None) -> FloatArray:
+        if not is_as_shipped(self._randomizer):
+            return released_one_by_one(self._randomizer.release, data, runs)
         drawn = noise.sample(self._randomizer.law, runs, WordSource(seed))
         return (self._randomizer.grid.of(data) + drawn)[:, None].astype(np.float64)
 
@@ -83,23 +88,16 @@ class LaplaceReleases:
         return lambda seen: (np.abs(seen[:, 0] - theirs) - np.abs(seen[:, 0] - ours)) / scale
 
 
-class BlockReleases:
+class BlockReleases(Numbers[Blocks]):
     """Noisy means of blocks, of which the first number is exchanged; the others lie in the middle."""
 
-    def __init__(self, blocks: Blocks) -> None:
-        self._blocks = blocks
-
-    def claim(self) -> Guarantee:
-        return self._blocks.guarantee
-
-    def neighbours(self) -> tuple[float, float]:
-        return self._blocks.grid.high, self._blocks.grid.low
-
-    def random_neighbours(self, seed: Seed) -> tuple[float, float]:
-        return two_numbers(self._blocks.grid.low, self._blocks.grid.high, seed)
-
     def observe(self, data: float, runs: int, seed: Seed | None) -> FloatArray:
-        given = self._blocks
+        given = self._randomizer
+        if not is_as_shipped(given):
+            raise InvalidType(
+                f"A {type(given).__name__} is no Blocks of this package: audit it through the three methods "
+                "of `discreet.auditing.Target`."
+            )
         blocks = Blocks(
             given.epsilon,
             (given.grid.low, given.grid.high),
@@ -117,7 +115,11 @@ class BlockReleases:
         return seen
 
     def log_ratio(self, first: float, second: float) -> Score:
-        grid, length, scale = self._blocks.grid, self._blocks.length, float(self._blocks.law.scale)
+        grid, length, scale = (
+            self._randomizer.grid,
+            self._randomizer.length,
+            float(self._randomizer.law.scale),
+        )
         ours, theirs = (grid.of(value) for value in (first, second))
         middle = grid.value(0.0)
 
@@ -128,7 +130,6 @@ class BlockReleases:
         return score
 
 
-def two_numbers(low: float, high: float, seed: Seed) -> tuple[float, float]:
-    """Two random numbers in an interval."""
-    first, second = np.random.default_rng(seed).uniform(low, high, 2).tolist()
-    return first, second
+def released_one_by_one(release: Callable[[float], object], data: float, runs: int) -> FloatArray:
+    """What an object's own method releases; its noise is its own, too, whatever the seed of the audit."""
+    return np.array([[release(data)] for _ in range(runs)], dtype=np.float64)

@@ -82,6 +82,6 @@ class Audit:
         ]
         found = f"a loss of {self.least_found:.3f} at such an event would have been found (90%)"
         if math.isinf(self.least_found):
-            found = "the event is too rare for any violation to be found: take more runs"
+            found = "none: the neighbours were not told apart, or by an event too rare; take more runs"
         lines.append(f"  power        {found}")
         return "\n".join(lines)

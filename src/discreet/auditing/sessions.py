@@ -6,6 +6,7 @@ import contextlib
 import io
 import logging
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,15 +15,15 @@ import numpy as np
 from discreet.checks import FloatArray
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import Seed
-from discreet.set_functions import SetFunction
+from discreet.set_functions import SetFunction, Table
 
 
 class Sessions:
     """A learner that is asked and told round by round, in Python.
 
-    Besides sets and points its whole outward behaviour is kept: how many decisions are open, whether `tell`
-    returned or raised, what was logged, warned about or printed. A learner that behaves
-    differently for different costs is found out by that, however good its noise.
+    Besides sets and points its whole outward behaviour is kept, word for word: how many decisions are open,
+    what `tell` returned or raised, its printed form, what was logged, warned about or printed. A learner that
+    behaves differently for different costs is found out by that, however good its noise.
 
     Args:
         make: From a seed (or None) to a new learner with `ask`, `tell`, `items` and `guarantee`.
@@ -57,36 +58,51 @@ class Sessions:
             with _watched() as behaviour:
                 decision = learner.ask()
                 chosen = [places[item] for item in decision.subset]
-                outcome = 0.0
+                outcome = _Text()
                 try:
-                    learner.tell(decision, function(chosen) if self._bandit else function)
+                    told = learner.tell(decision, self._feedback(learner, function, chosen))
+                    outcome.add(repr(told))
                 except Exception as error:  # whatever it raises is seen by the caller
-                    outcome = 1.0 + len(type(error).__name__) + len(str(error)) / 1000
+                    outcome.add(type(error).__name__)
+                    outcome.add(str(error))
             mask = np.zeros(len(places))
             mask[chosen] = 1.0
             seen += [*mask.tolist(), *np.asarray(getattr(learner, "point", ()), dtype=float).tolist()]
-            seen += [outcome, float(getattr(learner, "pending", 0)), float(len(repr(learner))), *behaviour()]
+            shown = _Text()
+            shown.add(repr(learner))
+            seen += [*outcome.seen(), *shown.seen(), float(getattr(learner, "pending", 0)), *behaviour()]
         return seen
 
+    def _feedback(self, learner: Any, function: SetFunction, chosen: list[int]) -> Any:
+        """What is told; the data are costs, and a learner that maximises is told rewards."""
+        sign = getattr(learner, "_sign", 1.0)
+        if self._bandit:
+            return sign * function(chosen)
+        return function if sign > 0 else Table(-function.table().values)
 
-class _Records(logging.Handler):
-    """Counts what is logged."""
+
+class _Text:
+    """Text that came out: how often, how much, and a digest by which different texts differ."""
 
     def __init__(self) -> None:
-        super().__init__(logging.NOTSET)
-        self.count, self.characters = 0, 0
+        self.count, self.characters, self.digest = 0, 0, 0
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def add(self, text: str) -> None:
         self.count += 1
-        self.characters += len(record.getMessage())
+        self.characters += len(text)
+        self.digest = zlib.crc32(text.encode("utf-8", "replace"), self.digest)
+
+    def seen(self) -> list[float]:
+        return [float(self.count), float(self.characters), float(self.digest)]
 
 
 @contextlib.contextmanager
 def _watched() -> Iterator[Callable[[], list[float]]]:
     """Notice everything that is logged, warned about and printed meanwhile; none of it gets out."""
-    records, printed, root = _Records(), io.StringIO(), logging.getLogger()
-    before, others = root.level, root.handlers[:]
-    root.handlers[:] = [records]
+    logged, printed, root = _Text(), io.StringIO(), logging.getLogger()
+    level, handle = root.level, logging.Logger.callHandlers
+    # Every logger passes here, also those that do not hand on to others.
+    setattr(logging.Logger, "callHandlers", lambda _, record: logged.add(record.getMessage()))  # noqa: B010
     root.setLevel(logging.NOTSET)
     try:
         with (
@@ -95,15 +111,18 @@ def _watched() -> Iterator[Callable[[], list[float]]]:
             contextlib.redirect_stderr(printed),
         ):
             warnings.simplefilter("always")
-            yield lambda: [
-                float(records.count),
-                float(records.characters),
-                float(len(caught)),
-                float(len(printed.getvalue())),
-            ]
+
+            def seen() -> list[float]:
+                warned, said = _Text(), _Text()
+                for each in caught:
+                    warned.add(str(each.message))
+                said.add(printed.getvalue())
+                return [*logged.seen(), *warned.seen(), *said.seen()]
+
+            yield seen
     finally:
-        root.handlers[:] = others
-        root.setLevel(before)
+        setattr(logging.Logger, "callHandlers", handle)  # noqa: B010 # mypy allows no plain assignment
+        root.setLevel(level)
 
 
 def _spawned(seed: Seed, count: int) -> list[Seed | None]:

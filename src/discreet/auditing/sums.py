@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
+from discreet.auditing.as_shipped import is_as_shipped
 from discreet.auditing.densities import log_density, telling_rounds
 from discreet.auditing.target import Score
 from discreet.checks import FloatArray, IntArray
@@ -30,6 +31,7 @@ class Sums:
 
     Args:
         mechanism: Before its first round; it is not changed, and it is audited as it is, whatever it claims.
+            One whose rounds are not compiled, or not this package's own, is made anew for each run.
         rounds: How many to watch; 16 by default.
         changed: The round, from 0, in which neighbours differ. Likelihoods are known for the first.
         claim: What is claimed, if not the mechanism's own guarantee.
@@ -76,13 +78,15 @@ class Sums:
         return self._histories(first, second if replaced else 0 * second)
 
     def _histories(self, *firsts: IntArray) -> tuple[IntArray, IntArray]:
+        """Histories that differ in as many rounds as one person may have."""
         first, second = np.zeros((2, self._rounds, self._mechanism.dimension), dtype=np.int64)
-        first[self._changed], second[self._changed] = firsts
+        last = self._changed + self._claim.rounds_per_person
+        first[self._changed : last], second[self._changed : last] = firsts
         return first, second
 
     def observe(self, data: IntArray, runs: int, seed: Seed | None) -> FloatArray:
         vectors = np.array([self._mechanism.bound.enforce(vector) for vector in np.asarray(data)])
-        if isinstance(self._mechanism, CompiledPrefixSum):
+        if isinstance(self._mechanism, CompiledPrefixSum) and is_as_shipped(self._mechanism):
             seen = _compiled_runs(self._mechanism.steps, vectors, runs, seed)
         else:
             seen = self._plain_runs(vectors, runs, seed)
@@ -91,6 +95,13 @@ class Sums:
     def _plain_runs(self, vectors: IntArray, runs: int, seed: Seed | None) -> FloatArray:
         source, kind, settings = WordSource(seed), type(self._mechanism), self._mechanism._settings()
         seen = np.empty((runs, *vectors.shape))
+        if getattr(kind._from_settings(settings, source), "_law", None) != getattr(
+            self._mechanism, "_law", None
+        ):
+            raise InvalidArgument(
+                f"The noise of this {kind.__name__} was changed after it was made, and a new one made like "
+                "it would not have that change: give its class the change instead."
+            )
         for run in range(runs):
             mechanism = kind._from_settings(settings, source)
             for t, vector in enumerate(vectors):
@@ -101,17 +112,15 @@ class Sums:
         rounds, dimension = np.shape(first)
         steps: Any = getattr(self._mechanism, "steps", None)
         telling = telling_rounds(steps, rounds)
-        if telling is None or not np.array_equal(first[1:], second[1:]):
+        if telling is None or np.array_equal(first[0], second[0]):
             return None
-        later = np.cumsum(np.asarray(first, dtype=np.float64), axis=0)[telling] - first[0]
+        ours, theirs = (
+            np.cumsum(np.asarray(data, dtype=np.float64), axis=0)[telling] for data in (first, second)
+        )
 
         def score(seen: FloatArray) -> FloatArray:
-            sums = seen.reshape(len(seen), rounds, dimension)[:, telling] - later
-            ours, theirs = (
-                log_density(steps, sums, np.broadcast_to(data[0].astype(np.float64), (len(seen), dimension)))
-                for data in (first, second)
-            )
-            return ours - theirs
+            sums = seen.reshape(len(seen), rounds, dimension)[:, telling]
+            return log_density(steps, sums - ours) - log_density(steps, sums - theirs)
 
         return score
 

@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.baselines.exponential_weights import ArmsCore
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import generic, kernel, rewind, snapshot
 from discreet.environments.pool import PoolStream
-from discreet.environments.stream import chain_costs, prefix_cost
 from discreet.learners.bandit_core import RELEASED, BanditCore
 from discreet.learners.batched_core import BatchedCore
-from discreet.learners.core import Core, choose, learn_cost, learn_function
+from discreet.learners.core import Core
 from discreet.learners.draw import SIZE, Draw, new_draw
 from discreet.privacy.uniform import DRY
 from discreet.randomness import Seed, WordArray, WordSource
 from discreet.set_functions import SetFunction
+from discreet.simulation.loop import OneNumber, WholeFunction, play_round
 
 
 class Transcript(NamedTuple):
@@ -93,12 +93,12 @@ def play_many(
         np.empty((runs, watched.size, n)),
         np.empty((runs, watched.size, release_size(core))),
     )
-    stream, watch = stream_of(functions), np.zeros(len(functions), dtype=np.bool_)
+    told = OneNumber(stream_of(functions)) if bandit else WholeFunction(stream_of(functions))
+    watch = np.zeros(len(functions), dtype=np.bool_)
     watch[watched] = True
-    loop: Any = _many_bandit if bandit else _many_full_information
     WordSource(seed).feed(
-        lambda done, words, cursor: loop(
-            mine, start, draw, first_draw, stream, watch, seen, done, words, cursor
+        lambda done, words, cursor: _play_again_and_again(
+            told, mine, start, draw, first_draw, watch, seen, done, words, cursor
         ),
         runs,
     )
@@ -106,48 +106,13 @@ def play_many(
 
 
 @kernel
-def _many_bandit(
+def _play_again_and_again(
+    told: Any,
     core: Any,
     start: Any,
     draw: Draw,
     first_draw: Draw,
-    stream: PoolStream,
-    watch: Any,
-    seen: Transcript,
-    done: int,
-    words: WordArray,
-    cursor: int,
-) -> tuple[int, int]:
-    while done < seen.sets.shape[0]:
-        rewind(core, start)
-        rewind(draw, first_draw)
-        after, kept = cursor, 0
-        for t in range(watch.size):
-            after = choose(core, draw, words, after)
-            if after == DRY:
-                break
-            cost = prefix_cost(stream, t, core.x, draw.order, draw.numbers[SIZE])
-            after = learn_cost(core, draw, cost, words, after)
-            if after == DRY:
-                break
-            if watch[t]:
-                _write_down(core, draw, seen, done, kept)
-                kept += 1
-        if after == DRY:
-            break
-        cursor = after
-        done += 1
-    return done, cursor
-
-
-@kernel
-def _many_full_information(
-    core: Any,
-    start: Any,
-    draw: Draw,
-    first_draw: Draw,
-    stream: PoolStream,
-    watch: Any,
+    watch: BoolArray,
     seen: Transcript,
     done: int,
     words: WordArray,
@@ -159,11 +124,7 @@ def _many_full_information(
         rewind(draw, first_draw)
         after, kept = cursor, 0
         for t in range(watch.size):
-            after = choose(core, draw, words, after)
-            if after == DRY:
-                break
-            chain_costs(stream, t, core.x, draw.order, costs)
-            after = learn_function(core, draw, costs, words, after)
+            after = play_round(told, core, draw, t, costs, words, after)
             if after == DRY:
                 break
             if watch[t]:

@@ -12,6 +12,7 @@ Rules that hold whatever happens:
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -45,8 +46,11 @@ from discreet.service.witness import Witness
 from discreet.storage.base import Store
 from discreet.storage.records import DecisionRecord, PopulationRecord
 
-#: Decisions in one ask, pieces of feedback in one tell, letters of a request's name.
-MOST_DECISIONS, MOST_FEEDBACK, LONGEST_REQUEST = 1_000, 10_000, 200
+#: Names of requests: whatever can be kept and shown anywhere.
+REQUEST_ID = re.compile(r"[!-~]{1,200}")
+_ID = re.compile(r"[0-9a-f]{32}")
+#: Decisions in one ask, pieces of feedback in one tell.
+MOST_DECISIONS, MOST_FEEDBACK = 1_000, 10_000
 
 
 class Desk:
@@ -276,8 +280,8 @@ class Desk:
         self, name: str, count: int, available: Iterable[Hashable] | None, request: str | None
     ) -> Promise[list[Choice]]:
         wanted = checks.integer("ask", "count", count, 1, MOST_DECISIONS)
-        if request is not None and not (isinstance(request, str) and 0 < len(request) <= LONGEST_REQUEST):
-            raise InvalidArgument(f"A request is named by 1 to {LONGEST_REQUEST} letters.")
+        if request is not None and not (isinstance(request, str) and REQUEST_ID.fullmatch(request)):
+            raise InvalidArgument("A request is named by 1 to 200 printable ASCII letters.")
         kept = self._registry.named(name)
         kept.check()
         items = kept.shown.items
@@ -365,11 +369,8 @@ def _listed(feedback: Iterable[Feedback]) -> list[Feedback]:
 
 def _number(decision: str) -> bytes | None:
     """The bytes of an id, or None if there can be no such id."""
-    try:
-        number = bytes.fromhex(decision)
-    except (TypeError, ValueError):
-        return None
-    return number if len(number) == 16 else None
+    # In one spelling: whoever randomises must not take one decision for two.
+    return bytes.fromhex(decision) if isinstance(decision, str) and _ID.fullmatch(decision) else None
 
 
 def _choice(items: Sequence[Hashable], decision: DecisionRecord) -> Choice:

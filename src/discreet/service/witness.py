@@ -9,6 +9,7 @@ the key and must not be restored together with the database.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import pathlib
@@ -40,7 +41,9 @@ class Witness:
         with self._lock:
             if releases > self._known.get(lineage, 0):
                 # On a line of its own, also after one that a dying process left unfinished.
-                os.write(self._handle, f"\n{lineage} {releases}\n".encode())
+                line = f"\n{lineage} {releases}\n".encode()
+                if os.write(self._handle, line) != len(line):  # a full disk: as good as nothing
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
                 os.fdatasync(self._handle)
                 self._known[lineage] = releases
 
@@ -53,7 +56,7 @@ class Witness:
 
 def _read(path: pathlib.Path) -> dict[str, int]:
     known: dict[str, int] = {}
-    for line in path.read_text().splitlines():
+    for line in path.read_text(errors="replace").splitlines():
         # A line that was cut short by a power failure was not acted upon; a number cut short is too small.
         with contextlib.suppress(ValueError):
             lineage, releases = line.split(" ")

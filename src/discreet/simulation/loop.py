@@ -1,11 +1,11 @@
 """The compiled loop: a learner's core against a stream, round after round."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet.checks import FloatArray
-from discreet.compiled import kernel
+from discreet.compiled import generic, kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import HorizonReached, InvalidArgument
 from discreet.learners.base import Learner
@@ -18,37 +18,61 @@ from discreet.randomness import WordArray
 from discreet.set_functions import SetFunction
 
 
+class OneNumber(NamedTuple):
+    """A stream of whose functions only the cost of the chosen set is told."""
+
+    stream: Any
+
+
+class WholeFunction(NamedTuple):
+    """A stream whose functions are told whole."""
+
+    stream: Any
+
+
+@generic
+def play_round(
+    told: Any, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
+) -> int:
+    """Choose, pay and learn in round t; the new cursor, or DRY. What was paid is at SIZE in `costs`."""
+    raise AssertionError("declares a generic function")
+
+
+@play_round.register(OneNumber)
 @kernel
-def play_bandit(
-    core: Any, stream: Any, draw: Draw, paid: FloatArray, first: int, done: int, words: WordArray, cursor: int
+def _play_for_a_number(
+    told: OneNumber, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
+) -> int:
+    after: int = choose(core, draw, words, cursor)
+    if after == DRY:
+        return DRY
+    size = draw.numbers[SIZE]
+    costs[size] = prefix_cost(told.stream, t, core.x, draw.order, size)
+    learnt: int = learn_cost(core, draw, costs[size], words, after)
+    return learnt
+
+
+@play_round.register(WholeFunction)
+@kernel
+def _play_for_a_function(
+    told: WholeFunction, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
+) -> int:
+    after: int = choose(core, draw, words, cursor)
+    if after == DRY:
+        return DRY
+    chain_costs(told.stream, t, core.x, draw.order, costs)
+    learnt: int = learn_function(core, draw, costs, words, after)
+    return learnt
+
+
+@kernel
+def play_rounds(
+    told: Any, core: Any, draw: Draw, paid: FloatArray, first: int, done: int, words: WordArray, cursor: int
 ) -> tuple[int, int]:
     """Play the rounds after `first`, of which `done` are, until `paid` is full or the words run out."""
-    while done < paid.size:
-        after = choose(core, draw, words, cursor)
-        if after == DRY:
-            break
-        cost = prefix_cost(stream, first + done, core.x, draw.order, draw.numbers[SIZE])
-        after = learn_cost(core, draw, cost, words, after)
-        if after == DRY:
-            break
-        paid[done] = cost
-        done += 1
-        cursor = after
-    return done, cursor
-
-
-@kernel
-def play_full_information(
-    core: Any, stream: Any, draw: Draw, paid: FloatArray, first: int, done: int, words: WordArray, cursor: int
-) -> tuple[int, int]:
-    """The same where the whole function is seen after each round."""
     costs = np.empty(core.x.size + 1)
     while done < paid.size:
-        after = choose(core, draw, words, cursor)
-        if after == DRY:
-            break
-        chain_costs(stream, first + done, core.x, draw.order, costs)
-        after = learn_function(core, draw, costs, words, after)
+        after = play_round(told, core, draw, first + done, costs, words, cursor)
         if after == DRY:
             break
         paid[done] = costs[draw.numbers[SIZE]]
@@ -100,11 +124,11 @@ class Run:
         return paid
 
     def _play_compiled(self, paid: FloatArray) -> None:
-        core, stream, draw, first = self.learner._core, self.stream.compiled, self._draw, self.rounds
-        loop = play_bandit if self._bandit else play_full_information
+        core, draw, first = self.learner._core, self._draw, self.rounds
+        told = OneNumber(self.stream.compiled) if self._bandit else WholeFunction(self.stream.compiled)
         with self.learner._played_elsewhere(paid.size):
             self.learner._source.feed(
-                lambda done, words, cursor: loop(core, stream, draw, paid, first, done, words, cursor),
+                lambda done, words, cursor: play_rounds(told, core, draw, paid, first, done, words, cursor),
                 paid.size,
             )
         self.subset = frozenset(draw.order[: draw.numbers[SIZE]].tolist())

@@ -134,6 +134,8 @@ class Gate:
                 body = await whole_body(receive, length, self._most)
                 await respond(send, 200, await handler(name, body))
                 return
+        if bearer is None and scope["method"] not in ("GET", "HEAD"):
+            allowed(bearer, Role.READ)  # before anything is read: no such route is open to anybody
         body = await whole_body(receive, length, self._most) if chunked or length is not None else b""
         scope["bearer"] = bearer
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 import collections
 import json
-import re
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from discreet.errors import Archived
-from discreet.service.desk import Desk
+from discreet.service.desk import REQUEST_ID, Desk
 from discreet.service.records import Choice, Code, Feedback, Outcome
 from discreet.service.web.json_bodies import read_json
 from discreet.service.web.metrics import Metrics
@@ -25,8 +24,6 @@ from discreet.service.web.problems import Problem
 #: The fields of an ask, and of a piece of feedback.
 ASK_FIELDS = frozenset(("count", "request_id", "available"))
 FEEDBACK_FIELDS = frozenset(("decision", "cost", "bit", "function", "person"))
-#: Names of requests: whatever can be kept and shown anywhere.
-REQUEST_ID = re.compile(r"[!-~]{1,200}")
 #: Letters of a person's id.
 LONGEST_PERSON = 1000
 #: Larger bodies are read by a thread, so that others need not wait for it.

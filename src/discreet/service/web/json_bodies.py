@@ -17,7 +17,7 @@ from discreet.service.web.problems import Problem
 _MOST_DIGITS = 30
 #: What is nested deeper than this becomes null, in documents that are too deep to be read.
 _DEEPEST = 100
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]|[^"\[\]{}]+|"', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]|[^"\[\]{}]+|".*', re.DOTALL)
 
 
 def _whole(digits: str) -> int | float:
