@@ -4,6 +4,7 @@ Never call these on private feedback: an exception that depends on a private val
 is a leak. Private values are clipped and rounded (see ``discreet.privacy``).
 """
 
+import difflib
 import math
 import operator
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.errors import InvalidArgument, InvalidType
+from discreet.errors import InvalidArgument, InvalidType, UnknownName
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -25,6 +26,14 @@ def complaint(owner: str, name: str, wanted: str, got: object) -> InvalidArgumen
     if len(shown) > 200:
         shown = shown[:200] + "..."
     return InvalidArgument(f"The '{name}' of {owner} must be {wanted}. Got {shown} instead.")
+
+
+def unknown_name(sentence: str, name: str, known: Iterable[str], others: str = "") -> UnknownName:
+    """The error for a name that nothing has, with the nearest that there is and all there are."""
+    listed = list(known)
+    near = difflib.get_close_matches(name, listed, 1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return UnknownName(f"{sentence}{hint} Known: {', '.join(listed)}{others}.")
 
 
 def finite_number(owner: str, name: str, value: object) -> float:

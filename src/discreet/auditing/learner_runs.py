@@ -12,6 +12,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.auditing import learner_ratios
 from discreet.auditing.densities import telling_rounds
+from discreet.auditing.sums import SHOWN_ROUNDS
 from discreet.auditing.target import Score
 from discreet.auditing.transcripts import Transcript, play_many, release_size
 from discreet.checks import FloatArray, IntArray
@@ -30,8 +31,8 @@ View = Literal["released", "shown"]
 Functions = Sequence[SetFunction]
 Streams = tuple[list[SetFunction], list[SetFunction]]
 
-#: Rounds that are played where nothing asks for more, and at most to see all levels of a tree.
-SHOWN_ROUNDS, TREE_ROUNDS = 16, 64
+#: Rounds that are played at most to see all levels of a tree.
+TREE_ROUNDS = 64
 
 
 class LearnerRuns:

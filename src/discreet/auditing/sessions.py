@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.auditing.attack import seed_sequence
 from discreet.checks import FloatArray
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import Seed
@@ -48,7 +49,7 @@ class Sessions:
         return self._neighbours
 
     def observe(self, data: Sequence[SetFunction], runs: int, seed: Seed | None) -> FloatArray:
-        seeds = [None] * runs if seed is None else _spawned(seed, runs)
+        seeds = [None] * runs if seed is None else [*seed_sequence(seed).spawn(runs)]
         return np.array([self._one_run(self._make(one), data) for one in seeds])
 
     def _one_run(self, learner: Any, data: Sequence[SetFunction]) -> list[float]:
@@ -123,8 +124,3 @@ def _watched() -> Iterator[Callable[[], list[float]]]:
     finally:
         setattr(logging.Logger, "callHandlers", handle)  # noqa: B010 # mypy allows no plain assignment
         root.setLevel(level)
-
-
-def _spawned(seed: Seed, count: int) -> list[Seed | None]:
-    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-    return list(sequence.spawn(count))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import os
 import sys
@@ -236,10 +235,8 @@ def find(name: str) -> Entry:
     module, colon, attribute = name.partition(":")
     if colon:
         return Entry(name, lambda n, e: _own(module, attribute), "a target of one's own")
-    near = difflib.get_close_matches(name, SHIPPED, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise UnknownName(
-        f"There is nothing called {name!r} to audit.{hint} Known: {', '.join(SHIPPED)}, or MODULE:NAME."
+    raise checks.unknown_name(
+        f"There is nothing called {name!r} to audit.", name, SHIPPED, others=", or MODULE:NAME"
     )
 
 

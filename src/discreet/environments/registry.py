@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import itertools
 import os
@@ -28,7 +27,7 @@ from discreet.environments.pictures import NoisyPictures
 from discreet.environments.pool import MOST_ITEMS
 from discreet.environments.shops import Shop
 from discreet.environments.switching_pools import switching_cuts
-from discreet.errors import InvalidArgument, UnknownName
+from discreet.errors import InvalidArgument
 
 
 def modular(n: int = 8, gap: float = 0.5) -> Environment:
@@ -291,11 +290,7 @@ def find(name: str, **parameters: Any) -> Environment:
         6
     """
     if name not in ENVIRONMENTS:
-        near = difflib.get_close_matches(name, ENVIRONMENTS, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownName(
-            f"There is no stream called {name!r}.{hint} Known: {', '.join(sorted(ENVIRONMENTS))}."
-        )
+        raise checks.unknown_name(f"There is no stream called {name!r}.", name, sorted(ENVIRONMENTS))
     make = ENVIRONMENTS[name]
     known = inspect.signature(make).parameters
     unknown = sorted(set(parameters) - set(known))

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Callable, Hashable
 from typing import Literal
 
-from discreet import baselines, paper
-from discreet.errors import UnknownName
+from discreet import baselines, checks, paper
 from discreet.learners import BanditLearner, FullInformationLearner
 from discreet.learners.base import Learner
 from discreet.randomness import Seed
@@ -202,9 +200,5 @@ def contender(name: str) -> Contender:
         True
     """
     if name not in CONTENDERS:
-        near = difflib.get_close_matches(name, CONTENDERS, 1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UnknownName(
-            f"There is no learner called {name!r}.{hint} Known: {', '.join(sorted(CONTENDERS))}."
-        )
+        raise checks.unknown_name(f"There is no learner called {name!r}.", name, sorted(CONTENDERS))
     return CONTENDERS[name]
