@@ -11,6 +11,7 @@ import pathlib
 import pwd
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -98,7 +99,9 @@ def running() -> Iterator[Server]:
             try:
                 process.wait(5)
             except subprocess.TimeoutExpired:
-                process.send_signal(2)  # does not
+                process.send_signal(
+                    signal.SIGQUIT
+                )  # does not, nor for the disk: nobody needs the data any more
                 process.wait(30)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

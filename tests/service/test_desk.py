@@ -184,6 +184,32 @@ def test_people_are_counted_for_each_learner(desk: Desk) -> None:
     assert one != two
 
 
+def test_a_retried_ask_gives_no_item_that_is_gone(desk: Desk) -> None:
+    """A request is answered alike while its items can be had, and refused afterwards, or at the same time."""
+    bandit(desk, items=["tea"])
+    choices = desk.ask("shop", 20, request_id="r")
+    assert any(choice.subset for choice in choices)
+    assert desk.ask("shop", 20, request_id="r", available=["tea"]) == choices
+    with pytest.raises(InvalidArgument, match="other items were available"):
+        desk.ask("shop", 20, request_id="r", available=[])
+    both = [desk.submit_ask("shop", 20, request_id="s", available=a) for a in (["tea"], [])]
+    assert len(both[0].result(20)) == 20
+    with pytest.raises(InvalidArgument, match="other items were available"):
+        both[1].result(20)
+
+
+def test_a_clock_that_is_put_back_leaves_no_decision_open(desk: Desk, clock: Clock) -> None:
+    """Decisions asked for after it was put back have their deadline too."""
+    bandit(desk, deadline_seconds=60)
+    clock.now += 10 * DAY
+    assert desk.housekeeping.expire() == 0
+    clock.now -= 10 * DAY
+    desk.ask("shop", 2)
+    assert desk.housekeeping.expire() == 0
+    clock.now += 61_000
+    assert desk.housekeeping.expire() == 2
+
+
 def test_deadlines_close_decisions(desk: Desk, clock: Clock) -> None:
     """A neutral value is learnt from; what comes later is answered 'expired', again and again."""
     bandit(desk, deadline_seconds=60)
@@ -233,6 +259,18 @@ def test_archived_learners_can_be_looked_at_only(desk: Desk) -> None:
         desk.tell("shop", [Feedback(choices[2].id, cost=0.1)])
     with pytest.raises(AlreadyExists):
         bandit(desk)
+
+
+def test_a_restart_forgets_nothing_that_was_told(desk: Desk) -> None:
+    """What waits is folded in before the epoch is closed, and the next starts from there."""
+    functions(desk)
+    told(desk, "plan", desk.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
+    before = desk._registry.named("plan")
+    fresh = desk.restart("plan")
+    last = before.shown.summary()
+    assert (last.rounds, fresh.summary.rounds, fresh.epoch) == (40, 0, 2)
+    assert last.releases > 0
+    assert fresh.summary.point == last.point
 
 
 def test_the_ledger_adds_up(desk: Desk) -> None:

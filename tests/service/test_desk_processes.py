@@ -11,7 +11,8 @@ import pytest
 from desk_helpers import bandit, functions, opened, rounds, told
 
 from another_process import started
-from discreet.errors import StoreInUse
+from discreet.errors import Archived, StoreInUse
+from discreet.service.batch import Batch, Tell, Told
 from discreet.service.desk import Desk
 from discreet.service.records import Code, Feedback
 from discreet.set_functions import Modular
@@ -133,6 +134,33 @@ def test_retries_to_several_processes_are_answered_alike(postgres: str, key: Non
             first, second = (future.result(20) for future in futures)
             assert first == second
         assert one.learner("shop").counts.asked == 40
+
+
+@pytest.mark.parametrize("end", ["archive", "restart"])
+def test_what_is_told_while_a_learner_ends_is_not_lost(postgres: str, key: None, end: str) -> None:
+    """One process ends it while another is telling: it waits for the tell, and folds it in."""
+    with opened(postgres) as one, opened(postgres) as two:
+        bandit(one)
+        (choice,) = one.ask("shop")
+        two.learners()
+        kept, ending = one._registry.named("shop"), two._registry.named("shop")
+        with one._store.writing() as writing:
+            tell = Tell(kept, [Told(bytes.fromhex(choice.id), b"\1", None)])
+            done = Batch(writing, 0, alone=False).run([tell])
+            assert done.answers == [[Code.ACCEPTED]]
+            ends = threading.Thread(target=lambda: getattr(two, end)("shop"))
+            ends.start()
+            ends.join(0.5)
+            assert ends.is_alive()
+        ends.join(20)
+        assert not ends.is_alive()
+        assert ending.shown.summary().rounds == 1
+        if end == "archive":
+            with pytest.raises(Archived):
+                one.ask("shop")
+        else:
+            assert told(one, "shop", [choice], cost=0) == [Code.FOREIGN]
+            assert told(one, "shop", one.ask("shop"), cost=0) == [Code.ACCEPTED]
 
 
 def test_housekeeping_goes_on_by_itself(tmp_path: pathlib.Path) -> None:

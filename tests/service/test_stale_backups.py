@@ -1,4 +1,4 @@
-"""Old backups: a learner that keeps secrets must not go on from one; the witness knows."""
+"""Old backups: no learner must go on from one; the witness knows."""
 
 import os
 import pathlib
@@ -10,7 +10,6 @@ from desk_helpers import bandit, functions, opened, rounds, told
 from discreet.errors import StaleState, WrongKey
 from discreet.service.desk import Desk
 from discreet.service.records import Code
-from discreet.service.witness import Witness
 from discreet.set_functions import Modular
 
 
@@ -56,11 +55,96 @@ def test_an_old_backup_is_not_continued(tmp_path: pathlib.Path) -> None:
         with pytest.raises(StaleState):
             desk.submit_ask("plan")
         assert desk.housekeeping.expire() == 0
-        assert told(desk, "shop", desk.ask("shop"), cost=0.5) == [Code.ACCEPTED]
+        assert told(desk, "shop", desk.ask("shop"), cost=0.5) == [Code.ACCEPTED]  # had released nothing since
         fresh = desk.restart("plan")
         assert (fresh.status, fresh.epoch, fresh.summary.point) == ("active", 2, point)
         play(desk, 10)
         assert rounds(desk, "plan") == 10
+
+
+def test_a_cost_is_not_released_twice_by_an_old_backup(tmp_path: pathlib.Path) -> None:
+    """A bandit's decision that was told about after the backup cannot be told about again."""
+    path = tmp_path / "desk.db"
+    with opened(path) as desk:
+        bandit(desk, rounds_per_person=1)
+        choices = desk.ask("shop", 2)
+        told(desk, "shop", choices[:1], cost=0.5, person="ann")
+    copy = backup(path)
+    with opened(path) as desk:
+        assert told(desk, "shop", choices[1:], cost=0.5, person="bob") == [Code.ACCEPTED]
+    shutil.copy(copy, path)
+    with opened(path) as desk:
+        assert desk.learner("shop").status == "stale"
+        for call in (lambda: told(desk, "shop", choices[1:], cost=0.5), lambda: desk.ask("shop")):
+            with pytest.raises(StaleState, match="old backup must not be continued"):
+                call()
+        assert desk.housekeeping.expire() == 0
+        desk.restart("shop")
+        assert told(desk, "shop", choices[1:], cost=0.5) == [Code.FOREIGN]
+
+
+def test_a_ledger_does_not_forget_what_was_spent(tmp_path: pathlib.Path) -> None:
+    """A backup from before a learner was made is refused as a whole: its people's loss is not in it."""
+    path = tmp_path / "desk.db"
+    with opened(path) as desk:
+        desk.set_population("town", 1.5)
+        bandit(desk, population="town")
+    copy = backup(path)
+    with opened(path) as desk:
+        desk.set_population("town", 3.0)
+        bandit(desk, "more", population="town")
+    shutil.copy(copy, path)
+    with pytest.raises(StaleState, match="1 learners or epochs that its witness knows are not"):
+        opened(path)
+
+
+def test_a_lost_witness_is_noticed(tmp_path: pathlib.Path) -> None:
+    """Nobody could say whether the store is the latest. One that has released nothing needs none."""
+    path = tmp_path / "desk.db"
+    with opened(path) as desk:
+        bandit(desk)
+    witness = tmp_path / "desk.db.witness"
+    witness.unlink()
+    with opened(path) as desk:
+        told(desk, "shop", desk.ask("shop"), cost=0.5)
+    away = witness.rename(tmp_path / "elsewhere")
+    with pytest.raises(StaleState, match="is not there"):
+        opened(path)
+    assert not witness.exists()
+    with opened(path, witness_file=away) as desk:
+        assert desk.learner("shop").status == "active"
+
+
+def test_the_place_of_the_key_does_not_matter(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The witness is found, and an old backup refused, after the key moved to the environment."""
+    path = tmp_path / "desk.db"
+    with opened(path) as desk:
+        bandit(desk)
+        told(desk, "shop", desk.ask("shop"), cost=0.5)
+    copy = backup(path)
+    with opened(path) as desk:
+        told(desk, "shop", desk.ask("shop"), cost=0.5)
+    shutil.copy(copy, path)
+    key = tmp_path / "desk.db.key"
+    monkeypatch.setenv("DISCREET_KEY", key.read_text())
+    key.unlink()
+    with opened(path) as desk:
+        assert desk.learner("shop").status == "stale"
+
+
+def test_a_store_made_anew_beside_an_old_witness_is_refused(tmp_path: pathlib.Path) -> None:
+    """Removing the database forgets what people have lost, which should not happen unnoticed."""
+    path = tmp_path / "desk.db"
+    with opened(path) as desk:
+        bandit(desk)
+    path.unlink()
+    with pytest.raises(StaleState, match="another store"):
+        opened(path)
+    (tmp_path / "desk.db.witness").unlink()
+    with opened(path) as desk:
+        assert desk.learners() == []
 
 
 def test_a_backup_restored_under_a_running_desk_is_not_continued(tmp_path: pathlib.Path) -> None:
@@ -127,19 +211,19 @@ def test_the_witness_notes_before_anything_is_shown(
     with opened(tmp_path / "desk.db") as desk:
         functions(desk)
         kept = desk._registry.named("plan")
-        seen: list[tuple[int, int]] = []
+        seen: list[int] = []
         sync = os.fdatasync
 
         def watched(handle: int) -> None:
             if handle == desk._witness._handle:
-                seen.append((kept.shown.releases, desk._witness.releases(kept.record.lineage)))
+                seen.append(kept.shown.releases)
             sync(handle)
 
         monkeypatch.setattr(os, "fdatasync", watched)
         for _ in range(40):
             play(desk, 1)
         releases = kept.shown.releases
-        assert [shown for shown, _ in seen] == list(range(releases))
+        assert seen == list(range(releases))
         assert releases > 1
 
 
@@ -170,28 +254,3 @@ def test_a_failed_commit_shows_nothing(tmp_path: pathlib.Path) -> None:
         assert desk.learner("shop").counts.told == 10
         assert told(desk, "shop", choices, cost=0.9) == [Code.ACCEPTED] * 20
         assert rounds(desk) == 20
-
-
-def test_witness_files_are_read_back(tmp_path: pathlib.Path) -> None:
-    """The greatest number counts; a line that was cut short does not; a second process may share the file."""
-    path = tmp_path / "deep" / "witness"
-    one, two = Witness(path), Witness(path)
-    one.record("a", 3)
-    one.record("a", 2)
-    two.record("a", 5)
-    two.record("b", 1)
-    one.close()
-    two.close()
-    two.close()
-    with open(path, "a") as file:
-        file.write("a 9 and then the li")
-    again = Witness(path)
-    assert (again.releases("a"), again.releases("b"), again.releases("c")) == (5, 1, 0)
-    assert path.read_text() == "a 5\nb 1\n"
-    with open(path, "a") as file:
-        file.write("b 4")  # by a process that died while another goes on
-    again.record("c", 7)
-    again.close()
-    last = Witness(path)
-    assert (last.releases("a"), last.releases("b"), last.releases("c")) == (5, 4, 7)
-    last.close()

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 import sqlite3
 
 import pytest
@@ -45,31 +46,31 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 
 @pytest.mark.parametrize("direction", ["sqlite to sqlite", "sqlite to postgres", "postgres to sqlite"])
 def test_a_store_moves(direction: str, tmp_path: pathlib.Path, request: pytest.FixtureRequest) -> None:
-    """With everything in it. Learners that keep secrets go on in the new place, and nowhere else."""
+    """With everything in it. Learners go on in the new place, and nowhere else."""
     source, target = direction.split(" to ")
     key = tmp_path / "key"
     places = {
         "source": tmp_path / "a.db" if source == "sqlite" else request.getfixturevalue("postgres"),
         "target": tmp_path / "b.db" if target == "sqlite" else request.getfixturevalue("postgres"),
     }
-    with opened(places["source"], key_file=key, witness_file=tmp_path / "w1") as desk:
+    with opened(places["source"], key_file=key) as desk:
         left = filled(desk)
         before = {view.name: view for view in desk.learners()}
         keys = desk.bearers.listed()
         again = desk.ask("shop", 3, request_id="r")
     file = tmp_path / "moved.jsonl"
     exported = upkeep.export(places["source"], file)
-    assert exported.handed_over == ("plan",)
+    assert exported.handed_over == ("plan", "shop")
     assert (file.stat().st_mode & 0o777) == 0o600
     assert upkeep.import_(places["target"], file, key) == exported.rows
-    with opened(places["source"], key_file=key, witness_file=tmp_path / "w1") as desk:
-        assert desk.learner("plan").status == "handed_over"
-        with pytest.raises(Archived):
-            desk.ask("plan")
-        with pytest.raises(Archived):
-            desk.restart("plan")
-        assert len(desk.ask("shop")) == 1
-    with opened(places["target"], key_file=key, witness_file=tmp_path / "w2") as desk:
+    with opened(places["source"], key_file=key) as desk:
+        for name in ("plan", "shop"):
+            assert desk.learner(name).status == "handed_over"
+            with pytest.raises(Archived):
+                desk.ask(name)
+            with pytest.raises(Archived):
+                desk.restart(name)
+    with opened(places["target"], key_file=key) as desk:
         assert {view.name: view for view in desk.learners()} == before
         assert desk.bearers.listed() == keys
         assert desk.population("town").spent == 1.0
@@ -91,6 +92,9 @@ def test_what_cannot_be_imported(tmp_path: pathlib.Path) -> None:
     upkeep.export(tmp_path / "a.db", file)
     with pytest.raises(InvalidArgument, match="already"):
         upkeep.export(tmp_path / "a.db", file)
+    with pytest.raises(InvalidArgument, match="must not be imported twice"):
+        upkeep.import_(tmp_path / "a.db", file, key)
+    (tmp_path / "a.db.witness").unlink()
     with pytest.raises(InvalidArgument, match="not empty"):
         upkeep.import_(tmp_path / "a.db", file, key)
     with pytest.raises(WrongKey):
@@ -150,10 +154,10 @@ def test_the_check_finds_what_is_wrong(tmp_path: pathlib.Path, capsys: pytest.Ca
 def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Export, import, migrate; keys are made, listed and revoked."""
     store, other, file = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "a.jsonl"
-    for command in ("check", "export", "import", "migrate"):
+    for command in ("check", "adopt", "export", "import", "migrate"):
         code, out, _ = run(capsys, "store", command, "--help")
         assert (code, "Example" in out) == (0, True)
-    for command in ("check", "migrate"):
+    for command in ("check", "adopt", "migrate"):
         code, _, err = run(capsys, "store", command, "--store", store)
         assert (code, "There is no store" in err) == (2, True)
     assert not store.exists()
@@ -175,3 +179,52 @@ def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
     assert (code, name in out, "admin" in out) == (0, False, True)
     code, _, err = run(capsys, "keys", "revoke", name, "--store", store)
     assert (code, err) == (2, "discreet: No key has this id.\n")
+
+
+def test_a_restored_store_is_adopted(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What may have released more is restarted, at the price of its epsilon; then the store can go on."""
+    store, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    with opened(store) as desk:
+        desk.set_population("town", 5.0)
+        bandit(desk, population="town")
+        bandit(desk, "quiet", population="town")
+        told(desk, "shop", desk.ask("shop"), cost=0.5)
+        told(desk, "quiet", desk.ask("quiet"), cost=0.5)
+    shutil.copy(store, copy)
+    with opened(store) as desk:
+        told(desk, "shop", desk.ask("shop"), cost=0.5)
+        bandit(desk, "later", population="town")
+    shutil.copy(copy, store)
+    code, out, _ = run(capsys, "store", "check", "--store", store)
+    assert code == 1
+    assert "old backup: 1 learners" in out
+    assert "older than what 'shop' had released" in out
+    code, out, _ = run(capsys, "store", "adopt", "--store", store)
+    assert (code, "'shop' was restarted" in out, "quiet" in out) == (0, True, False)
+    assert run(capsys, "store", "check", "--store", store)[0] == 0
+    with opened(store) as desk:
+        assert [(v.name, v.epoch, v.status) for v in desk.learners()] == [
+            ("quiet", 1, "active"),
+            ("shop", 2, "active"),
+        ]
+        assert desk.population("town").spent == 3.0
+
+
+def test_a_store_without_its_witness_is_adopted(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All learners are restarted, unless it is known to be the latest state. Looking changes nothing."""
+    store, witness = tmp_path / "a.db", tmp_path / "a.db.witness"
+    with opened(store) as desk:
+        filled(desk)
+    witness.unlink()
+    code, out, _ = run(capsys, "store", "check", "--store", store)
+    assert (code, "is not there" in out, witness.exists()) == (1, True, False)
+    code, out, _ = run(capsys, "store", "adopt", "--latest", "--store", store)
+    assert (code, "restarted" in out) == (0, False)
+    with opened(store) as desk:
+        assert {view.epoch for view in desk.learners()} == {1}
+    witness.unlink()
+    assert upkeep.adopt(store) == ("plan", "shop")
+    with opened(store) as desk:
+        assert {view.epoch for view in desk.learners()} == {2}

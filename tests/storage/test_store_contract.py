@@ -276,6 +276,48 @@ def test_folding_replaces_state_and_removes_inputs(store: Store, address: str) -
         assert reading.waiting() == {}
 
 
+def test_a_learner_that_is_held_does_not_end(store: Store) -> None:
+    """Whoever would end it waits for those who hold it, and finds what they did."""
+    learner = added(store)
+    ids = asked(store, learner, 1)
+    found: list[object] = []
+
+    def end() -> None:
+        with store.writing() as writing:
+            assert writing.fold(learner, wait=True, most=0) is not None
+            found.append(writing.hold([learner], to_end=True))
+            fold = writing.fold(learner)
+            assert fold is not None
+            found.append(len(fold.waiting))
+            writing.set_status(learner, Status.CLOSED)
+
+    ends = threading.Thread(target=end)
+    with store.writing() as writing:
+        assert writing.hold([learner]) == {learner: (Status.ACTIVE, 0)}
+        writing.add_waiting(learner, dict.fromkeys(writing.close_decisions(learner, ids, How.TOLD, 1), b"x"))
+        ends.start()
+        ends.join(0.3)
+        assert found == []
+    ends.join(20)
+    assert found == [{learner: (Status.ACTIVE, 0)}, 1]
+    with store.writing() as writing:
+        assert writing.hold([learner]) == {learner: (Status.CLOSED, 0)}
+
+
+def test_many_hold_a_learner_while_another_folds_it(postgres: str) -> None:
+    """On PostgreSQL, whose transactions run at once."""
+    store = open_store(postgres)
+    try:
+        learner = added(store)
+        with store.writing() as one, store.writing() as two, store.writing() as three:
+            assert one.hold([learner]) == two.hold([learner])
+            fold = three.fold(learner)
+            assert fold is not None
+            fold.put(b"next")
+    finally:
+        store.close()
+
+
 def test_a_fold_that_fails_keeps_its_inputs(store: Store) -> None:
     """State and feedback stay as they were."""
     learner = added(store)

@@ -1,4 +1,4 @@
-"""The commands ``discreet store check | export | import | migrate``."""
+"""The commands ``discreet store check | adopt | export | import | migrate``."""
 
 from __future__ import annotations
 
@@ -61,17 +61,46 @@ def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
 
 
 @app.command(
+    epilog="""Examples:
+
+discreet store adopt --store shop.db
+
+discreet store adopt --store postgresql://discreet@db.internal/shop --latest
+
+For a store restored from an old backup, or one whose witness file is lost: learners that may have released
+more than the store knows are restarted from their last point, each at the price of its epsilon. Learners made
+after the backup are gone, and so is the count of what people lost to them: lower the limits of populations.
+
+--latest restarts nothing. It is for a new machine beside others at one PostgreSQL database, and for a store
+of which you know that nothing was released after this state."""
+)
+def adopt(
+    store: Store = "discreet.db",
+    key_file: KeyFile = None,
+    latest: Annotated[
+        bool, typer.Option("--latest", help="This is the latest state: restart nothing.")
+    ] = False,
+) -> None:
+    """Let a store go on whose witness is gone, or knows more than is in it."""
+    from discreet.service import upkeep
+
+    restarted = upkeep.adopt(store, key_file, latest=latest)
+    for name in restarted:
+        print(f"The learner {name!r} was restarted from its last point; its epsilon was added once more.")
+    print("The store has a new witness, and can go on.")
+
+
+@app.command(
     epilog="""Example:
 
 discreet store export shop.jsonl --store shop.db
 
-What is written is public, randomised or sealed; the key is not in it. Learners that keep secrets (full
-information) end in this store, since two of them going on from one state would release the same data twice:
-import the file once, where they shall go on. Other learners can go on in both, but then tell each decision
-in one of them only."""
+What is written is public, randomised or sealed; the key is not in it. The learners end in this store, since
+two of them going on from one state would release the same data twice: import the file once, where they shall
+go on, and delete it."""
 )
 def export(file: File, store: Store = "discreet.db") -> None:
-    """Write the store to a file, and hand over learners that keep secrets."""
+    """Write the store to a file, and hand its learners over: they end here."""
     from discreet.service import upkeep
 
     done = upkeep.export(store, file)

@@ -77,11 +77,14 @@ class Batch:
         by_learner: dict[int, list[int]] = collections.defaultdict(list)
         for place, operation in enumerate(operations):
             by_learner[operation.kept.id].append(place)
-        heads = {} if self._alone else self._writing.heads(by_learner)
+        heads = {} if self._alone else self._held(operations, by_learner)
         for number, places in sorted(by_learner.items()):
             kept = operations[places[0]].kept
             status, generation = heads.get(number, (kept.record.status, kept.generation))
             if status is not Status.ACTIVE:
+                kept.end(status)
+                if status is Status.CLOSED and not self._alone:
+                    raise Conflict(f"The learner {kept.record.name!r} was restarted just now.")
                 for place in places:
                     done.answers[place] = Archived(f"The learner {kept.record.name!r} is {status.value}.")
                 continue
@@ -97,6 +100,15 @@ class Batch:
             if counts != Counts():
                 self._writing.add_counts(number, self._now - self._now % MINUTE, counts)
         return done
+
+    def _held(
+        self, operations: Sequence[Ask | Tell], by_learner: dict[int, list[int]]
+    ) -> dict[int, tuple[Status, int]]:
+        """Status and generation of the learners, none of which ends before this transaction does."""
+        for number, places in sorted(by_learner.items()):
+            if operations[places[0]].kept.limited and any(isinstance(operations[p], Ask) for p in places):
+                self._writing.fold(number, wait=True, most=0)  # nobody else counts its rounds meanwhile
+        return self._writing.hold(by_learner)
 
     def _ask(self, kept: Kept, asks: dict[int, Ask], counts: Counts, done: Done) -> None:
         room = self._room(kept)
@@ -128,7 +140,11 @@ class Batch:
                     raise Conflict("Another process answered this request just now; nothing was changed.")
         for place, first in retries.items():
             same = asks[place].count == asks[first].count
-            done.answers[place] = done.answers[first] if same else _answered_before(asks[first].count)
+            done.answers[place] = (
+                _still_fitting(asks[place], done.answers[first])
+                if same
+                else _answered_before(asks[first].count)
+            )
 
     def _drawn(self, kept: Kept, asks: list[Ask]) -> list[list[DecisionRecord]]:
         """The decisions for each ask, from the point that is shown; one compiled call for all plain asks."""
@@ -156,7 +172,6 @@ class Batch:
         """How many more decisions a learner for a number of rounds can make; None for any number."""
         if not kept.limited:  # but for the most rounds that any learner can count
             return None if kept.shown.rounds < kept.shown.horizon else 0
-        self._writing.fold(kept.id, wait=True, most=0)  # so that no other process counts meanwhile
         return kept.shown.horizon - self._writing.counts(kept.id).asked
 
     def _asked_before(self, kept: Kept, ask: Ask) -> list[DecisionRecord] | Exception | None:
@@ -167,7 +182,7 @@ class Batch:
         if len(ids) != ask.count:
             return _answered_before(len(ids))
         found = self._writing.decisions(ids)
-        return [found[key] for key in ids]
+        return _still_fitting(ask, [found[key] for key in ids])
 
     def _tell(self, kept: Kept, tells: dict[int, Tell], counts: Counts, done: Done) -> None:
         first: dict[bytes, Told] = {}
@@ -234,6 +249,15 @@ def _same_request(ask: Ask, others: dict[int, Ask]) -> int | None:
 
 def _answered_before(count: int) -> InvalidArgument:
     return InvalidArgument(f"This request was answered before, with {count} decisions.")
+
+
+def _still_fitting(ask: Ask, decisions: list[DecisionRecord]) -> list[DecisionRecord] | Exception:
+    """What a request was answered with, unless an item in it can no longer be chosen."""
+    if ask.among is not None:
+        available = sum(1 << int(member) for member in ask.among)
+        if any(int.from_bytes(each.subset, "little") & ~available for each in decisions):
+            return InvalidArgument("This request was answered before, when other items were available.")
+    return decisions
 
 
 def _code(kept: Kept, record: DecisionRecord | None) -> Code:

@@ -4,13 +4,14 @@ Rules that hold whatever happens:
 
 * A cost becomes a bit (a function becomes sealed costs) in the thread that brings it, before it is queued.
 * A decision is closed once. Telling again is answered like the first time and changes nothing.
-* What is shown is committed first; where a learner keeps secrets, the witness notes it before that.
+* What is shown is committed first, and noted by the witness, so that an old backup is recognised.
 * A person's feedback is counted before its value plays any part; what exceeds the cap is answered alike.
 * A decision that nobody told about in time is closed with a neutral value through the same mechanism.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import time
@@ -29,7 +30,7 @@ from discreet.service.committer import Committer
 from discreet.service.housekeeping import Housekeeping
 from discreet.service.kept import Kept
 from discreet.service.keys import KeyRing
-from discreet.service.opening import opened
+from discreet.service.opening import opened, require_latest
 from discreet.service.promises import Promise, passed_on, then
 from discreet.service.records import (
     Choice,
@@ -44,7 +45,7 @@ from discreet.service.records import (
 from discreet.service.registry import DEADLINE, Registry, members
 from discreet.service.witness import Witness
 from discreet.storage.base import Store
-from discreet.storage.records import DecisionRecord, PopulationRecord
+from discreet.storage.records import DecisionRecord, PopulationRecord, Status
 
 #: Names of requests: whatever can be kept and shown anywhere.
 REQUEST_ID = re.compile(r"[!-~]{1,200}")
@@ -59,7 +60,7 @@ class Desk:
     Args:
         store: Where everything is kept; closed with the desk.
         ring: The key.
-        witness: Knows how far learners that keep secrets had released; closed with the desk.
+        witness: Knows how far learners had released; closed with the desk.
         clock: Milliseconds since 1970.
         housekeeping: Whether a thread folds, expires and compacts by itself.
 
@@ -92,7 +93,7 @@ class Desk:
         self._clock = clock or _milliseconds
         self._registry = Registry(store, ring, witness, self._clock)
         self.bearers = Bearers(store, self._clock)
-        self.housekeeping = Housekeeping(store, self._registry.active, self._clock)
+        self.housekeeping = Housekeeping(store, witness, self._registry.active, self._clock)
         self._committer: Committer[Ask | Tell] = Committer(self._perform)
         self._helpers = ThreadPoolExecutor(4, "discreet-desk")
         if housekeeping:
@@ -113,16 +114,19 @@ class Desk:
         Args:
             where: See `discreet.storage.open_store`.
             key_file: Where the key is, unless DISCREET_KEY has it; beside an SQLite file by default.
-            witness_file: Where the witness is; beside the key file, or the SQLite file, by default.
+            witness_file: Where the witness is, unless DISCREET_WITNESS says so; beside an SQLite file by
+                default.
             clock: Milliseconds since 1970.
             housekeeping: Whether a thread folds, expires and compacts by itself.
 
         Raises:
             WrongKey: The key is missing, or is not the one the store was made with.
             StoreInUse: Another process has the SQLite file.
+            StaleState: The store is an old backup, or its witness is gone.
         """
         store, ring, witness = opened(where, key_file, witness_file)
         try:
+            require_latest(store, witness)
             return cls(store, ring, witness, clock=clock, housekeeping=housekeeping)
         except BaseException:
             witness.close()
@@ -333,6 +337,7 @@ class Desk:
 
     def _perform(self, operations: Sequence[Ask | Tell]) -> Sequence[Any]:
         """One durable transaction, in the committer's thread."""
+        operations = [self._to_latest(operation) for operation in operations]
         try:
             with self._store.writing() as writing:
                 batch = Batch(writing, self._clock(), alone=self._store.one_process)
@@ -345,6 +350,13 @@ class Desk:
         if done.waiting or done.behind:
             self.housekeeping.hurry(done.behind)
         return done.answers
+
+    def _to_latest(self, operation: Ask | Tell) -> Ask | Tell:
+        """The same for the next epoch, where a restart came first: epochs differ in where they start only."""
+        kept = operation.kept
+        if kept.record.status is not Status.CLOSED:
+            return operation
+        return dataclasses.replace(operation, kept=self._registry.named(kept.record.name))
 
     def _later(self, work: Callable[[], Promise[Any]]) -> Future[Any]:
         """The future of a future that a helper makes."""

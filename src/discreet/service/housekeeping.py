@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from discreet.errors import DiscreetError
 from discreet.service.batch import MINUTE
 from discreet.service.kept import Kept
+from discreet.service.witness import Witness
 from discreet.storage.base import Store
 from discreet.storage.records import Counts, Status
 
@@ -33,14 +34,19 @@ class Housekeeping:
 
     Args:
         store: The store.
+        witness: Of the store.
         learners: All learners that are held, by their numbers.
         clock: Milliseconds.
     """
 
     def __init__(
-        self, store: Store, learners: Callable[[], Iterable[Kept]], clock: Callable[[], int]
+        self,
+        store: Store,
+        witness: Witness,
+        learners: Callable[[], Iterable[Kept]],
+        clock: Callable[[], int],
     ) -> None:
-        self._store, self._learners, self._clock = store, learners, clock
+        self._store, self._witness, self._learners, self._clock = store, witness, learners, clock
         self._wake = threading.Event()
         self._closed = False
         self._behind: set[Kept] = set()
@@ -119,14 +125,14 @@ class Housekeeping:
         now = self._clock()
         before = now - round(1000 * kept.record.deadline)
         with self._store.writing() as writing:
-            if writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
+            if writing.hold([kept.id])[kept.id][0] is not Status.ACTIVE:
                 return 0
             due = writing.expire(kept.id, kept.swept, before, now, _AT_ONCE)
             if due:
                 writing.add_waiting(kept.id, {key: kept.neutral(key, draw) for key, draw in due.items()})
                 writing.add_counts(kept.id, now - now % MINUTE, Counts(expired=len(due)))
         if len(due) < _AT_ONCE:
-            kept.swept = max(kept.swept, before - _LATE)
+            kept.swept = before - _LATE  # lower than it was, where the clock was put back
         return len(due)
 
     def compact(self) -> int:
@@ -142,8 +148,6 @@ class Housekeeping:
             while gone == _AT_ONCE:
                 with self._store.writing() as writing:
                     open_too = record.status is not Status.ACTIVE
-                    if open_too:  # told while another process was ending the learner
-                        writing.drop_waiting(record.id)
                     gone = writing.compact(record.id, before, open_too=open_too, most=_AT_ONCE)
                 total += gone
         return total
@@ -160,9 +164,10 @@ class Housekeeping:
                     self._wake.clear()
                     behind, self._behind = self._behind, set()
                     self.refresh(behind)
-                else:
-                    self.refresh()
+                if time.monotonic() >= next_look:
                     next_look = time.monotonic() + LOOK_EVERY
+                    self.refresh()
+                    self._witness.sync()
                 self.fold()
                 if time.monotonic() >= next_sweep:
                     next_sweep = time.monotonic() + SWEEP_EVERY

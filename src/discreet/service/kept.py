@@ -93,11 +93,10 @@ class Kept:
             if generation <= self.generation:
                 return
             self._next.restore(state)
-            if self.record.secret:
-                releases, lineage = self._next.releases, self.record.lineage
-                self.stale = releases < self._witness.releases(lineage)
-                if not self.stale:
-                    self._witness.record(lineage, releases)
+            releases, lineage = self._next.releases, self.record.lineage
+            self.stale = self._witness.knows_more(lineage, releases)
+            if not self.stale:
+                self._witness.record(lineage, releases, durable=self.record.secret)
             self.shown, self._next = self._next, self.shown
             self.generation = generation
             self._latest = generation, state
@@ -122,7 +121,7 @@ class Kept:
                 self._working_state = None
                 learner.restore(kept)
             self._working_state = None
-            if self.record.secret and learner.releases < self._witness.releases(self.record.lineage):
+            if self._witness.knows_more(self.record.lineage, learner.releases):
                 self.stale = True
                 self.check()
             payloads = [*(self.opened_feedback(w.decision, w.payload) for w in fold.waiting), *payloads]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from discreet import checks
-from discreet.errors import AlreadyExists, Archived, InvalidArgument, UnknownName
+from discreet.errors import AlreadyExists, Archived, InvalidArgument, StaleState, UnknownName
 from discreet.learners.detached import DetachedBandit, detached
 from discreet.service import ledger
 from discreet.service.batch import MINUTE
@@ -51,11 +51,15 @@ class Registry:
         """All that may go on."""
         return [kept for kept in list(self._latest.values()) if kept.record.status is Status.ACTIVE]
 
+    def releases(self) -> dict[str, int]:
+        """How far each epoch of each learner has released, by lineage."""
+        return {kept.record.lineage: kept.shown.releases for kept in list(self._held.values())}
+
     def named(self, name: str) -> Kept:
         """The latest epoch of a learner."""
         kept = self._latest.get(name) if isinstance(name, str) else None
-        if kept is None or (kept.record.status is not Status.ACTIVE and not self._store.one_process):
-            self._look()  # another process may have made it, or gone on with it
+        if kept is None or kept.record.status is not Status.ACTIVE:
+            self._look()  # somebody else may have made it just now, or restarted it
         return self.found(self._latest, "learner", name)
 
     def found(self, among: Mapping[str, Found], what: str, name: str) -> Found:
@@ -88,42 +92,51 @@ class Registry:
     def archive(self, name: str) -> LearnerView:
         """End a learner; see `Desk.archive`."""
         kept = self.named(name)
-        folded = None
-        with self._looking_after(), self._store.writing() as writing:
-            fold = writing.fold(kept.id, wait=True, most=1_000_000)
-            assert fold is not None
-            status = writing.heads([kept.id])[kept.id][0]
-            if status is Status.ACTIVE and not kept.stale and fold.waiting:
-                folded = kept.fold(fold, [], [])
-                now = self._clock()
-                counts = Counts(released=folded.released, ones=folded.ones)
-                writing.add_counts(kept.id, now - now % MINUTE, counts)
-            writing.drop_waiting(kept.id)
-            writing.set_status(kept.id, Status.ARCHIVED)
-            kept.end(Status.ARCHIVED)
-        if folded is not None:
-            kept.show(folded.generation, folded.state)
+        with self._ending(kept, Status.ARCHIVED):
+            pass
         return self.view(self.named(name))
 
     def restart(self, name: str) -> LearnerView:
         """Close an epoch and start the next; see `Desk.restart`."""
         kept = self.named(name)
         record = kept.record
-        settings = {key: record.settings[key] for key in ("kind", "items")}
-        with self._looking_after(), self._store.writing() as writing:
-            fold = writing.fold(kept.id, wait=True, most=0)
-            assert fold is not None
-            if writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
+        with self._ending(kept, Status.CLOSED) as (writing, before):
+            if before is not Status.ACTIVE:
                 raise Archived(f"The learner {name!r} is archived, or somebody else has restarted it.")
-            if fold.generation != kept.generation:
-                kept.show(fold.generation, kept.opened_state(fold.generation, fold.state))
-            start = list(kept.shown.summary().point)
-            settings["arguments"] = record.settings["arguments"] | {"start": start}
-            writing.drop_waiting(kept.id)
-            writing.set_status(kept.id, Status.CLOSED)
-            kept.end(Status.CLOSED)
+            last = detached(record.settings)
+            last.restore(kept.opened_state(*writing.state(kept.id)))
+            settings = {"kind": record.settings["kind"], "items": record.settings["items"]}
+            settings["arguments"] = record.settings["arguments"] | {"start": list(last.summary().point)}
             self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline)
         return self.view(self.named(name))
+
+    @contextlib.contextmanager
+    def _ending(self, kept: Kept, status: Status) -> Iterator[tuple[Writing, Status]]:
+        """A transaction that ends a learner after all that was told is folded in; gives the status before."""
+        folded = None
+        try:
+            with self._store.writing() as writing:
+                writing.fold(kept.id, wait=True, most=0)
+                before, _ = writing.hold([kept.id], to_end=True)[kept.id]
+                # Nobody tells any more: what waits now is all there will ever be.
+                while before is Status.ACTIVE and not kept.stale:
+                    fold = writing.fold(kept.id)
+                    assert fold is not None
+                    if not fold.waiting:
+                        break
+                    with contextlib.suppress(StaleState):
+                        folded = kept.fold(fold, [], [])
+                        now = self._clock()
+                        counts = Counts(released=folded.released, ones=folded.ones)
+                        writing.add_counts(kept.id, now - now % MINUTE, counts)
+                writing.drop_waiting(kept.id)
+                writing.set_status(kept.id, status)
+                kept.end(status)
+                yield writing, before
+            if folded is not None:
+                kept.show(folded.generation, folded.state)
+        finally:
+            self._look()  # whatever it led to, hold what the store has
 
     def _add(
         self,
@@ -155,14 +168,6 @@ class Registry:
                 created_at=self._clock(),
             )
         )
-
-    @contextlib.contextmanager
-    def _looking_after(self) -> Iterator[None]:
-        """Whatever a transaction led to, hold what the store has afterwards."""
-        try:
-            yield
-        finally:
-            self._look()
 
     def _look(self) -> None:
         """Read the learners there are; what is held already stays held."""

@@ -7,9 +7,16 @@ import os
 import pathlib
 import time
 
-from discreet.errors import InvalidArgument, WrongKey
+from discreet.errors import InvalidArgument, StaleState, WrongKey
 from discreet.service.keys import KeyRing
-from discreet.service.opening import FINGERPRINT, default_key_file, opened
+from discreet.service.opening import (
+    FINGERPRINT,
+    NAME,
+    default_key_file,
+    opened,
+    require_latest,
+    witness_path,
+)
 from discreet.service.registry import Registry
 from discreet.storage import Store, open_store, serves_one_process
 from discreet.storage.inspection import Inspection, inspect
@@ -52,11 +59,15 @@ class Checked:
 def check(where: Where, key_file: Where | None = None) -> Checked:
     """Whether a store is sound. That its key fits and that every state can be read is seen by doing so."""
     _require(where)
-    store, ring, witness = opened(where, key_file, None)
+    store, ring, witness = opened(where, key_file, None, look_only=True)
     try:
         found = inspect(_sql(store))
-        registry = Registry(store, ring, witness, lambda: time.time_ns() // 1_000_000)
+        registry = Registry(store, ring, witness, _milliseconds)
         problems = [f"The database is damaged: {line}." for line in found.damage]
+        try:
+            require_latest(store, witness)
+        except StaleState as error:
+            problems.append(str(error))
         learners = []
         for view in registry.views():
             counts, number = view.counts, registry.named(view.name).id
@@ -89,8 +100,35 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
         store.close()
 
 
+def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) -> tuple[str, ...]:
+    """Let a store go on whose witness is gone, or knows more than is in it.
+
+    Args:
+        where: The store, which no process serves.
+        key_file: Its key.
+        latest: Whether you know that this is the latest state of the store: nothing was released after it.
+            Otherwise learners that may have released more are restarted, each at the price of its epsilon.
+
+    Returns:
+        The names of learners that were restarted.
+    """
+    _require(where)
+    store, ring, witness = opened(where, key_file, None, look_only=True)
+    try:
+        registry = Registry(store, ring, witness, _milliseconds)
+        doubtful = [] if latest else [kept for kept in registry.active() if kept.stale or witness.fresh]
+        restarted = tuple(sorted(kept.record.name for kept in doubtful))
+        for name in restarted:
+            registry.restart(name)
+        witness.replace(registry.releases())
+        return restarted
+    finally:
+        witness.close()
+        store.close()
+
+
 def export(where: Where, file: Where) -> Exported:
-    """Write a store to a file. Learners that keep secrets are handed over: they end here."""
+    """Write a store to a file, and hand its learners over: they end here."""
     _require(where)
     store = open_store(where)
     try:
@@ -101,15 +139,23 @@ def export(where: Where, file: Where) -> Exported:
 
 def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
     """Fill an empty store from a file. The key that the file was made with must be there first."""
-    fingerprint = noted_in(file, FINGERPRINT)
+    fingerprint, name = noted_in(file, FINGERPRINT), noted_in(file, NAME)
     store = open_store(where)
     try:
         given = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
         if fingerprint is not None and KeyRing.found(given, create=False).fingerprint != fingerprint:
             raise WrongKey("The export was made with another key. Bring the key along, and name it.")
-        return import_store(_sql(store), file)
+        path = witness_path(store, name or "", None)
+        if path.exists():
+            raise InvalidArgument(
+                f"There is a witness {path} already: of another store, or of this one, which must not be "
+                "imported twice. If it is of the store that was exported, name another in DISCREET_WITNESS."
+            )
+        rows = import_store(_sql(store), file)
     finally:
         store.close()
+    adopt(where, key_file, latest=True)
+    return rows
 
 
 def migrate(where: Where) -> Inspection:
@@ -120,6 +166,10 @@ def migrate(where: Where) -> Inspection:
         return inspect(_sql(store))
     finally:
         store.close()
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _require(where: Where) -> None:

@@ -107,6 +107,14 @@ class Writing(Reading):
         """Add a learner and give its number; raises `AlreadyExists`."""
 
     @abstractmethod
+    def hold(self, learners: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
+        """Like `heads`, and until the transaction ends nobody else changes the status of these learners.
+
+        Many may hold a learner at once; who holds it `to_end` it waits for the others, and they for it. Held
+        after any `fold` with `wait`, never before, or two processes could wait for each other.
+        """
+
+    @abstractmethod
     def set_status(self, learner: int, status: Status) -> None:
         """Change what may happen to a learner."""
 

@@ -30,7 +30,7 @@ _AT_ONCE = 8_000
 #: The columns of a minute that count something.
 COUNTED = ("asked", "told", "expired", "released", "ones")
 _SUMS = [func.coalesce(func.sum(tables.minutes.c[name]), 0).label(name) for name in COUNTED]
-_HEADS = select(tables.learners.c.id, tables.learners.c.status, tables.learners.c.generation).where(
+HEADS = select(tables.learners.c.id, tables.learners.c.status, tables.learners.c.generation).where(
     tables.learners.c.id.in_(bindparam("numbers", expanding=True))
 )
 
@@ -57,7 +57,10 @@ class SqlReading(Reading):
         ]
 
     def heads(self, learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
-        rows = self._connection.execute(_HEADS, {"numbers": list(learners)})
+        return self._heads(HEADS, learners)
+
+    def _heads(self, statement: Select[Any], learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
+        rows = self._connection.execute(statement, {"numbers": list(learners)})
         return {number: (Status(status), generation) for number, status, generation in rows}
 
     def state(self, learner: int) -> tuple[int, bytes]:

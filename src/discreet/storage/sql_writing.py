@@ -25,7 +25,7 @@ from discreet.storage.records import (
     Status,
     Waiting,
 )
-from discreet.storage.sql_reading import COUNTED, SqlReading, in_parts
+from discreet.storage.sql_reading import COUNTED, HEADS, SqlReading, in_parts
 
 _HOUR = 3_600_000
 _NEXT_STATE = (
@@ -114,6 +114,11 @@ class SqlWriting(SqlReading, Writing):
         if added is None:
             raise AlreadyExists(f"There is a learner called {learner.name!r} already.")
         return int(added)
+
+    def hold(self, learners: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
+        # Weaker than the lock of an UPDATE, so that folding need not wait; SQLite has one writer anyway.
+        held = HEADS.order_by(tables.learners.c.id).with_for_update(read=not to_end, key_share=not to_end)
+        return self._heads(held, learners)
 
     def set_status(self, learner: int, status: Status) -> None:
         t = tables.learners

@@ -1,0 +1,121 @@
+"""The witness file: what it knows, and what it survives."""
+
+import os
+import pathlib
+
+import pytest
+
+from discreet.errors import StaleState
+from discreet.service.witness import Witness
+
+A, B, C = "a" * 32, "b" * 32, "c" * 32
+
+
+def test_what_was_recorded_is_known_again(tmp_path: pathlib.Path) -> None:
+    """The greatest number counts, whoever wrote it; processes share the file."""
+    path = tmp_path / "deep" / "witness"
+    one, two = Witness(path, "store"), Witness(path, "store")
+    assert one.fresh
+    one.record(A, 3, durable=True)
+    one.record(A, 2, durable=False)
+    two.record(B, 1, durable=False)
+    two.record(A, 5, durable=False)
+    one.record(A, 4, durable=False)  # later, and less than another process has shown
+    one.record(C, 0, durable=False)
+    one.close()
+    two.close()
+    two.close()
+    again = Witness(path, "store")
+    assert not again.fresh
+    assert again.lineages == {A, B, C}
+    assert [
+        again.knows_more(A, 4),
+        again.knows_more(A, 5),
+        again.knows_more(B, 0),
+        again.knows_more(C, 0),
+    ] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    assert path.stat().st_size == 4 * 64
+
+
+def test_unknown_learners(tmp_path: pathlib.Path) -> None:
+    """All are noted when they are made; on other machines others do so."""
+    alone, shared = Witness(tmp_path / "1", "store"), Witness(tmp_path / "2", "store", shared=True)
+    assert (alone.knows_more(A, 0), alone.knows_more(A, 1)) == (False, True)
+    assert (shared.knows_more(A, 0), shared.knows_more(A, 1)) == (False, False)
+
+
+def test_looking_changes_nothing(tmp_path: pathlib.Path) -> None:
+    """Not even whether there is a file."""
+    looking = Witness(tmp_path / "witness", "store", look_only=True)
+    looking.record(A, 3, durable=True)
+    looking.close()
+    assert not (tmp_path / "witness").exists()
+
+
+@pytest.mark.parametrize("tail", [b"c" * 32 + b" 000", b"\0" * 64, b"\0" * 7])
+def test_a_line_that_was_cut_short_was_not_acted_upon(tmp_path: pathlib.Path, tail: bytes) -> None:
+    """And its place is used again."""
+    path = tmp_path / "witness"
+    witness = Witness(path, "store")
+    witness.record(A, 3, durable=True)
+    witness.close()
+    with open(path, "ab") as file:
+        file.write(tail)
+    again = Witness(path, "store")
+    assert again.lineages == {A}
+    again.record(B, 7, durable=False)
+    again.close()
+    assert Witness(path, "store").knows_more(B, 6)
+
+
+def test_damage_and_other_stores_are_refused(tmp_path: pathlib.Path) -> None:
+    """Rather than taken for knowing nothing."""
+    path = tmp_path / "witness"
+    witness = Witness(path, "store")
+    witness.record(A, 3, durable=True)
+    witness.close()
+    with pytest.raises(StaleState, match="another store"):
+        Witness(path, "other")
+    path.write_bytes(path.read_bytes()[:64] + b"x" * 64)
+    with pytest.raises(StaleState, match="damaged"):
+        Witness(path, "store")
+
+
+def test_what_waits_for_the_disk(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New learners and durable records do; others are synced later, in one go."""
+    synced = []
+    sync = os.fdatasync
+
+    def watched(handle: int) -> None:
+        synced.append(handle)
+        sync(handle)
+
+    monkeypatch.setattr(os, "fdatasync", watched)
+    witness = Witness(tmp_path / "witness", "store")
+    witness.record(A, 0, durable=False)
+    assert len(synced) == 1
+    for count in range(1, 10):
+        witness.record(A, count, durable=False)
+    assert len(synced) == 1
+    witness.sync()
+    witness.sync()
+    assert len(synced) == 2
+    witness.record(A, 20, durable=True)
+    assert len(synced) == 3
+    witness.record(A, 21, durable=False)
+    witness.close()
+    assert len(synced) == 4
+
+
+def test_replacing_all_it_knows(tmp_path: pathlib.Path) -> None:
+    """As adopting a store does."""
+    path = tmp_path / "deep" / "witness"
+    Witness(path, "store").replace({A: 4, B: 0})
+    again = Witness(path, "store")
+    assert again.lineages == {A, B}
+    assert again.knows_more(A, 3)
