@@ -112,7 +112,16 @@ def finite_matrix(
 
 def index_array(owner: str, name: str, values: Iterable[Any], below: int) -> IntArray:
     """A new array of whole numbers in [0, below)."""
-    raw = np.asarray(values if isinstance(values, np.ndarray | list | tuple) else list(values))
+    if not isinstance(values, np.ndarray):
+        values = values if isinstance(values, list | tuple) else list(values)
+        # numpy would make as much room for each entry as the longest string among them needs.
+        stranger = next((entry for entry in values if isinstance(entry, str | bytes | list | tuple)), None)
+        if stranger is not None:
+            raise InvalidType(
+                f"The '{name}' of {owner} must hold whole numbers from 0 to {below - 1}. "
+                f"Got a {type(stranger).__name__} among them instead."
+            )
+    raw = np.asarray(values)
     if raw.size == 0:
         return np.empty(0, dtype=np.int64)
     if raw.ndim != 1 or raw.dtype.kind not in "iu":

@@ -64,6 +64,10 @@ class StoreInUse(StoreError):
     """Another process has this store, which serves one process."""
 
 
+class CannotKeep(StoreError):
+    """A store is in order and within reach, and refused what was to be kept; nothing was changed."""
+
+
 class Conflict(StoreError):
     """Somebody else changed the same thing first; nothing was changed here."""
 

@@ -14,8 +14,11 @@ from discreet import BanditLearner
 from discreet.baselines import BanditWithoutNoise
 from discreet.learners.bandit_core import RELEASED, UPDATES, learn_released
 from discreet.learners.core import choose, learn_cost
+from discreet.learners.detached import detached
 from discreet.learners.draw import BASELINE, PROBABILITY, SIZE, new_draw
+from discreet.learners.restored import possible
 from discreet.privacy import noise
+from discreet.privacy.bounded_sums import LARGEST_SUM
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.randomizers import OneBit
 from discreet.randomness import WordSource
@@ -227,3 +230,38 @@ def test_absurd_estimates_are_cut_off(sign: int) -> None:
     learn_released(core, draw, sign * 2**51)
     assert core.gradients.tolist() == [sign * 2**61, -sign * 2**61]
     assert core.x.tolist() == ([0.0, 1.0] if sign > 0 else [1.0, 0.0])
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("kept", [False, True])
+def test_sums_stay_at_the_end_of_64_bits(kept: bool, sign: int) -> None:
+    """A released number of 53 bits, a few hundred times, would wrap around and turn the mean's sign."""
+    arguments = {"epsilon": 1.0, "cost_range": [0, 1], "rounds_per_person": 2**32}
+    end = detached({"kind": "bandit", "items": 2, "arguments": arguments})
+    learner = end._learner
+    assert isinstance(learner, BanditLearner)
+    assert learner._core.kind.magnitude > 2**52
+    draws = end.draw(1)
+    learner._core.rounds[RELEASED] = sign * (LARGEST_SUM - 5)
+    learner._core.gradients[:] = [LARGEST_SUM - 5, 5 - LARGEST_SUM]
+    bit = int(sign > 0)
+    for _ in range(600):
+        if kept:
+            end.fold([draws[0].draw] * 2, [bytes([bit])] * 2)
+        else:
+            learner.tell(learner.ask(), released=bit)
+    assert learner._core.rounds[RELEASED] == sign * LARGEST_SUM
+    assert np.abs(learner._core.gradients).max() <= LARGEST_SUM
+    assert learner.mean_cost is not None
+    assert sign * (learner.mean_cost - 0.5) > 0
+    end.restore(end.state())
+
+
+def test_a_state_with_sums_beyond_the_end_is_damaged() -> None:
+    """None could have led to it."""
+    learner = BanditLearner(2, 1.0, (-1, 1))
+    for array, place in ((learner._core.gradients, 1), (learner._core.rounds, RELEASED)):
+        array[place] = -LARGEST_SUM - 1
+        assert not possible(learner._core)
+        array[place] = -LARGEST_SUM
+        assert possible(learner._core)

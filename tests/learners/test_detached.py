@@ -1,6 +1,7 @@
 """Learners whose decisions are kept elsewhere: they learn exactly what the learners themselves would."""
 
 import json
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from learner_helpers import learnt
 
 from discreet import BanditLearner, FullInformationLearner
 from discreet.errors import HorizonReached, InvalidArgument
+from discreet.learners import detached_base
 from discreet.learners.detached import Detached, DetachedBandit, DetachedFunctions, detached
 from discreet.learners.pending import arrays_of
 from discreet.randomness import WordSource
@@ -71,6 +73,29 @@ def test_items_can_be_switched_off() -> None:
         kept.fold([drawn.draw], [bytes([bit])])
         learner.tell(decision, released=bit)
     assert same_arrays(kept, learner)
+
+
+@pytest.mark.parametrize("kind", ["bandit", "full_information"])
+def test_many_sets_of_many_items_are_drawn_in_little_memory(kind: str) -> None:
+    """At no time is there more than what is returned, and a bounded number of rows."""
+    kept = detached(settings(kind, 20_000))
+    tracemalloc.start()
+    drawn = kept.draw(1000)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(drawn) == 1000
+    assert peak < sum(len(each.draw) for each in drawn) + 64_000_000
+    assert len({each.subset for each in drawn}) > 1
+    assert all(len(each.subset) == 2500 for each in drawn)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 100])
+def test_sets_do_not_depend_on_how_many_are_drawn_at_once(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither do their draws, nor with items switched off."""
+    whole = [bandit(seed=5).draw(50), bandit(seed=5).draw(50, np.array([3, 1]))]
+    monkeypatch.setattr(detached_base, "_CELLS", N * rows)
+    assert [bandit(seed=5).draw(50), bandit(seed=5).draw(50, np.array([3, 1]))] == whole
+    assert all(set(each.members) <= {1, 3} for each in whole[1])
 
 
 def test_an_encoded_draw_is_small() -> None:
@@ -142,6 +167,9 @@ def test_folding_functions_is_telling_them(arguments: dict[str, Any]) -> None:
         {"kind": "Modular"},
         {"kind": "Nothing like it"},
         {"weights": "?"},
+        {"kind": "Iwata", "n": 10**9},
+        {"kind": ["Iwata"], "n": N},
+        {"kind": "Restriction", "kept": [0, 1, 2, 3], "function": {"kind": "Iwata", "n": 10**9}},
         lambda subset: 1 / 0,
         lambda subset: "many",
         Modular([0.5]),

@@ -421,6 +421,8 @@ def test_the_guarantee_is_for_all_rounds_of_a_person(method: str) -> None:
     ("arguments", "message"),
     [
         ({"epsilon": 0}, "'epsilon'"),
+        ({"epsilon": 1e-320}, "'epsilon'"),
+        ({"epsilon": 1e-60}, "'scale'"),
         ({"epsilon": None}, "'epsilon'"),
         ({"cost_range": (1, -1)}, "'cost_range'"),
         ({"items": 0}, "'items'"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import sqlalchemy
 from desk_helpers import DAY, Clock, bandit, functions, opened, rounds, told
 
 from discreet.errors import (
@@ -19,9 +20,11 @@ from discreet.errors import (
 )
 from discreet.learners.detached import DetachedFunctions, detached
 from discreet.randomizers import OneBit
+from discreet.service.batch import Tell, Told
 from discreet.service.desk import Desk
-from discreet.service.records import Code, Feedback
+from discreet.service.records import Choice, Code, Feedback
 from discreet.set_functions import Modular
+from discreet.storage.tables import decisions
 
 
 @pytest.fixture
@@ -347,6 +350,65 @@ def test_blocks_are_released_when_they_are_full_and_not_before(desk: Desk, addre
         assert again.learner("plan").summary.point != start
 
 
+def test_calls_about_many_items_are_about_few_sets(desk: Desk) -> None:
+    """Asks and tells of functions are refused beyond a million sets times items, and lists are cut off."""
+    bandit(desk, items=range(5000))
+    functions(desk, items=5000)
+    for name in ("shop", "plan"):
+        with pytest.raises(InvalidArgument, match="at most 200 for a learner of 5000 items"):
+            desk.ask(name, 201)
+        choices = desk.ask(name, 200)
+        assert len(choices) == 200
+    with pytest.raises(InvalidArgument, match="at most 200 pieces"):
+        told(desk, "plan", [*choices, choices[0]], function=None)
+    assert set(told(desk, "plan", choices[:3], function=Modular([0.0] * 5000))) == {Code.ACCEPTED}
+    desk.ask("plan", 5)
+    assert len(desk.recent("plan", 1000)) == 200
+    bandit(desk, "few", items=range(1000))
+    assert len(desk.ask("few", 1000)) == 1000
+
+
+def damage(desk: Desk, choices: list[Choice]) -> None:
+    """What a failing disk or a clumsy hand does to rows of decisions."""
+    ids = [bytes.fromhex(choice.id) for choice in choices]
+    changed = sqlalchemy.update(decisions).where(decisions.c.id.in_(ids)).values(draw=b"?")
+    with desk._store.writing() as writing:
+        assert writing._connection.execute(changed).rowcount == len(ids)  # type: ignore[attr-defined] # SQL
+
+
+@pytest.mark.parametrize("when", ["after it was told", "before its deadline"])
+def test_a_decision_damaged_later_does_not_stop_its_learner(desk: Desk, clock: Clock, when: str) -> None:
+    """Feedback that waits with a draw that makes no sense is left out, and the rest is learnt from."""
+    functions(desk)
+    choices = desk.ask("plan", 5)
+    if when == "after it was told":
+        told(desk, "plan", choices, function=Modular([0.1, 0.2, 0.3]))
+    damage(desk, choices[1:3])
+    clock.now += 8 * DAY
+    desk.housekeeping.expire()
+    assert rounds(desk, "plan") == 3
+    assert told(desk, "plan", desk.ask("plan", 2), function=Modular([0.1, 0.2, 0.3])) == [Code.ACCEPTED] * 2
+    assert rounds(desk, "plan") == 5
+
+
+def test_a_damaged_decision_does_not_fail_others(desk: Desk) -> None:
+    """Those told about in the same transaction are learnt from; the damaged one is refused."""
+    bandit(desk)
+    sound, damaged = desk.ask("shop"), desk.ask("shop")
+    damage(desk, damaged)
+    kept = desk._registry.named("shop")
+    tells = [Tell(kept, [Told(bytes.fromhex(c.id), b"\1", None)]) for c in (*sound, *damaged, *sound)]
+    if desk._store.one_process:
+        with pytest.raises(InvalidArgument, match="damaged"):
+            desk._perform(tells)
+        answers = desk._committer._answers(tells)
+        assert [answers[0], answers[2]] == [[Code.ACCEPTED], [Code.ACCEPTED]]
+        assert isinstance(answers[1], InvalidArgument)
+    else:
+        assert desk._perform(tells) == [[Code.ACCEPTED]] * 3
+    assert rounds(desk) == 1
+
+
 def test_a_tree_makes_as_many_decisions_as_it_was_made_for(desk: Desk) -> None:
     """More are refused, also over several asks; a new epoch can begin."""
     functions(desk, method="tree", horizon=8)
@@ -413,6 +475,8 @@ def test_futures_are_answered(desk: Desk) -> None:
         ("no name!", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]}),
         ("x", "other", 3, {"epsilon": 1.0, "cost_range": [0, 1]}),
         ("x", "bandit", 3, {"epsilon": -1.0, "cost_range": [0, 1]}),
+        ("x", "bandit", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
+        ("x", "full_information", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
         ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "seed": 7}),
         ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "mode": "central"}),
         ("x", "bandit", [1.5], {"epsilon": 1.0, "cost_range": [0, 1]}),

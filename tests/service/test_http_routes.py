@@ -22,6 +22,10 @@ def test_learners_are_made_listed_and_shown(served: Service) -> None:
     shown = made.json()
     assert served.reader.get("/v1/learners/till").json() == shown
     assert shown in served.reader.get("/v1/learners").json()["learners"]
+    brief = {key: value for key, value in shown.items() if key not in ("items", "point")}
+    assert brief in served.reader.get("/v1/learners?items=false").json()["learners"]
+    answer = served.reader.get("/v1/learners?items=some")
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
     assert {key: shown[key] for key in ("name", "feedback", "items", "epsilon", "maximize")} == {
         key: wanted[key] for key in ("name", "feedback", "items", "epsilon", "maximize")
     }
@@ -148,6 +152,18 @@ def test_senseless_asks_are_refused(served: Service, wanted: Any) -> None:
     """All arguments of an ask are public, so they may be complained about."""
     answer = served.worker.post("/v1/learners/shop/ask", json=wanted)
     assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+
+
+def test_calls_about_many_items_are_about_few_sets(served: Service) -> None:
+    """Beyond a million sets times items, asks and tells of functions are refused with what would be taken."""
+    served.admin.post("/v1/learners", json=FULL | {"name": "wide", "items": 10_000})
+    answer = served.worker.post("/v1/learners/wide/ask", json={"count": 101})
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+    assert "at most 100" in answer.json()["error"]["message"]
+    told = [{"decision": each["id"]} for each in served.ask("wide", count=100)]
+    answer = served.worker.post("/v1/learners/wide/tell", json=[*told, told[0]])
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+    assert served.worker.post("/v1/learners/wide/tell", json=told).json() == {"codes": ["accepted"] * 100}
 
 
 def test_a_retry_gets_the_same_decisions(served: Service) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ import httpx
 import pytest
 from http_helpers import BANDIT, FULL, MODULAR, client
 
+import discreet
 from discreet.cli import main
 from discreet.service.server import warn_about
 from discreet.service.web import logs
@@ -136,6 +138,22 @@ def test_a_server_goes_on_where_it_stopped(tmp_path: pathlib.Path) -> None:
     }
 
 
+def test_connections_beyond_the_limit_are_put_off(tmp_path: pathlib.Path) -> None:
+    """With an answer that clients take for "later", and only while there are too many."""
+    with serving(tmp_path / "shop.db", "--connections", 3, log=tmp_path / "log") as (process, address):
+        key = shown_key(process)
+        where = urllib.parse.urlsplit(address)
+        idle = [socket.create_connection((where.hostname, where.port)) for _ in range(3)]
+        with client(address, key) as admin:
+            assert admin.get("/healthz").status_code == 503
+        later = threading.Timer(0.5, lambda: [each.close() for each in idle])
+        later.start()
+        with discreet.Client(address, key) as patient:
+            assert patient.learners() == []
+        later.join()
+        stopped(process)
+
+
 def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
     """A signal in the midst of asks: each is answered, or the connection was never taken."""
     with serving(tmp_path / "shop.db", log=tmp_path / "log") as (process, address):
@@ -217,6 +235,7 @@ def same_logging_afterwards() -> Iterator[None]:
         (("--port", 99999), "65535"),
         (("--host", "no.such.host.invalid", "--port", 0), "no.such.host.invalid"),
         (("--rate", 0), "one request a second"),
+        (("--connections", 0), "one connection"),
         (("--store", "mysql://x"), "A store is a path"),
         (("--port", "x"), "--help"),
     ],

@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from discreet.errors import StaleState
+from discreet.errors import StaleState, StoreError
 from discreet.service.witness import Witness
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32
@@ -119,3 +119,21 @@ def test_replacing_all_it_knows(tmp_path: pathlib.Path) -> None:
     again = Witness(path, "store")
     assert again.lineages == {A, B}
     assert again.knows_more(A, 3)
+
+
+def test_a_witness_that_cannot_be_written_keeps_things_hidden(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that the disk had no room for is as good as none, and is written once there is room."""
+    path = tmp_path / "witness"
+    witness = Witness(path, "store")
+    witness.record(A, 1, durable=True)
+    write = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda handle, data, place: write(handle, data[:20], place))
+    with pytest.raises(StoreError, match="cannot be written"):
+        witness.record(B, 1, durable=False)
+    assert witness.lineages == {A}
+    monkeypatch.setattr(os, "pwrite", write)
+    witness.record(B, 1, durable=False)
+    witness.close()
+    assert Witness(path, "store").lineages == {A, B}

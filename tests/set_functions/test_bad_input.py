@@ -57,7 +57,7 @@ NAN, INF = float("nan"), float("inf")
         (lambda: HypergraphCut(2, [[0, 1]], [-1]), "weights", "-1.0"),
         (lambda: Coverage([[0], [1]], weights=[1]), "covers", "1"),
         (lambda: Coverage([[-1]]), "covers", "-1"),
-        (lambda: Coverage([["x"]]), "covers", "U1"),
+        (lambda: Coverage([["x"]]), "covers", "a str among them"),
         (lambda: Bundles(2, [[0]], [1, 2]), "values", r"\(2,\)"),
         (lambda: Bundles(2, [[0]], [-3]), "values", "-3.0"),
         (lambda: Bundles(2, [[0]], [1], costs=[NAN, 0]), "costs", "nan"),

@@ -301,11 +301,14 @@ def serve(
         typer.Option(help="Requests per second of one bearer key, in each process; 10,000 by default."),
     ] = None,
     max_body: Annotated[int | None, typer.Option(help="Bytes of a request's body; 4 MiB by default.")] = None,
+    connections: Annotated[
+        int | None, typer.Option(help="Open connections, in each process; 1,000 by default.")
+    ] = None,
 ) -> None:
     """Serve learners over HTTP: durable, private, for many workers."""
     from discreet.cli.serve import run
 
-    run(store, host, port, workers, key_file, log_level, rate, max_body)
+    run(store, host, port, workers, key_file, log_level, rate, max_body, connections)
 
 
 @app.command(name="list")

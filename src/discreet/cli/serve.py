@@ -12,11 +12,12 @@ def run(
     log_level: str,
     rate: float | None,
     max_body: int | None,
+    connections: int | None,
 ) -> None:
     """Serve until a signal says to end."""
     try:
         from discreet.service.app import MAX_BODY, RATE
-        from discreet.service.server import Options, serve
+        from discreet.service.server import CONNECTIONS, Options, serve
     except ModuleNotFoundError as error:
         raise MissingExtra("Serving needs the extra 'service': pip install 'discreet[service]'.") from error
     options = Options(
@@ -28,5 +29,6 @@ def run(
         log_level=log_level,
         rate=RATE if rate is None else rate,
         max_body=MAX_BODY if max_body is None else max_body,
+        connections=CONNECTIONS if connections is None else connections,
     )
     serve(options)

@@ -20,8 +20,8 @@ from discreet.errors import InvalidArgument, InvalidType
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee, Neighbours
 
-#: Pieces of feedback in one request, and bytes.
-_MOST_PIECES, _MOST_BYTES = 10_000, 1 << 20
+#: Pieces of feedback in one request, and bytes. Of functions fewer: the service limits pieces times items.
+_MOST_PIECES, _MOST_FUNCTIONS, _MOST_BYTES = 10_000, 100, 1 << 20
 _LONGEST_PERSON = 1000
 #: Seconds after which what the service says of a learner is compared again with what is pinned.
 _CHECK_EVERY = 300.0
@@ -68,9 +68,11 @@ class Core:
 
     def tell_many(self, learner: str, feedback: Iterable[Any]) -> Steps[list[str]]:
         """Tell many things; a code for each."""
-        pieces = yield from self._written(learner, [_as_feedback(each) for each in feedback])
+        listed = [_as_feedback(each) for each in feedback]
+        functions = any(each.function is not MISSING for each in listed)
+        pieces = yield from self._written(learner, listed)
         codes: list[str] = []
-        for group in _groups(pieces):
+        for group in _groups(pieces, _MOST_FUNCTIONS if functions else _MOST_PIECES):
             shown = yield from self._sent(f"{_path(learner)}/tell", b"[" + b",".join(group) + b"]")
             codes += _codes(shown, len(group))
         return codes
@@ -202,12 +204,12 @@ def _described(function: Any) -> Any:
     return described
 
 
-def _groups(pieces: Sequence[bytes]) -> Iterator[list[bytes]]:
+def _groups(pieces: Sequence[bytes], most: int) -> Iterator[list[bytes]]:
     """Pieces in order, as many together as one request takes."""
     group: list[bytes] = []
     size = 0
     for piece in pieces:
-        if group and (len(group) == _MOST_PIECES or size + len(piece) > _MOST_BYTES):
+        if group and (len(group) == most or size + len(piece) > _MOST_BYTES):
             yield group
             group, size = [], 0
         group.append(piece)

@@ -174,7 +174,7 @@ function trouble(problem) {
 const kind = (learner) => learner.feedback.replace("_", " ");
 
 async function showList(signal) {
-  const { learners } = await get("v1/learners", signal);
+  const { learners } = await get("v1/learners?items=false", signal);
   present("list", "Learners");
   at("list-none").hidden = learners.length > 0;
   at("list-box").hidden = learners.length === 0;

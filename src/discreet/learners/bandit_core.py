@@ -13,6 +13,12 @@ estimate does. The constant is the mean of what was released, drawn towards the 
 there is little of it, and noted with the draw. So what a cost adds to the sum depends on its draw and on
 what was released for it, and on nothing else: costs that come late or in another order add up to the same
 integers.
+
+**Arithmetic.** Sums are of 64-bit integers, over up to 2^32 rounds. With a tiny epsilon a single released
+number can have more than 50 bits, and one divided by its probability still more. So every sum is bounded
+(`privacy.bounded_sums`): it stays at plus or minus 2^62 - 1 where it would be beyond, and never changes its
+sign by wrapping around. Only parameters with which nothing is learnt anyway lead there: with epsilon = 1 and
+one round per person the sum of released numbers stays below 2^54.
 """
 
 from typing import Any, NamedTuple
@@ -21,11 +27,11 @@ import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
-from discreet.estimators import add_one_point
 from discreet.learners.core import choose, draw_from_chain, learn_cost
 from discreet.learners.draw import BASELINE, PROBABILITY, SIZE, TOLD, TOTAL, Draw
 from discreet.learners.scalar_release import release
 from discreet.learners.update_rules import clip_to_cube
+from discreet.privacy.bounded_sums import bounded_sum
 from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray
@@ -139,8 +145,12 @@ def _learn_block(core: BanditCore, draw: Draw, cost: float, words: WordArray, cu
 def learn_released(core: BanditCore, draw: Draw, number: int) -> None:
     """Learn from a released number, which stands for the sum of a block's costs; move the point."""
     whole = share_of(core, number, draw.chances[PROBABILITY], draw.chances[BASELINE])
-    add_one_point(draw.order, draw.numbers[SIZE], whole, core.gradients)
-    core.rounds[RELEASED] += number
+    size = draw.numbers[SIZE]
+    if size > 0:
+        raise_item(core, draw.order[size - 1], whole)
+    if size < draw.order.size:
+        raise_item(core, draw.order[size], -whole)
+    core.rounds[RELEASED] = bounded_sum(core.rounds[RELEASED], number)
     core.rounds[UPDATES] += 1
     move_point(core)
 
@@ -157,7 +167,7 @@ def learn_many_released(
     """Learn from many released numbers at once, whose draws were kept elsewhere; blocks of one round only.
 
     The sums are of integers, so this leaves what `learn_released` leaves when it is called for one after
-    the other, in any order.
+    the other; in any order, as long as no sum meets its bound.
 
     Args:
         core: The learner's.
@@ -170,14 +180,20 @@ def learn_many_released(
     for k in range(numbers.size):
         whole = share_of(core, numbers[k], probabilities[k], baselines[k])
         if raised[k] >= 0:
-            core.gradients[raised[k]] += whole
+            raise_item(core, raised[k], whole)
         if lowered[k] >= 0:
-            core.gradients[lowered[k]] -= whole
-        core.rounds[RELEASED] += numbers[k]
+            raise_item(core, lowered[k], -whole)
+        core.rounds[RELEASED] = bounded_sum(core.rounds[RELEASED], numbers[k])
     core.rounds[0] += numbers.size
     core.rounds[UPDATES] += numbers.size
     if numbers.size > 0:
         move_point(core)
+
+
+@kernel
+def raise_item(core: BanditCore, item: int, whole: int) -> None:
+    """Add to the sum of an item's estimates."""
+    core.gradients[item] = bounded_sum(core.gradients[item], whole)
 
 
 @kernel

@@ -92,7 +92,7 @@ class DetachedBandit(Detached):
         data, size = kept.tobytes(), _BIT_DRAW.itemsize
         return [data[k : k + size] for k in range(0, len(data), size)]
 
-    def _fold(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> None:
+    def _checked(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> Any:
         if any(len(draw) != _BIT_DRAW.itemsize for draw in draws) or any(len(p) != 1 for p in payloads):
             raise self._damaged()
         kept = np.frombuffer(b"".join(draws), dtype=_BIT_DRAW)
@@ -100,7 +100,6 @@ class DetachedBandit(Detached):
         raised, lowered = (kept[name].astype(np.int64) for name in ("raised", "lowered"))
         chances, baselines = (kept[name].astype(np.float64) for name in ("probability", "baseline"))
         n = len(self.items)
-        # Compiled code indexes by these numbers, so each is checked.
         sound = (
             min(raised.min(initial=-1), lowered.min(initial=-1)) >= -1
             and max(raised.max(initial=-1), lowered.max(initial=-1)) < n
@@ -110,6 +109,10 @@ class DetachedBandit(Detached):
         )
         if not sound:
             raise self._damaged()
+        return raised, lowered, chances, baselines, bits
+
+    def _fold(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> None:
+        raised, lowered, chances, baselines, bits = self._checked(draws, payloads)
         sign = 1 if self._learner._sign > 0 else -1
         numbers = sign * self._core.kind.magnitude * (2 * bits.astype(np.int64) - 1)
         learn_many_released(self._core, raised, lowered, chances, baselines, numbers)

@@ -21,13 +21,27 @@ from discreet.learners.restored import check_core
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import WordArray
 
+#: Sets times items that are drawn at once: arrays of so many numbers, however many sets are wanted.
+_CELLS = 1 << 20
+
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """A drawn set: the numbers of its items, and what must be kept until its feedback comes."""
+    """A drawn set, and what must be kept until its feedback comes.
 
-    members: tuple[int, ...]
+    Attributes:
+        subset: A bit for each item, the first item's lowest in the first byte.
+        draw: What its feedback will need.
+    """
+
+    subset: bytes
     draw: bytes
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The numbers of its items."""
+        bits = np.unpackbits(np.frombuffer(self.subset, dtype=np.uint8), bitorder="little")
+        return tuple(np.flatnonzero(bits).tolist())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,8 +137,16 @@ class Detached(ABC):
         return self._learner._among(available)
 
     def draw(self, count: int = 1, among: IntArray | None = None) -> list[Drawn]:
-        """Draw so many sets from the present point, in one compiled call."""
+        """Draw so many sets from the present point, in few compiled calls and bounded memory."""
         items = np.arange(len(self.items)) if among is None else among
+        rows = max(1, _CELLS // len(self.items))
+        return [
+            drawn
+            for done in range(0, count, rows)
+            for drawn in self._drawn_at_once(min(rows, count - done), items)
+        ]
+
+    def _drawn_at_once(self, count: int, items: IntArray) -> list[Drawn]:
         numbers = np.zeros((count, 3), dtype=np.int64)
         chances = np.zeros((count, 2))
         with self._lock:
@@ -139,8 +161,12 @@ class Detached(ABC):
             if count and items.size == self._last.size:
                 self._last = orders[-1].copy()
         encoded = self._encoded(orders, numbers, chances)
-        rows = zip(orders.tolist(), numbers[:, SIZE].tolist(), encoded, strict=True)
-        return [Drawn(tuple(order[:size]), draw) for order, size, draw in rows]
+        chosen = np.arange(orders.shape[1]) < numbers[:, SIZE, np.newaxis]
+        masks = np.zeros((count, len(self.items)), dtype=np.bool_)
+        masks[np.nonzero(chosen)[0], orders[chosen]] = True
+        packed = np.packbits(masks, axis=1, bitorder="little")
+        data, width = packed.tobytes(), packed.shape[1]
+        return [Drawn(data[k * width : (k + 1) * width], draw) for k, draw in enumerate(encoded)]
 
     def state(self) -> bytes:
         """The core's arrays: all that changes. Secret where :attr:`keeps_secrets` is."""
@@ -170,6 +196,14 @@ class Detached(ABC):
                 raise HorizonReached(f"This {type(self._learner).__name__} can take {left} more rounds.")
             self._fold(draws, payloads)
 
+    def sound(self, draw: bytes, payload: bytes) -> bool:
+        """Whether a draw and its feedback can be learnt from; others were damaged where they were kept."""
+        try:
+            self._checked([draw], [payload])
+        except InvalidArgument:
+            return False
+        return True
+
     @abstractmethod
     def neutral(self, draw: bytes) -> bytes:
         """The feedback to learn from when none came in time, through the same mechanism as any other."""
@@ -177,6 +211,10 @@ class Detached(ABC):
     @abstractmethod
     def _encoded(self, orders: IntArray, numbers: IntArray, chances: FloatArray) -> list[bytes]:
         """The draws in the rows of these arrays, each as bytes."""
+
+    @abstractmethod
+    def _checked(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> Any:
+        """Draws and feedback as they are computed with. Compiled code trusts them, so each is checked."""
 
     @abstractmethod
     def _fold(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> None: ...

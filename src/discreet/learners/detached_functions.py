@@ -12,6 +12,7 @@ from discreet.learners.detached_base import Detached
 from discreet.learners.draw import PROBABILITY, SIZE, Draw, new_draw
 from discreet.learners.full_information import FullInformationLearner
 from discreet.set_functions import SetFunction
+from discreet.set_functions.descriptions import affordable
 
 
 class DetachedFunctions(Detached):
@@ -32,14 +33,15 @@ class DetachedFunctions(Detached):
             draw: The decision's.
             function: A set function over item numbers, its JSON description, or a Python function of a
                 frozenset of items. It is private: one that is malformed, of another size, or raises counts
-                as constant, like one whose values are no finite numbers.
+                as constant, like one whose values are no finite numbers, or one whose description asks for
+                more memory than it has itself (`set_functions.descriptions`).
         """
         decoded = self._decoded(draw)
         costs = np.full(decoded.order.size + 1, np.nan)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                if isinstance(function, Mapping):
+                if isinstance(function, Mapping) and affordable(function, len(self.items)):
                     function = SetFunction.from_dict(function)
                 told = self._learner._chain_costs(self._learner._as_set_function(function), decoded)
                 costs[:] = self._learner._sign * told
@@ -66,10 +68,13 @@ class DetachedFunctions(Detached):
         decoded.chances[PROBABILITY] = 1.0
         return decoded
 
-    def _fold(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> None:
+    def _checked(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> Any:
         decoded = [self._decoded(draw) for draw in draws]
         if any(len(p) != 8 * (draw.order.size + 1) for p, draw in zip(payloads, decoded, strict=True)):
             raise self._damaged()
-        for draw, payload in zip(decoded, payloads, strict=True):
+        return decoded
+
+    def _fold(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> None:
+        for draw, payload in zip(self._checked(draws, payloads), payloads, strict=True):
             costs: FloatArray = np.frombuffer(payload, dtype="<f8").astype(np.float64)
             self._learner._feed(self._learner._costs_step(draw, costs))

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import InvalidArgument
-from discreet.learners.bandit_core import UPDATES, BanditCore
+from discreet.learners.bandit_core import RELEASED, UPDATES, BanditCore
 from discreet.learners.batched_core import BLOCKS, EXACT_LENGTH, IN_BLOCK, LENGTH, SPENT, BatchedCore
 from discreet.learners.core import Core, horizon_of
 from discreet.learners.pending import arrays_of
 from discreet.prefix_sums.steps import check_round
+from discreet.privacy.bounded_sums import LARGEST_SUM
 
 
 def check_core(owner: str, core: Any) -> None:
@@ -42,7 +43,12 @@ def _(core: Core) -> bool:
 
 @possible.register
 def _(core: BanditCore) -> bool:
-    return bool(0 <= int(core.rounds[UPDATES]) * core.length <= core.rounds[0])
+    sums = (core.gradients, core.rounds[RELEASED:])
+    return bool(
+        0 <= int(core.rounds[UPDATES]) * core.length <= core.rounds[0]
+        and min(part.min() for part in sums) >= -LARGEST_SUM
+        and max(part.max() for part in sums) <= LARGEST_SUM
+    )
 
 
 @possible.register

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from discreet.checks import IntArray
 from discreet.compiled import kernel
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
+from discreet.privacy.bounded_sums import bounded_sum
 from discreet.privacy.noise import Law, fill
 from discreet.randomness import WordArray
 
@@ -19,7 +20,11 @@ class NoNoise(NamedTuple):
 
 
 class RoundNoise(NamedTuple):
-    """Fresh noise on every single vector: what local privacy of whole gradients costs."""
+    """Fresh noise on every single vector: what local privacy of whole gradients costs.
+
+    Each noisy vector is released, so that sums of them may be cut off at the end of 64 bits. Exact sums of
+    bounded vectors do not come near it: 2^32 rounds of at most 2^29 units.
+    """
 
     law: Law
     total: IntArray
@@ -72,6 +77,6 @@ def _draw_each(mechanism: RoundNoise, done: int, words: WordArray, cursor: int) 
 @kernel
 def _add_each(mechanism: RoundNoise, vector: IntArray, released: npt.NDArray[Any]) -> None:
     for i in range(vector.size):
-        mechanism.total[i] += vector[i] + mechanism.fresh[i]
+        mechanism.total[i] = bounded_sum(mechanism.total[i], vector[i] + mechanism.fresh[i])
         released[i] = mechanism.total[i]
         mechanism.fresh[i] = 0

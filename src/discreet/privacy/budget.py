@@ -49,9 +49,11 @@ class Budget:
         """The loss of one round, epsilon or rho, exactly."""
         k = self.rounds_per_person
         if self.epsilon is not None:
-            return privacy_loss("Budget", "epsilon", self.epsilon) / k
-        assert self.rho is not None
-        return privacy_loss("Budget", "rho", self.rho) / k**2
+            name, loss = "epsilon", privacy_loss("Budget", "epsilon", self.epsilon) / k
+        else:
+            assert self.rho is not None
+            name, loss = "rho", privacy_loss("Budget", "rho", self.rho) / k**2
+        return privacy_loss("Budget", name, loss)
 
     def law(self, *, l1: int, squared_l2: int, nodes: int = 1) -> noise.Law:
         """The noise for each of `nodes` sums that hold one round's vector.

@@ -244,7 +244,7 @@ def _fraction_for_kernel(owner: str, name: str, scale: Fraction) -> tuple[int, i
         raise complaint(owner, name, "a positive Fraction", scale)
     if scale > LARGEST_SCALE:
         wanted = "at most 2**52 (a larger epsilon or a coarser grid lowers it)"
-        raise complaint(owner, name, wanted, float(scale))
+        raise complaint(owner, name, wanted, float(scale) if scale < 1 << 1000 else math.inf)
     scale = Fraction(scale)
     if max(scale.numerator, scale.denominator) >> 60 or scale.denominator >> 31:
         denominator = 1 << max(0, min(31, 52 - (math.ceil(scale)).bit_length()))

@@ -12,6 +12,8 @@ from discreet.errors import InvalidArgument
 
 #: Beyond this a privacy loss protects nobody, and exp(loss) no longer fits anywhere.
 LARGEST_LOSS = 1000
+#: With less than this nothing can be learnt, and noise no longer fits a float.
+SMALLEST_LOSS = Fraction(1, 1 << 200)
 
 
 def privacy_loss(owner: str, name: str, value: float | Fraction) -> Fraction:
@@ -28,6 +30,8 @@ def privacy_loss(owner: str, name: str, value: float | Fraction) -> Fraction:
         raise complaint(owner, name, wanted, value) from None
     if isinstance(value, bool | str) or not 0 < loss <= LARGEST_LOSS:
         raise complaint(owner, name, wanted, value)
+    if loss < SMALLEST_LOSS:
+        raise complaint(owner, name, "at least 2**-200, in each round", value)
     return loss
 
 

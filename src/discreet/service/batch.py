@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 
 from discreet.checks import IntArray
 from discreet.errors import Archived, Conflict, HorizonReached, InvalidArgument
+from discreet.learners.detached import DetachedFunctions
 from discreet.service.kept import Folded, Kept
 from discreet.service.records import Code
 from discreet.storage.base import Writing
 from discreet.storage.records import Counts, DecisionRecord, How, Status
 
 MINUTE = 60_000
+#: What a piece of feedback takes besides costs: objects for its decision, its person and itself.
+_CELLS_OF_A_BIT = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +30,11 @@ class Ask:
     count: int
     among: IntArray | None
     request: str | None
+
+    @property
+    def cells(self) -> int:
+        """How much is drawn, in numbers of eight bytes."""
+        return self.count * len(self.kept.shown.items)
 
 
 class Told(NamedTuple):
@@ -46,6 +54,13 @@ class Tell:
 
     kept: Kept
     feedback: list[Told]
+
+    @property
+    def cells(self) -> int:
+        """How much is kept of it meanwhile, likewise: the costs along a chain, or ids and a bit."""
+        learner = self.kept.shown
+        costs = len(learner.items) if isinstance(learner, DetachedFunctions) else 0
+        return len(self.feedback) * (costs + _CELLS_OF_A_BIT)
 
 
 @dataclasses.dataclass
@@ -147,11 +162,10 @@ class Batch:
             )
 
     def _drawn(self, kept: Kept, asks: list[Ask]) -> list[list[DecisionRecord]]:
-        """The decisions for each ask, from the point that is shown; one compiled call for all plain asks."""
+        """The decisions for each ask, from the point that is shown; all plain asks are drawn together."""
         learner = kept.shown
         plain = iter(learner.draw(sum(ask.count for ask in asks if ask.among is None)))
         names = secrets.token_bytes(16 * sum(ask.count for ask in asks))
-        width = (len(learner.items) + 7) // 8
         place, made = 0, []
         for ask in asks:
             some = (
@@ -161,9 +175,8 @@ class Batch:
             )
             decisions = []
             for drawn in some:
-                subset = sum(1 << member for member in drawn.members).to_bytes(width, "little")
                 name = names[place : place + 16]
-                decisions.append(DecisionRecord(name, kept.id, drawn.draw, subset, self._now))
+                decisions.append(DecisionRecord(name, kept.id, drawn.draw, drawn.subset, self._now))
                 place += 16
             made.append(decisions)
         return made

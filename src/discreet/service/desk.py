@@ -42,7 +42,7 @@ from discreet.service.records import (
     PopulationView,
     RecentChoice,
 )
-from discreet.service.registry import DEADLINE, Registry, members
+from discreet.service.registry import DEADLINE, Registry, members, most_sets
 from discreet.service.witness import Witness
 from discreet.storage.base import Store
 from discreet.storage.records import DecisionRecord, PopulationRecord, Status
@@ -94,7 +94,7 @@ class Desk:
         self._registry = Registry(store, ring, witness, self._clock)
         self.bearers = Bearers(store, self._clock)
         self.housekeeping = Housekeeping(store, witness, self._registry.active, self._clock)
-        self._committer: Committer[Ask | Tell] = Committer(self._perform)
+        self._committer: Committer[Ask | Tell] = Committer(self._perform, lambda operation: operation.cells)
         self._helpers = ThreadPoolExecutor(4, "discreet-desk")
         if housekeeping:
             self.housekeeping.start()
@@ -191,7 +191,7 @@ class Desk:
         return self._registry.minutes(name, since)
 
     def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
-        """The sets chosen lately, latest first."""
+        """The sets chosen lately, latest first: `most` of them, or fewer (see :meth:`ask`) of many items."""
         return self._registry.recent(name, checks.integer("recent", "most", most, 1, 1000))
 
     # Populations
@@ -230,7 +230,7 @@ class Desk:
 
         Args:
             name: The learner's.
-            count: How many, up to 1,000.
+            count: How many, up to 1,000; count times the number of items may be a million.
             available: The items that can be chosen now: public, and never dependent on anybody's feedback.
             request_id: Names this request; if it was answered before, the same decisions are given again.
         """
@@ -251,7 +251,8 @@ class Desk:
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from what happened, however late, in any order.
 
-        Telling the same decision again is answered alike and changes nothing, whatever the value.
+        Telling the same decision again is answered alike and changes nothing, whatever the value. There may
+        be 10,000 pieces; of functions, pieces times the number of items may be a million.
 
         Returns:
             What became of each piece, in order; see :class:`Code`.
@@ -289,12 +290,21 @@ class Desk:
         kept = self._registry.named(name)
         kept.check()
         items = kept.shown.items
+        if wanted > most_sets(len(items)):
+            wants = f"at most {most_sets(len(items))} for a learner of {len(items)} items"
+            raise checks.complaint("ask", "count", wants, wanted)
         among = None if available is None else kept.shown.among(available)
         answer = self._committer.submit(Ask(kept, wanted, among, request))
         return answer, lambda found: [_choice(items, decision) for decision in found]
 
     def _told(self, kept: Kept, feedback: list[Feedback]) -> Promise[list[Outcome]]:
         kept.check()
+        most = most_sets(len(kept.shown.items))
+        if isinstance(kept.shown, DetachedFunctions) and len(feedback) > most:
+            raise InvalidArgument(
+                f"A tell of functions of {len(kept.shown.items)} items has at most {most} pieces. "
+                f"Got {len(feedback)} instead."
+            )
         codes: dict[int, Code] = {}
         ready: list[tuple[int, Feedback, bytes]] = []
         for place, each in enumerate(feedback):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from discreet.errors import DiscreetError
+from discreet.errors import DiscreetError, InvalidArgument
+from discreet.learners.detached import DetachedFunctions
 from discreet.service.batch import MINUTE
 from discreet.service.kept import Kept
 from discreet.service.witness import Witness
@@ -22,7 +23,10 @@ SWEEP_EVERY, COMPACT_EVERY = 5.0, 600.0
 REMEMBERED = 7 * 86_400.0
 #: How long minutes are kept before they are merged to hours; in seconds.
 MINUTES_KEPT = 7 * 86_400.0
-_AT_ONCE = 2_000
+#: Decisions that are closed or forgotten in one transaction, and pieces of feedback that are folded in.
+_AT_ONCE, _FOLDED_AT_ONCE = 2_000, 10_000
+#: Of learners that are told functions: times the number of items, each of which has a cost.
+_MOST_COSTS = 1 << 22
 #: By how many milliseconds a decision may be written later than the time it bears, or clocks differ.
 _LATE = 3_600_000
 
@@ -76,17 +80,21 @@ class Housekeeping:
 
     def _tried(self, kept: Kept) -> int:
         """Fold one learner; one that cannot be folded does not keep the others from it."""
+        most = _within_memory(kept, _FOLDED_AT_ONCE)
+        total = 0
         try:
-            return self._fold(kept)
+            while (count := self._fold(kept, most)) == most:
+                total += count
+            return total + count
         except DiscreetError as error:
             log.warning("%s could not be folded: %s", kept.record.name, error)
-            return 0
+            return total
 
-    def _fold(self, kept: Kept) -> int:
+    def _fold(self, kept: Kept, most: int) -> int:
         if kept.stale:
             return 0
         with self._store.writing() as writing:
-            fold = writing.fold(kept.id)
+            fold = writing.fold(kept.id, most=most)
             if fold is None or not fold.waiting or writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
                 return 0
             count = len(fold.waiting)
@@ -113,25 +121,25 @@ class Housekeeping:
         """Close decisions whose deadline has come, with a neutral value through the same mechanism."""
         total = 0
         for kept in self._learners():
-            count = _AT_ONCE
-            while count == _AT_ONCE and not kept.stale:
-                count = self._expire(kept)
+            count = most = _within_memory(kept, _AT_ONCE)
+            while count == most and not kept.stale:
+                count = self._expire(kept, most)
                 total += count
         if total:
             self.hurry()
         return total
 
-    def _expire(self, kept: Kept) -> int:
+    def _expire(self, kept: Kept, most: int) -> int:
         now = self._clock()
         before = now - round(1000 * kept.record.deadline)
         with self._store.writing() as writing:
             if writing.hold([kept.id])[kept.id][0] is not Status.ACTIVE:
                 return 0
-            due = writing.expire(kept.id, kept.swept, before, now, _AT_ONCE)
+            due = writing.expire(kept.id, kept.swept, before, now, most)
             if due:
-                writing.add_waiting(kept.id, {key: kept.neutral(key, draw) for key, draw in due.items()})
+                writing.add_waiting(kept.id, _neutral(kept, due))
                 writing.add_counts(kept.id, now - now % MINUTE, Counts(expired=len(due)))
-        if len(due) < _AT_ONCE:
+        if len(due) < most:
             kept.swept = before - _LATE  # lower than it was, where the clock was put back
         return len(due)
 
@@ -180,3 +188,20 @@ class Housekeeping:
             except Exception as error:  # not quoted: it may be about something private
                 log.error("housekeeping failed with a %s", type(error).__name__)
             time.sleep(FOLD_EVERY)
+
+
+def _within_memory(kept: Kept, most: int) -> int:
+    """How many decisions of a learner are dealt with at once."""
+    functions = isinstance(kept.shown, DetachedFunctions)
+    return min(most, max(1, _MOST_COSTS // len(kept.shown.items))) if functions else most
+
+
+def _neutral(kept: Kept, due: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """What is learnt from in place of feedback; nothing where a draw was damaged."""
+    found = {}
+    for key, draw in due.items():
+        try:
+            found[key] = kept.neutral(key, draw)
+        except InvalidArgument:
+            log.error("%s: a decision was damaged where it was kept", kept.record.name)
+    return found

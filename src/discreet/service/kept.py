@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import logging
 import threading
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.errors import StaleState
-from discreet.learners.detached import DetachedBandit, DetachedFunctions, detached
+from discreet.errors import InvalidArgument, StaleState
+from discreet.learners.detached import Detached, DetachedBandit, DetachedFunctions, detached
 from discreet.service.keys import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.witness import Witness
@@ -16,6 +17,8 @@ from discreet.storage.base import Fold, Writing
 from discreet.storage.records import LearnerRecord, Status
 
 _STATE, _FEEDBACK = "state", "feedback"
+
+log = logging.getLogger("discreet.service")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,11 +130,32 @@ class Kept:
             payloads = [*(self.opened_feedback(w.decision, w.payload) for w in fold.waiting), *payloads]
             draws = [*(w.draw for w in fold.waiting), *draws]
             left = learner.horizon - learner.rounds
-            learner.fold(draws[:left], payloads[:left])
+            payloads = self._learnt(learner, draws[:left], payloads[:left], len(fold.waiting))
             state = self._working_state = learner.state()
         fold.put(self.sealed_state(fold.generation + 1, state))
-        bits = b"".join(payloads[:left]) if isinstance(learner, DetachedBandit) else b""
+        bits = b"".join(payloads) if isinstance(learner, DetachedBandit) else b""
         return Folded(fold.generation, state, len(bits), bits.count(1))
+
+    def _learnt(
+        self, learner: Detached, draws: Sequence[bytes], payloads: Sequence[bytes], waiting: int
+    ) -> Sequence[bytes]:
+        """Learn, and give what was learnt from: not what waited with a draw that was damaged meanwhile.
+
+        It would keep all that comes after it waiting for ever. What comes with this very transaction was not
+        acknowledged yet, and is complained about.
+        """
+        try:
+            learner.fold(draws, payloads)
+        except InvalidArgument:
+            told = [*zip(draws, payloads, strict=True)]
+            sound = [each for k, each in enumerate(told) if k >= waiting or learner.sound(*each)]
+            if len(sound) == len(told):
+                raise
+            lost = len(told) - len(sound)
+            log.error("%s: %d decisions were damaged where they were kept", self.record.name, lost)
+            learner.fold([draw for draw, _ in sound], [payload for _, payload in sound])
+            return [payload for _, payload in sound]
+        return payloads
 
     # What is told, ready to be kept
 

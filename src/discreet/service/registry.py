@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import re
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
+
+import numpy as np
 
 from discreet import checks
 from discreet.errors import AlreadyExists, Archived, InvalidArgument, StaleState, UnknownName
@@ -24,6 +27,8 @@ from discreet.storage.records import Counts, LearnerRecord, NewLearner, Status
 
 #: When a decision that was not told about is closed, unless a learner is told otherwise; in seconds.
 DEADLINE = 7 * 86_400.0
+#: Sets times items of one call: some megabytes.
+MOST_CELLS = 1_000_000
 _LONGEST_DEADLINE = 10 * 365 * 86_400.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 
@@ -120,7 +125,7 @@ class Registry:
                 before, _ = writing.hold([kept.id], to_end=True)[kept.id]
                 # Nobody tells any more: what waits now is all there will ever be.
                 while before is Status.ACTIVE and not kept.stale:
-                    fold = writing.fold(kept.id)
+                    fold = writing.fold(kept.id, most=1_000)
                     assert fold is not None
                     if not fold.waiting:
                         break
@@ -225,14 +230,19 @@ class Registry:
         kept = self.named(name)
         items = kept.record.settings["items"]
         with self._store.reading() as reading:
-            found = reading.recent(kept.id, most)
+            found = reading.recent(kept.id, min(most, most_sets(len(items))))
         return [RecentChoice(at, members(items, subset)) for at, subset in found]
+
+
+def most_sets(items: int) -> int:
+    """How many sets of so many items one call may ask for, look at or tell functions about."""
+    return max(1, MOST_CELLS // items)
 
 
 def members(items: Sequence[Any], subset: bytes) -> tuple[Any, ...]:
     """The items of a subset as it is kept."""
-    mask = int.from_bytes(subset, "little")
-    return tuple(item for k, item in enumerate(items) if mask >> k & 1)
+    bits = np.unpackbits(np.frombuffer(subset, dtype=np.uint8), count=len(items), bitorder="little")
+    return tuple(itertools.compress(items, bits.tolist()))
 
 
 def _estimate(kept: Kept, counts: Counts) -> tuple[float | None, float | None]:

@@ -26,6 +26,9 @@ from discreet.storage import serves_one_process
 
 #: Seconds that running requests get when the server is told to end.
 _GRACE = 30
+#: Connections of one process. Each may hold a body in memory; beyond them every request is answered with 503,
+#: which clients take for "later", until some are closed.
+CONNECTIONS = 1_000
 _NO_TLS = (
     "listening beyond this machine, without encryption: bearer keys and costs can be read on the way. Put a "
     "proxy with TLS in front, and let only that reach this port."
@@ -48,6 +51,7 @@ class Options:
         log_level: One of `LEVELS`; requests are logged at "info".
         rate: Requests per second of one key, in each process.
         max_body: Bytes of a request's body.
+        connections: Open connections of one process, idle ones included; beyond them requests get 503.
     """
 
     store: str
@@ -58,10 +62,13 @@ class Options:
     log_level: str = "info"
     rate: float = RATE
     max_body: int = MAX_BODY
+    connections: int = CONNECTIONS
 
     def __post_init__(self) -> None:
         if self.workers < 1 or not self.rate > 0 or self.max_body < 1:
             raise InvalidArgument("There must be at least one worker, one request a second and one byte.")
+        if self.connections < 1:
+            raise InvalidArgument("There must be at least one connection.")
         if not 0 <= self.port < 1 << 16:
             raise InvalidArgument("A port is a number from 0 to 65535.")
         if self.log_level not in LEVELS:
@@ -147,6 +154,7 @@ def _config(
         ws="none",
         lifespan="on",
         timeout_graceful_shutdown=_GRACE,
+        limit_concurrency=options.connections + 1,  # the first number that is too many
     )
 
 

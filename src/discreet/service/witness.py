@@ -16,6 +16,7 @@ a full disk might lack. Processes on one machine share the file.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import pathlib
@@ -23,7 +24,7 @@ import threading
 from collections.abc import Iterator, Mapping
 
 from discreet.atomic_files import sync_folder, write_atomically
-from discreet.errors import StaleState
+from discreet.errors import StaleState, StoreError
 
 _LINE = 64
 _HEAD = "discreet witness of"
@@ -91,22 +92,15 @@ class Witness:
             known = self._known.get(lineage)
             if self._look_only or (known is not None and releases <= known):
                 return
-            with self._alone() as handle:
-                place = self._places.get(lineage)
-                if place is None:  # unless another process has made the line meanwhile
-                    self._note_places(_whole_lines(os.pread(handle, os.fstat(handle).st_size, 0)))
-                    place = self._places.get(lineage)
-                new = place is None
-                if place is None:
-                    place = self._places[lineage] = len(self._places) + 1
-                    written = 0
-                else:
-                    written = _number(os.pread(handle, _LINE, place * _LINE))
-                if new or releases > written:
-                    os.pwrite(handle, _line(lineage, f"{releases:020d}"), place * _LINE)
-            self._dirty = True
-            if durable or new:
-                self._sync()
+            try:
+                new = self._write(lineage, releases)
+                self._dirty = True
+                if durable or new:
+                    self._sync()
+            except OSError as error:
+                raise StoreError(
+                    f"The witness {self.path} cannot be written; nothing is shown until it can be."
+                ) from error
             self._known[lineage] = releases
 
     def sync(self) -> None:
@@ -128,6 +122,20 @@ class Witness:
             if self._handle >= 0:
                 os.close(self._handle)
                 self._handle = -1
+
+    def _write(self, lineage: str, releases: int) -> bool:
+        """Change a line, unless there is more in it, or add it; whether it is new."""
+        with self._alone() as handle:
+            if lineage not in self._places:  # unless another process has made the line meanwhile
+                self._note_places(_whole_lines(os.pread(handle, os.fstat(handle).st_size, 0)))
+            place = self._places.get(lineage, len(self._places) + 1)
+            new = lineage not in self._places
+            if new or releases > _number(os.pread(handle, _LINE, place * _LINE)):
+                line = _line(lineage, f"{releases:020d}")
+                if os.pwrite(handle, line, place * _LINE) != len(line):  # a full disk: as good as nothing
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            self._places[lineage] = place
+            return new
 
     def _sync(self) -> None:
         if self._dirty:

@@ -7,6 +7,7 @@ over the memberships gives every prefix.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -185,10 +186,18 @@ class Coverage(_WeightedGroups):
         known = None if weights is None else checks.finite_vector("Coverage", "weights", weights)
         below = MOST_TARGETS if known is None else known.size
         listed = [checks.index_array("Coverage", "covers", targets, below) for targets in covers]
-        count = max((int(targets.max(initial=-1)) + 1 for targets in listed), default=0)
-        coverers: list[list[int]] = [[] for _ in range(count if known is None else known.size)]
+        if (
+            known is None
+        ):  # targets that nobody covers count for nothing, however many their numbers leave out
+            targets_of_all = np.concatenate([np.empty(0, dtype=np.int64), *listed])
+            named, places = np.unique(targets_of_all, return_inverse=True)
+            ends = np.cumsum([0, *(targets.size for targets in listed)])
+            count, listed = named.size, [places[a:b] for a, b in itertools.pairwise(ends)]
+        else:
+            count = known.size
+        coverers: list[list[int]] = [[] for _ in range(count)]
         for item, targets in enumerate(listed):
-            for target in targets:
+            for target in targets.tolist():
                 coverers[target].append(item)
         super().__init__(len(listed), coverers, known, None)
 

@@ -21,7 +21,8 @@ class MatroidRank(SetFunction):
 
     Args:
         edges: Pairs of vertices (numbered from 0); loops and parallel edges are welcome.
-        vertices: The number of vertices; by default the largest one named, plus one.
+        vertices: The number of vertices; by default the largest one named, plus one. Vertices without edges
+            have no part in any rank, so that memory depends on the number of edges alone.
 
     Examples:
         >>> MatroidRank([(0, 1), (1, 2), (0, 2)])([0, 1, 2])
@@ -38,6 +39,9 @@ class MatroidRank(SetFunction):
         self._ends = ends.reshape(self.n, 2)
         least = int(ends.max(initial=-1)) + 1
         self.vertices = least if vertices is None else checks.integer("MatroidRank", "vertices", vertices, 0)
+        # However large the vertices' numbers are, what is computed with are their places among those named.
+        named, places = np.unique(ends, return_inverse=True)
+        self._places, self._named = places.reshape(self.n, 2), named.size
 
     def range(self) -> tuple[float, float]:
         """From 0 to the rank of all edges."""
@@ -48,10 +52,10 @@ class MatroidRank(SetFunction):
         return True
 
     def _value(self, mask: BoolArray) -> float:
-        return float(forest_sizes(self._ends, np.flatnonzero(mask), self.vertices)[-1])
+        return float(forest_sizes(self._places, np.flatnonzero(mask), self._named)[-1])
 
     def _chain(self, order: IntArray) -> FloatArray:
-        return forest_sizes(self._ends, order, self.vertices)
+        return forest_sizes(self._places, order, self._named)
 
     def _fields(self) -> dict[str, Any]:
         return {"edges": self._ends.tolist(), "vertices": self.vertices}

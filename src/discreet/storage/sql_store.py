@@ -8,9 +8,9 @@ from abc import abstractmethod
 from collections.abc import Iterator
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
-from discreet.errors import Conflict, StoreError
+from discreet.errors import CannotKeep, Conflict, StoreError
 from discreet.storage.base import Fold, Store
 from discreet.storage.sql_reading import SqlReading
 from discreet.storage.sql_writing import SqlWriting
@@ -76,7 +76,8 @@ def clear_errors() -> Iterator[None]:
         if getattr(error.orig, "sqlstate", None) in _IN_THE_WAY:
             raise Conflict("Others wrote to the same rows; nothing was changed here.") from error
         kind = type(error.orig).__name__
-        raise StoreError(
+        refused = isinstance(error, DataError | IntegrityError) and not error.connection_invalidated
+        raise (CannotKeep if refused else StoreError)(
             f"The database could not do what was asked ({kind}); nothing was changed."
         ) from error
     except SQLAlchemyError as error:

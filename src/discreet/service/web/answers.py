@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -77,13 +77,12 @@ class CountsShown(BaseModel):
         return cls(asked=counts.asked, told=counts.told, expired=counts.expired, pending=counts.pending)
 
 
-class LearnerShown(BaseModel):
-    """What may be shown of a learner: all of it is covered by its guarantee."""
+class LearnerListed(BaseModel):
+    """What may be shown of a learner, without what is as long as its items."""
 
     name: str
     epoch: int
     feedback: Kind
-    items: list[str | int]
     epsilon: float | None
     cost_range: list[float]
     maximize: bool
@@ -96,7 +95,6 @@ class LearnerShown(BaseModel):
     status: str
     created_at: int = Field(description="Milliseconds since 1970.")
     generation: int
-    point: list[float] = Field(description="The inclusion level of each item.")
     rounds: int
     releases: int = Field(description="Released so far: bits of a bandit, blocks, or rounds of a tree.")
     mean: float | None
@@ -104,7 +102,7 @@ class LearnerShown(BaseModel):
     counts: CountsShown
 
     @classmethod
-    def of(cls, view: LearnerView) -> LearnerShown:
+    def of(cls, view: LearnerView, **more: Any) -> Self:
         """From the desk's view."""
         summary, arguments = view.summary, view.arguments
         full = view.kind == "full_information"
@@ -112,7 +110,6 @@ class LearnerShown(BaseModel):
             name=view.name,
             epoch=view.epoch,
             feedback=view.kind,  # type: ignore[arg-type] # one of the two
-            items=list(view.items),
             epsilon=summary.guarantee.epsilon,
             cost_range=arguments["cost_range"],
             maximize=arguments.get("maximize", False),
@@ -125,19 +122,37 @@ class LearnerShown(BaseModel):
             status=view.status,
             created_at=view.created_at,
             generation=view.generation,
-            point=list(summary.point),
             rounds=summary.rounds,
             releases=summary.releases,
             mean=summary.mean,
             noise_variance=summary.noise_variance,
             counts=CountsShown.of(view.counts),
+            **more,
         )
+
+
+class LearnerShown(LearnerListed):
+    """What may be shown of a learner: all of it is covered by its guarantee."""
+
+    items: list[str | int]
+    point: list[float] = Field(description="The inclusion level of each item.")
+
+    @classmethod
+    def of(cls, view: LearnerView, **more: Any) -> Self:
+        """From the desk's view."""
+        return super().of(view, items=list(view.items), point=list(view.summary.point), **more)
 
 
 class LearnersShown(BaseModel):
     """All learners, by name."""
 
     learners: list[LearnerShown]
+
+
+class LearnersListed(BaseModel):
+    """All learners, by name, without their items."""
+
+    learners: list[LearnerListed]
 
 
 class MinuteShown(BaseModel):

@@ -17,7 +17,7 @@ _BY_STATUS = {400: "invalid_json", 404: "not_found", 405: "method_not_allowed"}
 #: The fields that routes take, by any name that a complaint may repeat.
 _FIELDS = {
     name for model in (requests.NewLearner, requests.NewLimit, requests.NewKey) for name in model.model_fields
-} | {"since", "most", "name"}
+} | {"since", "most", "name", "items"}
 
 
 def add_to(app: FastAPI) -> None:

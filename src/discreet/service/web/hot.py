@@ -29,9 +29,6 @@ LONGEST_PERSON = 1000
 #: Larger bodies are read by a thread, so that others need not wait for it.
 _LARGE = 65_536
 
-#: Items (or vertices) that a function may say it has.
-_LARGEST_FUNCTION = 1_000_000
-
 _ACCEPTED = b'{"code":"accepted"}'
 _BITS = (0, 1)
 #: What learners of each kind are told.
@@ -171,8 +168,6 @@ def _feedback(told: Any, kind: str) -> Feedback:
     decision = told["decision"]
     if "bit" not in told:
         values = {name: told[name] for name in ("cost", "function") if name in told}
-        if "function" in values and not _modest(values["function"]):
-            values["function"] = None
         return Feedback(decision, **(values or {_VALUES[kind]: None}), person=person)
     if "cost" in told or "function" in told:
         raise Problem("invalid_request", "Feedback is a 'cost', or a 'bit', or a 'function'.")
@@ -180,21 +175,6 @@ def _feedback(told: Any, kind: str) -> Feedback:
     if type(bit) is int and bit in _BITS:
         return Feedback(decision, released=bit, person=person)
     return Feedback(decision, cost=None, person=person)
-
-
-def _modest(function: Any) -> bool:
-    """Whether a function's description names no size that would fill the memory; others count as none."""
-    rest = [function]
-    while rest:
-        part = rest.pop()
-        if isinstance(part, dict):
-            sizes = [part.get(name) for name in ("n", "vertices")]
-            if any(isinstance(size, int | float) and not size <= _LARGEST_FUNCTION for size in sizes):
-                return False
-            rest += part.values()
-        elif isinstance(part, list) and part and isinstance(part[0], dict):
-            rest += part
-    return True
 
 
 def _choices(chosen: list[Choice]) -> bytes:

@@ -76,7 +76,8 @@ def _hot() -> dict[str, Any]:
     tell = _operation(
         "tell",
         "Learn from what happened: one piece of feedback, or a list of them. Answered once it is durable, "
-        "and alike for any value; in any order, however late. Telling again changes nothing.",
+        "and alike for any value; in any order, however late. Telling again changes nothing. Of functions, "
+        "pieces times items are at most a million.",
         {"anyOf": [{"$ref": _ref("FeedbackPiece")}, many]},
         {"anyOf": [{"$ref": _ref("TellAnswer")}, {"$ref": _ref("TellManyAnswer")}]},
         (400, 401, 403, 404, 409, 410),

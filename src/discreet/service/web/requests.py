@@ -82,7 +82,9 @@ class NewKey(Taken):
 class AskRequest(Taken):
     """Which decisions are wanted. All of it is public."""
 
-    count: Annotated[int, Field(ge=1, le=MOST_DECISIONS, strict=True)] = 1
+    count: Annotated[int, Field(ge=1, le=MOST_DECISIONS, strict=True)] = Field(
+        1, description="How many; times the learner's items at most a million."
+    )
     request_id: Annotated[str, Field(pattern=r"^[!-~]{1,200}$", strict=True)] | None = Field(
         None, description="Names this request: a retry under the same name gets the same decisions."
     )

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from discreet.errors import InvalidArgument
 from discreet.service.bearers import Role
 from discreet.service.desk import Desk
 from discreet.service.web import answers, requests
@@ -61,22 +60,26 @@ def _learners(router: APIRouter, desk: Desk) -> None:
         given = wanted.model_dump(exclude_none=True, exclude_defaults=False)
         outside = {"name", "feedback", "items", "population", "deadline_seconds"}
         arguments = {name: value for name, value in given.items() if name not in outside}
-        try:
-            view = desk.create(
-                wanted.name,
-                wanted.feedback,
-                wanted.items,
-                arguments,
-                population=wanted.population,
-                deadline_seconds=wanted.deadline_seconds,
-            )
-        except (ArithmeticError, MemoryError):
-            raise InvalidArgument("These settings are too extreme to be computed with.") from None
+        view = desk.create(
+            wanted.name,
+            wanted.feedback,
+            wanted.items,
+            arguments,
+            population=wanted.population,
+            deadline_seconds=wanted.deadline_seconds,
+        )
         return answers.LearnerShown.of(view)
 
-    @_route(router, Role.READ, "/v1/learners")
-    def list_learners() -> answers.LearnersShown:
+    @_route(router, Role.READ, "/v1/learners", 400)
+    def list_learners(
+        items: Annotated[
+            bool,
+            Query(description="Whether to show items and their levels; leave them out where you poll."),
+        ] = True,
+    ) -> answers.LearnersShown | answers.LearnersListed:
         """The latest epoch of every learner."""
+        if not items:
+            return answers.LearnersListed(learners=[answers.LearnerListed.of(v) for v in desk.learners()])
         return answers.LearnersShown(learners=[answers.LearnerShown.of(view) for view in desk.learners()])
 
     @_route(router, Role.READ, one, 404)
