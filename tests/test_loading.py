@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 
 import another_process
-from discreet import BanditLearner, FullInformationLearner, baselines, load, loading, paper
+from discreet import (
+    BanditLearner,
+    FullInformationLearner,
+    baselines,
+    environments,
+    load,
+    loading,
+    paper,
+    simulate,
+)
 from discreet.errors import InvalidType, StaleState
 from discreet.learners.arguments import keeps_arguments
 from discreet.learners.base import Learner
@@ -244,6 +253,14 @@ class Shop(BanditLearner):
         self.prices, self.label = prices, label
 
 
+class Counted(BanditLearner):
+    """One that is given the number of items, and nothing but a number."""
+
+    @keeps_arguments
+    def __init__(self, n: int, *, seed: Any = None) -> None:
+        super().__init__(range(n), 1.0, (0, 10), seed=seed)
+
+
 class Renamed(BanditLearner):
     """One that changes nothing but its name."""
 
@@ -269,6 +286,23 @@ def test_a_class_of_ones_own_is_saved_and_loaded(tmp_path: pathlib.Path) -> None
     assert type(load(tmp_path / "renamed")) is Renamed
 
 
+def test_a_class_of_ones_own_may_know_items_by_number_only(tmp_path: pathlib.Path) -> None:
+    """Items that were counted are counted again, so it is loaded and simulated like any other."""
+    learner = Counted(3)
+    learner.save(tmp_path / "counted")
+    assert load(tmp_path / "counted").items == learner.fresh(seed=1).items == (0, 1, 2)
+    assert simulate(environments.modular(3), learner, rounds=50, seeds=2).items == (0, 1, 2)
+
+
+@pytest.mark.parametrize("items", [(0, 1), (False, True), (1, 0), ("0", "1"), (0,), (1,)])
+def test_items_come_back_under_their_own_names(items: tuple[Any, ...], tmp_path: pathlib.Path) -> None:
+    """Also where the names are nearly those that counting gives."""
+    learner = BanditLearner(items, 1.0, (0, 1))
+    learner.save(tmp_path / "learner")
+    for again in (load(tmp_path / "learner").items, learner.fresh(seed=1).items):
+        assert [(type(item), item) for item in again] == [(type(item), item) for item in items]
+
+
 def test_a_class_that_is_not_imported_is_named(tmp_path: pathlib.Path) -> None:
     """A program that lacks its module says so, and leaves the file where it is."""
     Shop(["tea", "milk"]).save(tmp_path / "shop")
@@ -290,6 +324,8 @@ def test_a_class_that_could_not_be_loaded_is_not_saved(tmp_path: pathlib.Path) -
     learner = Forgetful(3)
     with pytest.raises(InvalidType, match=r"Forgetful cannot be saved.*keeps_arguments"):
         learner.save(tmp_path / "learner")
+    with pytest.raises(InvalidType, match=r"Forgetful cannot be .* made anew.*keeps_arguments"):
+        learner.fresh(seed=1)
     assert learner.ask().id == 1
     labelled = Shop(3, label=object())
     with pytest.raises(InvalidType, match=r"Shop cannot be saved.*JSON"):

@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 
 import discreet
 from discreet.simulation import Trace
-from discreet.simulation.canvas import drawing, new_axes
+from discreet.simulation.canvas import drawing, figure_of, new_axes
 from discreet.simulation.figures import draw_items
 from examples.gallery.pictures import options, save
 
@@ -91,7 +91,7 @@ def draw(trace: Trace, name: str) -> Axes:
             f"Learnt from {baskets:,} baskets of {name}, epsilon = {EPSILON:g}", loc="left", fontsize=11
         )
         axes.set_ylabel("")
-        axes.get_figure(root=True).legend(  # type: ignore[union-attr]
+        figure_of(axes).legend(
             ["best fixed set in hindsight (1: taken, 0: not)", "level in the end, mean of the seeds"],
             loc="outside lower left",
         )

@@ -16,7 +16,7 @@ import numpy as np
 
 import discreet
 from discreet.auditing import plot_audits
-from discreet.checks import FloatArray
+from discreet.extending import FloatArray
 from discreet.privacy import Guarantee
 from discreet.randomness import Seed
 from examples.gallery.pictures import options, save

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 import discreet
 from discreet.baselines import FixedSet, RandomSet
 from discreet.simulation import Trace
-from discreet.simulation.canvas import drawing, new_axes
+from discreet.simulation.canvas import drawing, figure_of, new_axes
 from discreet.simulation.curves import Curve, best_curve, cost_curve
 from discreet.simulation.figures import draw_costs
 from discreet.simulation.looks import looks
@@ -72,7 +72,7 @@ def draw(traces: dict[str, Trace]) -> Axes:
         axes.set_xlabel("customers")
         axes.set_ylabel("mean profit a customer so far")
         axes.set_title(f"Learning what to offer, epsilon = {EPSILON:g}", loc="left")
-        axes.get_figure(root=True).legend(loc="outside lower left", ncols=2)  # type: ignore[union-attr]
+        figure_of(axes).legend(loc="outside lower left", ncols=2)
     return axes
 
 

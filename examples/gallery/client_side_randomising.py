@@ -10,15 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
 
 import discreet
-from discreet.checks import FloatArray
+from discreet.extending import FloatArray
 from discreet.randomizers import OneBit
 from discreet.randomness import WordSource
-from discreet.simulation.canvas import drawing, linear_scale, log_scale
+from discreet.simulation.canvas import drawing, linear_scale, log_scale, new_panels
 from discreet.simulation.looks import COLOURS, GRID, INK
 from discreet.simulation.replicas import log_grid
 from examples.gallery.pictures import options, save
@@ -46,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     bits, levels = np.empty(rounds, dtype=int), np.empty((rounds, len(TIPS)))
     for t in range(rounds):
         decision = server.ask()
-        bits[t] = device.release(answer(decision.subset, rng))  # type: ignore[arg-type] # the names of tips
+        bits[t] = device.release(answer(decision.subset, rng))
         server.tell(decision, released=int(bits[t]))  # the only line in which the server hears of a user
         levels[t] = server.point
 
@@ -66,9 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def draw(bits: FloatArray, levels: FloatArray) -> Axes:
     """Above all that the server sees (some of it), below what it has learnt from it."""
     with drawing():
-        figure = Figure(figsize=(7.0, 5.4), layout="constrained")
-        FigureCanvasAgg(figure)
-        above, below = figure.subplots(2, 1, height_ratios=[1, 3.2])
+        above, below = new_panels(2, 1, (7.0, 5.4), height_ratios=[1, 3.2])
         some = bits[: SHOWN[0] * SHOWN[1]].reshape(SHOWN)
         above.pcolormesh(
             some, cmap=ListedColormap([GRID, INK]), edgecolors="white", linewidth=0.8, rasterized=True
@@ -86,8 +82,7 @@ def draw(bits: FloatArray, levels: FloatArray) -> Axes:
         below.set(xlabel="users", ylabel="how often it is shown")
         below.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title="solid: liked\ndashed: disliked")
         below.set_title(f"What it learns, epsilon = {EPSILON:g}", loc="left")
-    first: Axes = above
-    return first
+    return above
 
 
 if __name__ == "__main__":

@@ -10,14 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
 
 import discreet
-from discreet.checks import FloatArray
 from discreet.environments import NoisyPictures
-from discreet.simulation.canvas import drawing, plain_number
+from discreet.extending import FloatArray
+from discreet.simulation.canvas import drawing, figure_of, new_panels, plain_number
 from discreet.simulation.looks import COLOURS, INK
 from examples.gallery.pictures import options, save
 
@@ -61,18 +59,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def draw(panels: dict[str, FloatArray], best: FloatArray) -> Axes:
     """The panels side by side, with the border of the best cut in all of them."""
     with drawing():
-        figure = Figure(figsize=(10.4, 3.1), layout="constrained")
-        FigureCanvasAgg(figure)
-        row = figure.subplots(1, len(panels))
+        row = new_panels(1, len(panels), (10.4, 3.1))
         for axes, (title, values) in zip(row, panels.items(), strict=True):
             axes.pcolormesh(values.reshape(SIZE, SIZE), cmap=SHADES, vmin=0, vmax=1, rasterized=True)
             outline(axes, best.reshape(SIZE, SIZE))
             axes.set(aspect="equal", xticks=[], yticks=[], ylim=(SIZE, 0))
             axes.spines[:].set_visible(True)
             axes.set_title(title, fontsize=12)
-        figure.supxlabel(f"dark: taken; line: border of the best cut; epsilon = {EPSILON:g}", fontsize=11)
-    first: Axes = row[0]
-    return first
+        below = f"dark: taken; line: border of the best cut; epsilon = {EPSILON:g}"
+        figure_of(row[0]).supxlabel(below, fontsize=11)
+    return row[0]
 
 
 def outline(axes: Axes, mask: FloatArray) -> None:

@@ -15,22 +15,25 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 import discreet
-from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
-from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.core import new_core
-from discreet.learners.feedback import FunctionFeedback
-from discreet.learners.limits import subgradient_limits
-from discreet.learners.update_rules import enter, next_point
+from discreet.extending import (
+    FloatArray,
+    FunctionFeedback,
+    IntArray,
+    enter,
+    keeps_arguments,
+    kernel,
+    named_items,
+    new_core,
+    next_point,
+    subgradient_limits,
+)
 from discreet.prefix_sums import KAryTree
-from discreet.privacy.budget import Budget
+from discreet.privacy import Budget
 from discreet.randomness import Seed, as_source
 from discreet.simulation import Trace
-from discreet.simulation.canvas import drawing
+from discreet.simulation.canvas import drawing, figure_of, new_panels
 from discreet.simulation.curves import regret_curve
 from discreet.simulation.figures import draw_regret
 from discreet.simulation.looks import looks
@@ -88,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = options(__doc__, "own_learner_part.svg").parse_args(arguments)
     rounds, seeds = (2_000, 2) if given.quick else (100_000, 6)
     built_in = discreet.FullInformationLearner(N, EPSILON, (-1, 1), method="tree", horizon=rounds)
-    step = built_in._core.rule.eta  # tuned by the package for the worst case
+    step = built_in.step  # tuned by the package for the worst case
     contenders = {
         "built in: dual averaging": built_in,
         "ours, as steep at the start": LogisticLearner(N, EPSILON, rounds, 4 * step),
@@ -111,17 +114,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def draw(traces: dict[str, dict[str, Trace]]) -> Axes:
     """Regret a round over the rounds, for each rule, a panel a stream."""
     with drawing():
-        figure = Figure(figsize=(9.6, 4.4), layout="constrained")
-        FigureCanvasAgg(figure)
-        row = figure.subplots(1, len(traces))
+        row = new_panels(1, len(traces), (9.6, 4.4))
         for axes, (name, found) in zip(row, traces.items(), strict=True):
             look = looks(found)
             curves = [regret_curve(trace, label, look[label]) for label, trace in found.items()]
             draw_regret(axes, [dataclasses.replace(curve, bound=None) for curve in curves])
             axes.set_title(f"stream: {name}", loc="left")
-        figure.legend(*row[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    first: Axes = row[0]
-    return first
+        handles = row[0].get_legend_handles_labels()
+        figure_of(row[0]).legend(*handles, loc="outside lower center", ncols=3)
+    return row[0]
 
 
 if __name__ == "__main__":

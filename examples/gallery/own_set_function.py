@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 import discreet
-from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.set_functions import FromCallable, Modular, SetFunction, from_dict, is_submodular
-from discreet.simulation.canvas import drawing
+from discreet.extending import BoolArray, FloatArray, IntArray
+from discreet.set_functions import FromCallable, Modular, SetFunction, is_submodular
+from discreet.simulation.canvas import drawing, new_panels
 from discreet.simulation.looks import COLOURS, INK
 from examples.gallery.pictures import options, save
 
@@ -61,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"Farthest is submodular: {bool(is_submodular(driving))}")
     wrong = is_submodular(FromCallable(lambda chosen: sum(DISTANCES[list(chosen)]) ** 2, driving.n))
     print(f"The squared sum of distances is: {bool(wrong)}; witness (A, B, item): {wrong.witness}")
-    assert from_dict(driving.to_dict())([0, 4]) == driving([0, 4])
+    assert SetFunction.from_dict(driving.to_dict())([0, 4]) == driving([0, 4])
 
     expected = driving + Modular(-ORDERS)
     best = discreet.minimize(expected)
@@ -88,9 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def draw(costs: FloatArray, first: FloatArray, late: FloatArray) -> Axes:
     """Above what it costs to go so far, below how often the learner does."""
     with drawing():
-        figure = Figure(figsize=(6.6, 5.0), layout="constrained")
-        FigureCanvasAgg(figure)
-        above, below = figure.subplots(2, 1, sharex=True)
+        above, below = new_panels(2, 1, (6.6, 5.0), sharex=True)
         stops = np.arange(costs.size)
         above.plot(stops, costs, "o-", color=INK)
         lowest = int(np.argmin(costs))
@@ -106,8 +102,7 @@ def draw(costs: FloatArray, first: FloatArray, late: FloatArray) -> Axes:
         below.set_xlabel("villages served, k, from the nearest on")
         below.set_xticks(stops)
         below.set_title("How far the private learner drives", loc="left")
-    top: Axes = above
-    return top
+    return above
 
 
 if __name__ == "__main__":

@@ -16,12 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 import discreet
-from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
-from discreet.environments import Environment, Stream, chain_costs, prefix_cost
+from discreet.environments import Environment, Stream, chain_costs, check_stream, prefix_cost
+from discreet.extending import FloatArray, IntArray, kernel
 from discreet.set_functions import Cut, SetFunction
 from discreet.simulation import Trace
-from discreet.simulation.canvas import drawing, log_scale, new_axes
+from discreet.simulation.canvas import drawing, figure_of, log_scale, new_axes
 from discreet.simulation.looks import INK
 from examples.gallery.pictures import options, save
 
@@ -90,13 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = options(__doc__, "own_stream.svg").parse_args(arguments)
     rounds = 20_000 if given.quick else 500_000
 
-    # The compiled functions and the set functions say the same thing twice, so compare them.
-    small, order = Path(200, seed=1), np.random.default_rng(0).permutation(LAMPS)
-    point, costs = np.full(LAMPS, 0.5), np.empty(LAMPS + 1)
-    for t, function in enumerate(small):
-        chain_costs(small.compiled, t, point, order, costs)
-        assert np.allclose(costs, function.chain_values(order))
-        assert np.isclose(prefix_cost(small.compiled, t, point, order, 5), costs[5])
+    # The compiled functions, the set functions and their sum say the same thing thrice: compare them.
+    check_stream(Path(200, seed=1))
 
     path = Environment("path", Path, tuple(range(1, LAMPS + 1)), Path.cost_range)
     learner = discreet.BanditLearner(path.items, epsilon=1.0, cost_range=path.cost_range, mode="central")
@@ -125,8 +119,7 @@ def draw(trace: Trace) -> Axes:
         axes.grid(visible=False)
         axes.set(xlabel="people who have walked by", ylabel="lamp")
         axes.set_title("Which lamps burn; best: those between the dashed lines", loc="left")
-        figure = axes.get_figure(root=True)
-        figure.colorbar(mesh, ax=axes, label="level: how often it is on")  # type: ignore[union-attr]
+        figure_of(axes).colorbar(mesh, ax=axes, label="level: how often it is on")
     return axes
 
 

@@ -3,10 +3,9 @@
 import argparse
 import pathlib
 
-import matplotlib
 from matplotlib.axes import Axes
 
-from discreet.simulation.canvas import DPI, drawing
+from discreet.simulation import canvas
 
 
 def options(description: str | None, picture: str) -> argparse.ArgumentParser:
@@ -22,8 +21,6 @@ def options(description: str | None, picture: str) -> argparse.ArgumentParser:
 
 
 def save(axes: Axes, path: pathlib.Path) -> None:
-    """Write the figure that the axes are part of; the same numbers give the same file, byte for byte."""
-    dates = {"Date": None} if path.suffix in (".svg", ".svgz") else {}
-    with drawing(), matplotlib.rc_context({"svg.hashsalt": "discreet"}):  # ticks are made when it is written
-        axes.get_figure(root=True).savefig(path, dpi=DPI, metadata=dates)  # type: ignore[union-attr]
+    """Write the figure that the axes are part of, and say so."""
+    canvas.save(axes, path)
     print(f"The picture: {path}")

@@ -38,7 +38,7 @@ print(f"take {plan.best}; it learns in about {plan.best.rounds_to_learn:,.0f} ro
 # %% Asking and telling. Choose first, see the cost later; it becomes one random bit on arrival.
 learner = discreet.BanditLearner(products, epsilon=1.0, cost_range=(-3.5, 3.0), seed=8)
 decision = learner.ask()
-learner.tell(decision, shop([products.index(item) for item in decision.subset]))  # type: ignore[arg-type]
+learner.tell(decision, shop([products.index(item) for item in decision.subset]))
 late = learner.ask(2)  # feedback may come late, in any order, or never
 bit = OneBit(epsilon=1.0, cost_range=(-3.5, 3.0)).release(-3.0)  # or as a bit from the person's device
 learner.tell(late[1], released=bit)
@@ -52,6 +52,7 @@ print(discreet.BanditLearner(products, epsilon=1.0, cost_range=(-3.5, 3.0)).guar
 with tempfile.TemporaryDirectory() as folder:
     learner.save(pathlib.Path(folder, "learner"))
     loaded = discreet.load(pathlib.Path(folder, "learner"))
+loaded.tell(late[0], -1.0)
 print("loaded:", loaded, "- open decisions:", loaded.pending)
 
 # %% Simulating. A whole environment instead of one function: regret against the best fixed set.

@@ -69,6 +69,14 @@ def unit_number(owner: str, name: str, value: object) -> float:
     return number
 
 
+def share(owner: str, name: str, value: object) -> float:
+    """A number greater than 0 and at most 1."""
+    number = positive_number(owner, name, value)
+    if number > 1:
+        raise complaint(owner, name, "a number in (0, 1]", value)
+    return number
+
+
 def integer(owner: str, name: str, value: object, least: int, most: int | None = None) -> int:
     """A whole number within [least, most]."""
     wanted = f"a whole number of at least {least}"

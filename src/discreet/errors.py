@@ -9,7 +9,16 @@ quote private feedback: that is clipped or replaced, not complained about.
 
 
 class DiscreetError(Exception):
-    """Base of every error raised on purpose by this package."""
+    """Base of every error raised on purpose by this package.
+
+    Examples:
+        >>> from discreet import BanditLearner
+        >>> try:
+        ...     BanditLearner(0, epsilon=1.0, cost_range=(0, 1))
+        ... except DiscreetError as error:
+        ...     print(error)
+        The 'items' of BanditLearner must be a whole number of at least 1. Got 0 instead.
+    """
 
 
 class InvalidArgument(DiscreetError, ValueError):

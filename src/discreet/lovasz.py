@@ -7,6 +7,12 @@ that order form the maximal chain of x, and with x_(0) = 1 and x_(n+1) = 0
 
 It is also the mean of f({i : x_i >= tau}) over tau uniform on [0,1], and it is convex exactly
 when f is submodular. All functions here cost a sort and one chain pass.
+
+Examples:
+    >>> from discreet.set_functions import Cut
+    >>> f, x = Cut([[0, 2], [0, 0]]), [0.75, 0.25]
+    >>> value(f, x), subgradient(f, x)
+    (1.0, array([ 2., -2.]))
 """
 
 from __future__ import annotations

@@ -72,6 +72,11 @@ class Plan:
         paper_bound: The least regret bound of the paper's algorithm, corrected, for these numbers.
         epsilon_needed: The least epsilon for which the first option learns within the rounds; None if none
             up to 100 is enough.
+
+    Examples:
+        >>> made = plan(n=4, epsilon=1.0, rounds=100_000)
+        >>> made.best.learner, made.enough, made.epsilon_needed < 1.0
+        ('BanditLearner', True, True)
     """
 
     n: int

@@ -14,6 +14,10 @@ not depend on how the words are cut into buffers.
 
 There is no global generator. A source is never copied or pickled, and in a forked
 child it discards its buffer and takes a new key.
+
+Examples:
+    >>> WordSource(), WordSource(seed=1)
+    (WordSource(private=True), WordSource(private=False))
 """
 
 import os

@@ -442,6 +442,20 @@ def test_a_bound_grows_with_what_makes_learning_hard() -> None:
 # Arguments
 
 
+@pytest.mark.parametrize("mode", ["local", "central"])
+def test_the_step_leads_from_the_estimates_to_the_levels(mode: str) -> None:
+    """In costs, so that another range changes it; and the argument multiplies it."""
+    learner = BanditLearner(3, 1.0, (2, 6), mode=mode, seed=3)
+    first = learner.step
+    for _ in range(50):
+        learner.tell(learner.ask(), 5.0)
+    core = learner._core
+    estimates = core.gradients * (2.0 / core.units)
+    np.testing.assert_allclose(core.levels, 0.5 - learner.step * estimates, rtol=1e-12)
+    assert learner.step < first
+    assert BanditLearner(3, 1.0, (2, 6), mode=mode, step=6.0).step == pytest.approx(2 * first)
+
+
 def test_a_start_is_a_set_or_levels() -> None:
     """A set of names is its corner of the cube; levels are taken as they are, and copied."""
     corner = BanditLearner(["a", "b", "c"], 1.0, (0, 1), start={"c"})

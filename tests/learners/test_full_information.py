@@ -449,3 +449,20 @@ def test_wrong_arguments_are_refused_in_one_line(arguments: dict, message: str) 
     with pytest.raises(DiscreetError, match=message) as caught:
         learner(**arguments)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "tree", "horizon": 512}])
+def test_the_step_leads_from_what_was_released_to_the_levels(options: dict) -> None:
+    """Whether it adapts or not."""
+    made = learner(**options, cost_range=(2, 6))
+    for _ in range(200):
+        made.tell(made.ask(), Modular([1.0, 2.0, 1.0]).shift(2.0))
+    core = made._core
+    np.testing.assert_allclose(core.levels, 0.5 - made.step * core.released, rtol=1e-12)
+    assert core.released.any()
+
+
+def test_the_step_of_a_tree_is_the_one_it_was_given() -> None:
+    """Or the one of least bound."""
+    assert learner(method="tree", horizon=64, step=0.25).step == 0.25
+    assert learner(method="tree", horizon=64).step < 0.25

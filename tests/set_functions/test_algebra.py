@@ -17,8 +17,8 @@ from discreet.set_functions import (
     FromCallable,
     Iwata,
     Modular,
+    SetFunction,
     Sum,
-    from_dict,
 )
 
 N = 5
@@ -87,7 +87,7 @@ def test_restriction_contraction_and_complement(name: str, seed: int, subset: se
         assert lo - 1e-6 <= values.min()
         assert values.max() <= hi + 1e-6
         if not isinstance(f, FromCallable):
-            again = from_dict(json.loads(json.dumps(g.to_dict())))
+            again = SetFunction.from_dict(json.loads(json.dumps(g.to_dict())))
             np.testing.assert_array_equal(table_of(again), values)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import families
 from discreet import DiscreetError
-from discreet.set_functions import Cut, FromCallable, SetFunction, from_dict, is_submodular
+from discreet.set_functions import Cut, FromCallable, SetFunction, is_submodular
 
 N = 6
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
@@ -87,7 +87,7 @@ def test_json_restores_the_function_exactly(name: str) -> None:
         with pytest.raises(DiscreetError, match="cannot be written as JSON"):
             f.to_dict()
         return
-    back = from_dict(json.loads(json.dumps(f.to_dict())))
+    back = SetFunction.from_dict(json.loads(json.dumps(f.to_dict())))
     assert type(back) is type(f)
     assert back.to_dict() == f.to_dict()
     np.testing.assert_array_equal(back.table().values, f.table().values)
@@ -145,17 +145,17 @@ def test_bad_orders_are_named(name: str, order: list[int]) -> None:
 def test_unknown_descriptions_are_refused() -> None:
     """A description of something unknown, incomplete or foreign is a clear error."""
     with pytest.raises(DiscreetError, match="No set function is called 'Nope'"):
-        from_dict({"kind": "Nope"})
+        SetFunction.from_dict({"kind": "Nope"})
     with pytest.raises(DiscreetError, match="mapping with a 'kind'"):
-        from_dict({"weights": [1]})
+        SetFunction.from_dict({"weights": [1]})
     with pytest.raises(DiscreetError, match="does not fit"):
-        from_dict({"kind": "Modular", "heights": [1]})
+        SetFunction.from_dict({"kind": "Modular", "heights": [1]})
     with pytest.raises(DiscreetError, match="describes no Cut"):
         Cut.from_dict({"kind": "Modular", "weights": [1]})
     with pytest.raises(DiscreetError):
-        from_dict({"kind": "Sum", "functions": 3})
+        SetFunction.from_dict({"kind": "Sum", "functions": 3})
     with pytest.raises(KeyError):
-        from_dict({"kind": "_Derived"})
+        SetFunction.from_dict({"kind": "_Derived"})
 
 
 def test_a_users_family_joins_the_registry() -> None:
@@ -177,7 +177,7 @@ def test_a_users_family_joins_the_registry() -> None:
         def _fields(self) -> dict[str, int]:
             return {"n": self.n}
 
-    back = from_dict(Flat(3).to_dict())
+    back = SetFunction.from_dict(Flat(3).to_dict())
     assert isinstance(back, Flat)
     assert (2 * back).shift(1)([0]) == 3.0
 

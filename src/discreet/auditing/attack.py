@@ -164,7 +164,8 @@ def _one_pair(
 
     quarter, half = 2 * (parts // 4), 2 * (parts // 2)
     if kind == "classifier":
-        score: Score = trained_score(*all_of(jobs[:quarter], None))
+        first, second = all_of(jobs[:quarter], None)
+        score: Score = trained_score(first, second, threads=workers)
         chosen_on = all_of(jobs[quarter:half], score)
     else:
         score = exact if kind == "likelihood" and exact is not None else value_score

@@ -31,6 +31,13 @@ class Audit:
             probability 0.9: an audit that passes says nothing about smaller violations.
         neighbours: The relation between the two inputs.
         seconds: How long it took.
+
+    Examples:
+        >>> from discreet import audit
+        >>> from discreet.randomizers import OneBit
+        >>> found = audit(OneBit(epsilon=1.0), runs=10_000, seed=1)
+        >>> found.claimed, found.lower_bound < found.claimed, found.passed
+        (1.0, True, True)
     """
 
     name: str

@@ -42,14 +42,18 @@ def value_score(seen: FloatArray) -> FloatArray:
     return np.asarray(seen[:, 0], dtype=np.float64)
 
 
-def trained_score(first: FloatArray, second: FloatArray) -> Score:
+def trained_score(first: FloatArray, second: FloatArray, threads: int) -> Score:
     """Boosted trees that were shown runs of both neighbours (needs the extra ``audit``).
+
+    They are trained by so many threads, and the score uses one: it is called by several at once. Left alone,
+    each call would take every core, in every process of a run that is itself spread over the cores.
 
     Trees cut along columns, so they are given the differences of columns as well: noise that two
     releases share, or the noise of one node of a tree of sums, shows there.
     """
     try:
         from sklearn.ensemble import HistGradientBoostingClassifier
+        from threadpoolctl import ThreadpoolController
     except ImportError:
         raise MissingExtra("A trained score needs the extra 'audit': pip install 'discreet[audit]'") from None
     shown = _features(np.concatenate((first, second)))
@@ -57,10 +61,13 @@ def trained_score(first: FloatArray, second: FloatArray) -> Score:
     model = HistGradientBoostingClassifier(
         max_iter=100, max_leaf_nodes=15, min_samples_leaf=40, early_stopping=False, random_state=0
     )
-    model.fit(shown, labels)
+    pools = ThreadpoolController()
+    with pools.limit(limits=threads, user_api="openmp"):
+        model.fit(shown, labels)
 
     def score(seen: FloatArray) -> FloatArray:
-        return np.asarray(model.decision_function(_features(seen)), dtype=np.float64)
+        with pools.limit(limits=1, user_api="openmp"):
+            return np.asarray(model.decision_function(_features(seen)), dtype=np.float64)
 
     return score
 

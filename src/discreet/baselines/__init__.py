@@ -3,6 +3,10 @@
 Without privacy: Hazan and Kale's algorithms, follow the approximate leader. Without learning: a fixed
 set, the best fixed set in hindsight, a uniformly random set. With privacy, what one might pick
 otherwise: exponential weights over all sets, and gradients that are noised one by one.
+
+Examples:
+    >>> learner = HazanKaleBandit(["tea", "milk"], T=1000, M=1.0)
+    >>> learner.tell(learner.ask(), 0.3)
 """
 
 from discreet.baselines.exponential_weights import ExponentialWeights

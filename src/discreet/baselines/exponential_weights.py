@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet import checks
-from discreet.bounds.arguments import share
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.learners.arguments import keeps_arguments, named_items
@@ -56,6 +55,12 @@ class ExponentialWeights(BanditFeedback):
         Neighbours: streams that differ in one function. A cost is clipped to [-M, M], put on an integer
         grid, and noised at once with discrete Laplace noise of scale 2M / epsilon; everything
         else is post-processing. Local. Proof: `docs/guarantees.md#bandit-loop`.
+
+    Examples:
+        >>> learner = ExponentialWeights(["tea", "milk"], T=1000, epsilon=1.0)
+        >>> learner.point  # all four sets are as likely at first
+        array([0.5, 0.5])
+        >>> learner.tell(learner.ask(), 0.7)
     """
 
     _takes_available = False
@@ -83,7 +88,7 @@ class ExponentialWeights(BanditFeedback):
         randomizer = LaplaceOnGrid(epsilon, (-M, M), source=words)
         default = math.sqrt(math.log(arms) / (T * arms * M**2 * (1 + 8 / epsilon**2)))
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
-        self.gamma = share(owner, "gamma", min(arms * self.eta * M, 0.5) if gamma is None else gamma)
+        self.gamma = checks.share(owner, "gamma", min(arms * self.eta * M, 0.5) if gamma is None else gamma)
         core = ArmsCore(
             law=randomizer.law,
             low=-M,

@@ -75,6 +75,11 @@ class BestFixedSet(FixedSet):
 
     Attributes:
         minimum: The exact minimum with its certificate.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> sorted(BestFixedSet(Modular([3.0, -1.0, -2.0])).ask().subset)
+        [1, 2]
     """
 
     def __init__(self, total: SetFunction) -> None:
@@ -90,6 +95,10 @@ class RandomSet(_IgnoresFeedback):
     Args:
         n: The number of items, or their names.
         seed: Makes a run repeatable.
+
+    Examples:
+        >>> RandomSet(["tea", "milk"]).ask().subset <= {"tea", "milk"}
+        True
     """
 
     @keeps_arguments

@@ -5,18 +5,15 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from discreet import checks
+from discreet.baselines.no_promise import NOT_PRIVATE
 from discreet.bounds import hazan_kale_bandit_tuning, hazan_kale_step
-from discreet.bounds.arguments import share
 from discreet.learners.arguments import keeps_arguments, named_items
 from discreet.learners.core import new_core
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.limits import one_point_limits, subgradient_limits
 from discreet.learners.update_rules import ProjectedDescent
 from discreet.prefix_sums.plain import no_noise
-from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import Seed, as_source
-
-NOT_PRIVATE = Guarantee(epsilon=float("inf")).void("it adds no noise")
 
 
 class HazanKale(FunctionFeedback):
@@ -73,6 +70,12 @@ class HazanKaleBandit(BanditFeedback):
         eta: The step.
         gamma: Exploration in (0, 1]; n / T^(1/3) by default, at most 1.
         seed: Makes a run repeatable.
+
+    Examples:
+        >>> learner = HazanKaleBandit(["tea", "milk"], T=1000)
+        >>> learner.tell(learner.ask(), 0.5)
+        >>> round(learner.gamma, 3), learner.guarantee.private
+        (0.2, False)
     """
 
     @keeps_arguments
@@ -90,7 +93,7 @@ class HazanKaleBandit(BanditFeedback):
         size = len(items)
         default_eta, default_gamma = hazan_kale_bandit_tuning(size, T, M)
         self.eta = checks.positive_number("HazanKaleBandit", "eta", default_eta if eta is None else eta)
-        self.gamma = share("HazanKaleBandit", "gamma", default_gamma if gamma is None else gamma)
+        self.gamma = checks.share("HazanKaleBandit", "gamma", default_gamma if gamma is None else gamma)
         core = new_core(
             mechanism=no_noise(size),
             rule=ProjectedDescent(self.eta, np.zeros(size)),

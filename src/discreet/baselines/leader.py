@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from discreet import checks
-from discreet.baselines.hazan_kale import NOT_PRIVATE
+from discreet.baselines.no_promise import NOT_PRIVATE
 from discreet.learners.arguments import keeps_arguments, named_items
 from discreet.learners.core import new_core
 from discreet.learners.feedback import FunctionFeedback
@@ -26,6 +26,13 @@ class FollowTheApproximateLeader(FunctionFeedback):
         H: Strong convexity; by default 4 M sqrt((1 + ln T) / (n T)), which balances
             8 M^2 (1 + ln T) / H and T H n / 2.
         seed: Makes a run repeatable.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> learner = FollowTheApproximateLeader(2, T=100, H=4.0)
+        >>> learner.tell(learner.ask(), Modular([1.0, -1.0]))
+        >>> learner.point
+        array([0.  , 0.25])
     """
 
     @keeps_arguments

@@ -33,6 +33,13 @@ class NoisedGradients(FunctionFeedback):
         |g|_1 <= 4M in exact integers, so replacing it moves 8M in L1. Noise: discrete Laplace of scale
         8M / epsilon on every coordinate of every gradient, before it is added to anything.
         It is the case of one node per round of `docs/guarantees.md#factorisations`.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> learner = NoisedGradients(["tea", "milk"], T=1000, epsilon=1.0)
+        >>> learner.tell(learner.ask(), Modular([0.5, -0.5]))
+        >>> learner.guarantee.epsilon, learner.guarantee.local
+        (1.0, True)
     """
 
     @keeps_arguments

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
+from discreet.baselines.no_promise import NOT_PRIVATE
 from discreet.bounds.dual_averaging import bandit_tuning
 from discreet.learners.arguments import cost_interval, keeps_arguments, named_items
 from discreet.learners.bandit import EXPLORATION, STEP
@@ -15,10 +16,7 @@ from discreet.learners.limits import subgradient_limits
 from discreet.learners.scalar_release import AsItIs
 from discreet.prefix_sums.plain import no_noise
 from discreet.privacy.grid import DEFAULT_UNITS
-from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import Seed, as_source
-
-NOT_PRIVATE = Guarantee(epsilon=float("inf")).void("it adds no noise")
 
 
 class BanditWithoutNoise(BanditFeedback):
@@ -30,6 +28,12 @@ class BanditWithoutNoise(BanditFeedback):
         exploration: Multiplies the exploration of least regret bound.
         step: Multiplies the step of least regret bound.
         seed: Makes a run repeatable.
+
+    Examples:
+        >>> learner = BanditWithoutNoise(["tea", "milk"], cost_range=(0, 1))
+        >>> learner.tell(learner.ask(), 0.5)
+        >>> learner.rounds, learner.guarantee.private
+        (1, False)
     """
 
     @keeps_arguments
@@ -66,6 +70,14 @@ class FullInformationWithoutNoise(FunctionFeedback):
         items: The number of items, or their names.
         cost_range: The range of costs.
         seed: Makes a run repeatable.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> learner = FullInformationWithoutNoise(2, cost_range=(-1, 1))
+        >>> for _ in range(50):
+        ...     learner.tell(learner.ask(), Modular([0.5, -0.5]))
+        >>> learner.point
+        array([0., 1.])
     """
 
     @keeps_arguments

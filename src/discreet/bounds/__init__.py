@@ -3,6 +3,13 @@
 Notation as in the paper: n items, T rounds, costs in [-M, M], privacy loss epsilon, strong
 convexity H, exploration gamma. Every function returns a bound on the expected regret over T
 rounds against the best fixed set, or the parameter that makes a bound least.
+
+Examples:
+    >>> hazan_kale(n=9, T=100, M=1.0)  # without privacy: 4 M sqrt(n T)
+    120.0
+    >>> H = submod_pftal_tuning(9, 2**20, 1.0, 1.0)
+    >>> submod_pftal(9, 2**20, 1.0, 1.0, H) > hazan_kale(9, 2**20, 1.0)
+    True
 """
 
 from discreet.bounds.corrected import (

@@ -24,14 +24,6 @@ def nonnegative(owner: str, **values: float) -> None:
             raise checks.complaint(owner, name, "a number of at least 0", value)
 
 
-def share(owner: str, name: str, value: float) -> float:
-    """A number in (0, 1]."""
-    number = checks.positive_number(owner, name, value)
-    if number > 1:
-        raise checks.complaint(owner, name, "a number in (0, 1]", value)
-    return number
-
-
 def best_on_grid(bound: Callable[[float], float]) -> float:
     """The number in (0, 1], in steps of 1%, at which a bound is least."""
     return min((math.pow(1.01, -k) for k in range(1500)), key=bound)

@@ -26,7 +26,8 @@ import math
 from typing import Literal
 
 from discreet import checks
-from discreet.bounds.arguments import best_on_grid, positive, share, sizes
+from discreet.bounds.arguments import best_on_grid, positive, sizes
+from discreet.checks import share
 
 Noise = Literal["laplace", "spherical"]
 

@@ -6,7 +6,8 @@ written beside each and shown in `docs/errata.md`; the true versions are in `bou
 
 import math
 
-from discreet.bounds.arguments import best_on_grid, positive, share, sizes
+from discreet.bounds.arguments import best_on_grid, positive, sizes
+from discreet.checks import share
 
 
 def ftal(T: int, L: float, H: float, D: float) -> float:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import pathlib
 
-from discreet.atomic_files import write_atomically
 from discreet.auditing.figure import plot_audits
 from discreet.auditing.report import Audit
 from discreet.auditing.shipped import audit_named, find
 from discreet.cli.output import print_json, table
-from discreet.errors import InvalidArgument
+from discreet.simulation.canvas import save
 
 
 def run(
@@ -30,7 +28,7 @@ def run(
         names, n=n, epsilon=epsilon, runs=runs, confidence=confidence, seed=seed, progress=progress
     )
     if plot is not None:
-        _draw(plot, audits)
+        save(plot_audits(audits), plot)
     if json:
         print_json([audit.to_dict() for audit in audits])
     elif markdown:
@@ -76,16 +74,3 @@ def _figures(audit: Audit) -> list[str]:
         f"{audit.least_found:.3f}" if audit.to_dict()["least_found"] is not None else "-",
         f"{audit.runs:,}",
     ]
-
-
-def _draw(path: pathlib.Path, audits: list[Audit]) -> None:
-    picture = io.BytesIO()
-    kind = path.suffix.lstrip(".").lower() or "svg"
-    figure = plot_audits(audits).get_figure(root=True)
-    assert figure is not None
-    try:
-        dates = {"Date": None} if kind == "svg" else None  # the same audit gives the same file
-        figure.savefig(picture, format=kind, bbox_inches="tight", metadata=dates)
-    except ValueError:
-        raise InvalidArgument(f"Pictures can be svg, png or pdf. Got {path.name} instead.") from None
-    write_atomically(path, picture.getvalue())

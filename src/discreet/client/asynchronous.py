@@ -17,7 +17,12 @@ Answer = TypeVar("Answer")
 
 
 class AsyncClient(Base):
-    """Learners behind a service: `Client` with methods to be awaited. Its arguments are the same."""
+    """Learners behind a service: `Client` with methods to be awaited. Its arguments are the same.
+
+    Examples:
+        >>> AsyncClient("http://127.0.0.1:8710", "discreet_...")
+        AsyncClient('http://127.0.0.1:8710')
+    """
 
     @overload
     async def ask(

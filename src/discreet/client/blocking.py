@@ -32,6 +32,10 @@ class Client(Base):
         allow_insecure: Whether keys and costs may travel unencrypted to other machines.
         verify: The certificates that are trusted; httpx's by default.
         proxy: The address of a proxy. Those that the environment names are not used.
+
+    Examples:
+        >>> Client("http://127.0.0.1:8710", "discreet_...")
+        Client('http://127.0.0.1:8710')
     """
 
     @overload

@@ -37,6 +37,10 @@ class Pinned:
         `OneBit` makes it: a server, or whoever reads the wire, needs no trust. The bound of epsilon for
         one person holds if no more than rounds_per_person of their costs are told: each bit that leaves
         is a release, also one that the service does not count. Proof: `docs/guarantees.md#one-bit`.
+
+    Examples:
+        >>> Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=4).randomizer()
+        OneBit(epsilon=0.25, cost_range=(0.0, 1.0))
     """
 
     epsilon: float

@@ -40,6 +40,7 @@ from discreet.environments.registry import (
 )
 from discreet.environments.shops import Shop
 from discreet.environments.stream import FunctionStream, Stream, chain_costs, prefix_cost
+from discreet.environments.stream_check import check_stream
 from discreet.environments.switching_pools import switching_cuts
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "adversary",
     "baskets",
     "chain_costs",
+    "check_stream",
     "checkout",
     "concave",
     "concave_with_prices",

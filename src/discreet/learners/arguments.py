@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import FloatArray
+from discreet.learners.decision import Item
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
@@ -22,16 +23,32 @@ SMALLEST_WIDTH, LARGEST_WIDTH = 1e-100, 1e100
 _NOT_KEPT = {"seed", "source"}
 
 
-def named_items(owner: str, items: int | Iterable[Hashable]) -> tuple[Hashable, ...]:
+def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
     """The names of the items: 0, 1, ... where only their number is given."""
     if isinstance(items, int | np.integer) and not isinstance(items, bool):
-        return tuple(range(checks.integer(owner, "items", items, 1)))
+        numbers: tuple[Any, ...] = tuple(range(checks.integer(owner, "items", items, 1)))
+        return numbers
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
         raise checks.complaint(owner, "items", "a number or an iterable of names", items)
     names = tuple(items)
     if not names or len(set(names)) < len(names):
         raise checks.complaint(owner, "items", "at least one name, all different", names)
     return names
+
+
+def counted(items: int | Iterable[Item]) -> int | Iterable[Item]:
+    """The number of items instead of their names 0, 1, ...: a class of somebody's own may want no names.
+
+    Examples:
+        >>> counted([0, 1, 2]), counted(["tea", "milk"])
+        (3, ['tea', 'milk'])
+    """
+    numbered = (
+        isinstance(items, list | tuple)
+        and len(items) > 0
+        and all(type(item) is int and item == k for k, item in enumerate(items))
+    )
+    return len(items) if numbered else items  # type: ignore[arg-type] # a list or a tuple
 
 
 def first_point(
@@ -70,9 +87,11 @@ def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float
 
 
 def keeps_arguments(constructor: Constructor) -> Constructor:
-    """Decorate the constructor of a learner: note its arguments, so that a saved file can repeat the call.
+    """Decorate the constructor of a learner: note its arguments, so that the call can be repeated.
 
-    The first argument, the items, is kept apart (as the names it stands for).
+    A file does so when its learner is loaded, and a simulation for each of its seeds. The first argument
+    stands for the items, by their number or their names (see `named_items`); what is noted of it are the
+    names. Sequences may come back as lists.
     """
     signature = inspect.signature(constructor)
     own, _, *others = signature.parameters

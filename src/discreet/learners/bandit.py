@@ -11,9 +11,16 @@ from discreet import checks
 from discreet.bounds.dual_averaging import bandit_dual_averaging, bandit_tuning, start_range
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
-from discreet.learners.bandit_core import RELEASED, UPDATES, BanditCore, learn_released, new_bandit_core
+from discreet.learners.bandit_core import (
+    RELEASED,
+    UPDATES,
+    BanditCore,
+    learn_released,
+    new_bandit_core,
+    step_of,
+)
 from discreet.learners.base import EXPIRE_AFTER
-from discreet.learners.decision import Decision
+from discreet.learners.decision import Decision, Item
 from discreet.learners.draw import TOLD, Draw
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.scalar_release import AsBit, with_laplace
@@ -34,7 +41,7 @@ EXPLORATION, STEP = 0.4, 3.0
 LONGER_BLOCKS = 2
 
 
-class BanditLearner(BanditFeedback):
+class BanditLearner(BanditFeedback[Item]):
     """Choose subsets, be told what the chosen one cost, keep every cost private.
 
     Args:
@@ -84,7 +91,7 @@ class BanditLearner(BanditFeedback):
     @keeps_arguments
     def __init__(
         self,
-        items: int | Iterable[Hashable],
+        items: int | Iterable[Item],
         epsilon: float | Fraction,
         cost_range: tuple[float, float],
         *,
@@ -145,7 +152,8 @@ class BanditLearner(BanditFeedback):
         )
         self.mode: Mode = mode
         self._second_moment = moment
-        self.noise_variance = noise * (0.5 * high - 0.5 * low) ** 2
+        self._half = 0.5 * high - 0.5 * low
+        self.noise_variance = noise * self._half**2
         self._rounds_per_draw = length
         self._takes_available = length == 1
 
@@ -155,6 +163,14 @@ class BanditLearner(BanditFeedback):
         return self._core.length
 
     @property
+    def step(self) -> float:
+        """The step now: levels are start - step * (sum of all gradient estimates, in costs). It falls.
+
+        The argument of this name multiplies it.
+        """
+        return step_of(self._core) / self._half
+
+    @property
     def mean_cost(self) -> float | None:
         """The mean of all costs (or rewards) so far, from what was released of them; None before any was."""
         core = self._core
@@ -162,8 +178,7 @@ class BanditLearner(BanditFeedback):
         if updates == 0:
             return None
         mean = released / (updates * core.length) / core.units
-        half = 0.5 * core.high - 0.5 * core.low
-        return float(self._sign * (core.low + half + mean * half))
+        return float(self._sign * (core.low + self._half + mean * self._half))
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
@@ -175,7 +190,7 @@ class BanditLearner(BanditFeedback):
         return bandit_dual_averaging(
             len(self.items),
             rounds,
-            0.5 * core.high - 0.5 * core.low,
+            self._half,
             self._second_moment + 3,  # what a baseline on the wrong side can add
             core.exploration,
             core.step,

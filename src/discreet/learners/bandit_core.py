@@ -205,9 +205,16 @@ def share_of(core: BanditCore, number: int, probability: float, baseline: float)
 
 
 @kernel
+def step_of(core: BanditCore) -> float:
+    """The present step eta_t, which takes gradients in halves of the range."""
+    eta: float = core.step * (core.rounds[UPDATES] + 1.0) ** (-2.0 / 3.0)
+    return eta
+
+
+@kernel
 def move_point(core: BanditCore) -> None:
     """The point that the sum of estimates leads to."""
-    eta = core.step * (core.rounds[UPDATES] + 1.0) ** (-2.0 / 3.0) / core.units
+    eta = step_of(core) / core.units
     for i in range(core.x.size):
         core.levels[i] = core.start[i] - eta * core.gradients[i]
         core.x[i] = clip_to_cube(core.levels[i])

@@ -8,7 +8,7 @@ import operator
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, Self, overload
+from typing import Any, Generic, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,12 @@ from discreet.errors import (
     UnknownDecision,
 )
 from discreet.learners import pending
-from discreet.learners.arguments import notes_arguments, restored_argument
+from discreet.learners.arguments import counted, notes_arguments, restored_argument
 from discreet.learners.core import choose, horizon_of
-from discreet.learners.decision import Decision
+from discreet.learners.decision import Decision, Item
 from discreet.learners.draw import SIZE, Draw, new_draw
 from discreet.learners.restored import check_core
-from discreet.privacy.exclusive import Exclusive
+from discreet.privacy.exclusive import Exclusive, overwrite
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.uniform import DRY
 from discreet.randomness import Seed, WordArray, WordSource
@@ -40,11 +40,11 @@ from discreet.randomness import Seed, WordArray, WordSource
 EXPIRE_AFTER = 100_000
 
 
-class Learner(Exclusive):
+class Learner(Exclusive, Generic[Item]):
     """Chooses subsets and learns from their costs.
 
-    Subclasses build a `core` (see `discreet.learners.core`) and say what it guarantees; their constructors
-    are decorated with `keeps_arguments`, so that they can be saved.
+    Subclasses build a `core` (see `discreet.learners.core`) and say what it guarantees. Their constructors
+    take the items first, and are decorated with `keeps_arguments`, so that they can be saved and simulated.
 
     Args:
         items: The names of the items (see `named_items`).
@@ -68,7 +68,7 @@ class Learner(Exclusive):
 
     def __init__(
         self,
-        items: tuple[Hashable, ...],
+        items: tuple[Item, ...],
         core: Any,
         source: WordSource,
         guarantee: Guarantee,
@@ -113,13 +113,16 @@ class Learner(Exclusive):
         return len(self._pending)
 
     @overload
-    def ask(self, *, available: Iterable[Hashable] | None = None) -> Decision: ...
+    def ask(self, *, available: Iterable[Hashable] | None = None) -> Decision[Item]: ...
     @overload
-    def ask(self, count: int, *, available: Iterable[Hashable] | None = None) -> list[Decision]: ...
+    def ask(self, count: int, *, available: Iterable[Hashable] | None = None) -> list[Decision[Item]]: ...
     def ask(
         self, count: int | None = None, *, available: Iterable[Hashable] | None = None
-    ) -> Decision | list[Decision]:
+    ) -> Decision[Item] | list[Decision[Item]]:
         """Choose a subset, or a list of `count` of them.
+
+        The first ones are often all items or none: the items whose level reaches a random threshold are
+        taken, and at first all have the same level.
 
         Args:
             count: How many decisions, at most `expire_after`; None for one, not in a list.
@@ -134,6 +137,15 @@ class Learner(Exclusive):
         with self._alone():
             decisions = [self._ask(among) for _ in range(wanted)]
         return decisions[0] if count is None else decisions
+
+    @abstractmethod
+    def tell(self, decision: Decision | int, feedback: Any, /) -> None:
+        """Learn from what a decision cost: one number, or the whole cost function of its round.
+
+        Args:
+            decision: What `ask` returned, or its id; in any order, however late, but once.
+            feedback: What this kind of learner is told.
+        """
 
     def _among(self, available: Iterable[Hashable] | None) -> IntArray:
         """The numbers of the items that can be chosen."""
@@ -153,7 +165,7 @@ class Learner(Exclusive):
             raise checks.complaint(owner, "available", "items of this learner", sorted(map(str, strangers)))
         return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
 
-    def _ask(self, among: IntArray) -> Decision:
+    def _ask(self, among: IntArray) -> Decision[Item]:
         self._expire(self._asked + 1 - self.expire_after)
         if self._drawn is None or self._asked % self._rounds_per_draw == 0:
             last = self._drawn
@@ -243,13 +255,19 @@ class Learner(Exclusive):
 
     @classmethod
     def _made(cls, items: Iterable[Hashable], arguments: dict[str, Any], **others: Any) -> Self:
+        """What the constructor makes of items and of arguments as `keeps_arguments` noted them."""
         given = {name: restored_argument(value) for name, value in arguments.items()}
-        return cls(items, **given, **others)  # type: ignore[arg-type] # the constructors of subclasses
+        return cls(counted(items), **given, **others)  # type: ignore[arg-type] # a subclass's
 
     def _kept_arguments(self) -> dict[str, Any]:
         if not hasattr(self, "_arguments"):
             raise InvalidType(
                 f"A {type(self).__name__} is made from data: it is neither saved nor made anew."
+            )
+        if not notes_arguments(type(self)):
+            raise InvalidType(
+                f"A {type(self).__name__} cannot be saved or made anew: its constructor is not decorated "
+                "with `keeps_arguments`, so nobody could repeat the call."
             )
         return self._arguments
 
@@ -275,11 +293,6 @@ class Learner(Exclusive):
 
     def _settings(self) -> dict[str, Any]:
         kept = self._kept_arguments()
-        if not notes_arguments(type(self)):
-            raise InvalidType(
-                f"A {type(self).__name__} cannot be saved: its constructor is not decorated with "
-                "`keeps_arguments`, so a file could not repeat the call."
-            )
         if not all(isinstance(item, str | int | np.integer) for item in self.items):
             raise InvalidType(
                 "Only a learner whose items are named by strings or whole numbers can be saved."
@@ -312,7 +325,7 @@ class Learner(Exclusive):
 
     def _load(self, saved: Any) -> None:
         owner = type(self).__name__
-        pending.put_back(owner, self._core, saved)
+        overwrite(owner, pending.arrays_of(self._core), saved)
         check_core(owner, self._core)
         self._pending, self._drawn = pending.unpacked(
             owner, saved, len(self.items), self._asked, self._rounds_per_draw

@@ -61,7 +61,7 @@ class BatchedCore(NamedTuple):
         vector: Room for a gradient in units; secret while a round lasts.
         block: The sum of the open block's gradients, in units; secret.
         counts: IN_BLOCK, rounds in the open block; LENGTH, how many it will have; BLOCKS, how many are
-        closed.
+            closed.
         released: The sum of all released blocks, in values.
         before: The same before the last block.
         adapted: SPENT, the D of the step; EXACT_LENGTH, the length before rounding.
@@ -149,7 +149,7 @@ def _learn_in_block(core: BatchedCore, draw: Draw, costs: FloatArray, words: Wor
 @kernel
 def move(core: BatchedCore) -> None:
     """Close a block: adapt the step and the length to what was released, and move the point."""
-    eta = ALPHA * core.range / core.adapted[SPENT]
+    eta = step_of(core)
     energy = 0.0
     for i in range(core.x.size):
         core.released[i] *= core.limits.step
@@ -160,7 +160,7 @@ def move(core: BatchedCore) -> None:
         )
         core.adapted[SPENT] += max(0.0, new * core.x[i] - least)
         core.before[i] = core.released[i]
-    eta = ALPHA * core.range / core.adapted[SPENT]
+    eta = step_of(core)
     for i in range(core.x.size):
         core.levels[i] = core.start[i] - eta * core.released[i]
         core.x[i] = clip_to_cube(core.levels[i])
@@ -171,6 +171,13 @@ def move(core: BatchedCore) -> None:
     core.counts[IN_BLOCK] = 0
     core.counts[LENGTH] = int(core.adapted[EXACT_LENGTH])
     core.counts[BLOCKS] += 1
+
+
+@kernel
+def step_of(core: BatchedCore) -> float:
+    """The present step eta, which takes values of gradients."""
+    eta: float = ALPHA * core.range / core.adapted[SPENT]
+    return eta
 
 
 @kernel

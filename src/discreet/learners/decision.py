@@ -2,18 +2,36 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic
+
+# Names of items are of any kind. Type checkers find out which from the items that a learner is given; where
+# that is only their number, or a learner is loaded, they let any name pass. Python 3.11 knows no defaults.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Item = TypeVar("Item", bound=Hashable, covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    Item = TypeVar("Item", bound=Hashable, covariant=True)
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Generic[Item]):
     """A chosen subset.
 
     Attributes:
         id: Names the decision when its cost is told.
         subset: The chosen items, as the caller named them.
         round: When it was chosen, counting from 1.
+
+    Examples:
+        >>> from discreet import BanditLearner
+        >>> decision = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1)).ask()
+        >>> decision.id, decision.round, decision.subset <= {"tea", "milk"}
+        (1, 1, True)
     """
 
     id: int
-    subset: frozenset[Hashable]
+    subset: frozenset[Item]
     round: int

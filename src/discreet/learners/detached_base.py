@@ -18,6 +18,7 @@ from discreet.learners.core import choose_many
 from discreet.learners.draw import SIZE
 from discreet.learners.encoding import arrays_from, arrays_to_bytes
 from discreet.learners.restored import check_core
+from discreet.privacy.exclusive import overwrite
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import WordArray
 
@@ -178,12 +179,13 @@ class Detached(ABC):
         owner = type(self._learner).__name__
         arrays = arrays_from(owner, state)
         with self._lock:
-            before = {name: array.copy() for name, array in pending.arrays_of(self._core).items()}
+            present = pending.arrays_of(self._core)
+            before = {name: array.copy() for name, array in present.items()}
             try:
-                pending.put_back(owner, self._core, arrays)
+                overwrite(owner, present, arrays)
                 check_core(owner, self._core)
             except DiscreetError:
-                pending.put_back(owner, self._core, before)
+                overwrite(owner, present, before)
                 raise
 
     def fold(self, draws: Sequence[bytes], payloads: Sequence[bytes]) -> None:

@@ -11,14 +11,14 @@ from discreet.checks import FloatArray
 from discreet.errors import AlreadyTold, HorizonReached, InvalidArgument, InvalidType
 from discreet.learners.base import Learner
 from discreet.learners.core import learn_cost, learn_function
-from discreet.learners.decision import Decision
+from discreet.learners.decision import Decision, Item
 from discreet.learners.draw import Draw
 from discreet.privacy.grid import number_or_nan
 from discreet.randomness import WordArray
 from discreet.set_functions import FromCallable, SetFunction
 
 
-class BanditFeedback(Learner):
+class BanditFeedback(Learner[Item]):
     """A learner that is told one number: what the chosen set cost."""
 
     def tell(self, decision: Decision | int, cost: Any) -> None:
@@ -65,7 +65,7 @@ class BanditFeedback(Learner):
         return self._cost_step(draw, float("nan"))
 
 
-class FunctionFeedback(Learner):
+class FunctionFeedback(Learner[Item]):
     """A learner that is told the whole cost function of the round."""
 
     def tell(self, decision: Decision | int, function: SetFunction | Callable[[Any], float]) -> None:

@@ -12,8 +12,9 @@ from discreet.bounds import dual_averaging as bounds
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.base import EXPIRE_AFTER
-from discreet.learners.batched_core import ALPHA, LENGTH, new_batched_core
+from discreet.learners.batched_core import ALPHA, LENGTH, new_batched_core, step_of
 from discreet.learners.core import new_core
+from discreet.learners.decision import Item
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.limits import Limits, subgradient_limits
 from discreet.learners.update_rules import DualAveraging
@@ -33,7 +34,7 @@ Method = Literal["batched", "tree"]
 LONGEST_OVER_SHORTEST = 16
 
 
-class FullInformationLearner(FunctionFeedback):
+class FullInformationLearner(FunctionFeedback[Item]):
     """Choose subsets, be told the whole cost function afterwards, keep every function private.
 
     Args:
@@ -82,7 +83,7 @@ class FullInformationLearner(FunctionFeedback):
     @keeps_arguments
     def __init__(
         self,
-        items: int | Iterable[Hashable],
+        items: int | Iterable[Item],
         epsilon: float | Fraction,
         cost_range: tuple[float, float],
         *,
@@ -161,6 +162,11 @@ class FullInformationLearner(FunctionFeedback):
         """For how many rounds the point is held now; 1 for the tree."""
         return int(self._core.counts[LENGTH]) if self.method == "batched" else 1
 
+    @property
+    def step(self) -> float:
+        """The step now: levels are start - step * (sum of all released gradients). That of blocks adapts."""
+        return float(self._core.rule.eta if self.method == "tree" else step_of(self._core))
+
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
@@ -181,6 +187,7 @@ class FullInformationLearner(FunctionFeedback):
             self.noise_variance,
             core.shortest,
             core.longest,
+            alpha=ALPHA,
             squared_gradient=squared_gradient(self._limits, self._bound),
             start_range=core.range,
             first_spent=ALPHA * n * math.sqrt(self.noise_variance),

@@ -63,14 +63,6 @@ def _walk(part: Any, prefix: str = "") -> Iterator[tuple[str, npt.NDArray[Any]]]
             yield from _walk(value, f"{prefix}{name}.")
 
 
-def put_back(owner: str, core: Any, saved: Arrays) -> None:
-    """Overwrite the arrays of a core with saved ones of the same shapes."""
-    for name, array in arrays_of(core).items():
-        if name not in saved or saved[name].shape != array.shape or saved[name].dtype != array.dtype:
-            raise InvalidArgument(f"The saved state does not fit a {owner}: '{name}' differs.")
-        array[...] = saved[name]
-
-
 def packed(pending: Mapping[int, Draw], drawn: Draw | None) -> dict[str, npt.NDArray[Any]]:
     """Open decisions and the last draw as a few arrays; a draw that several decisions share is kept once."""
     draws = list({id(draw): draw for draw in [*pending.values(), *([drawn] if drawn else [])]}.values())

@@ -23,6 +23,13 @@ class Minimum:
         assumes_submodular: Whether the bound holds only if f is submodular, which was not checked.
             It is so for functions given as Python code or as a table.
         iterations: Chain passes or max-flows used.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> from discreet.set_functions import Modular
+        >>> found = minimize(Modular([1.0, -2.0]))
+        >>> found.set, found.value, found.gap, found.certified
+        (frozenset({1}), -2.0, 0.0, True)
     """
 
     set: frozenset[int]

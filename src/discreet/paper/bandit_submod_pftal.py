@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.bounds import bandit_submod_pftal_stated_tuning
-from discreet.bounds.arguments import share
 from discreet.bounds.corrected import Noise
+from discreet.checks import share
 from discreet.errors import InvalidArgument
 from discreet.learners.arguments import first_point, keeps_arguments
 from discreet.learners.core import new_core

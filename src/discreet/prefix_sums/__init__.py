@@ -1,13 +1,19 @@
 """Private prefix sums: the sum of all private vectors so far, released after every round.
 
-============================  =================================  ====================================
-class                         noise                              use it when
-============================  =================================  ====================================
-:class:`KAryTree`             exact, Laplace                     the number of rounds is known
-:class:`Epochs`               exact, Laplace                     it is not
-:class:`BinaryTree`           exact, Laplace or Gaussian         comparing with the literature
-:class:`SquareRootToeplitz`   Gaussian, in floating point        (epsilon, delta) is enough
-============================  =================================  ====================================
+| class | noise | use it when |
+|---|---|---|
+| :class:`KAryTree` | exact, Laplace | the number of rounds is known |
+| :class:`Epochs` | exact, Laplace | it is not |
+| :class:`BinaryTree` | exact, Laplace or Gaussian | comparing with the literature |
+| :class:`SquareRootToeplitz` | Gaussian, in floating point | (epsilon, delta) is enough |
+
+Examples:
+    >>> import numpy as np
+    >>> from discreet.privacy import Budget, VectorBound
+    >>> sums = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
+    >>> released = sums.add(np.array([3, -4]))  # a private vector goes in, a noisy sum comes out
+    >>> released.round, released.values.shape, sums.guarantee.private
+    (1, (2,), True)
 """
 
 from discreet.prefix_sums.base import PrefixSum, Released

@@ -191,6 +191,11 @@ class SquareRootToeplitz(CompiledPrefixSum):
         |C e_1|^2 D2^2 / (2 rho): rho-zCDP **over the real numbers**. The sums are exact
         integers, the noise is made of floats, and the proof does not cover their
         rounding: `docs/guarantees.md#gaussian-noise`.
+
+    Examples:
+        >>> sums = SquareRootToeplitz(2, 1000, VectorBound(coordinate=10, l1=20), Budget(rho=0.5))
+        >>> sums.add(np.array([3, -4])).round, sums.guarantee.exact
+        (1, False)
     """
 
     def __init__(

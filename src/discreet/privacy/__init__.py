@@ -1,6 +1,10 @@
 """What makes a release private: guarantees, sensitivities that are enforced, and exact noise.
 
 Importing this package compiles nothing; the parts with kernels load on use.
+
+Examples:
+    >>> Guarantee(epsilon=0.5).composed(rounds_per_person=2).epsilon
+    1.0
 """
 
 import importlib

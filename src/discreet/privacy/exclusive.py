@@ -139,12 +139,7 @@ class Exclusive(ABC):
 
     def _load(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
         """Put saved arrays in place of the present ones, which have the same shapes."""
-        for name, array in self._arrays().items():
-            if name not in saved or saved[name].shape != array.shape or saved[name].dtype != array.dtype:
-                raise InvalidArgument(
-                    f"The saved state does not fit a {type(self).__name__}: '{name}' differs."
-                )
-            array[...] = saved[name]
+        overwrite(type(self).__name__, self._arrays(), saved)
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
@@ -179,6 +174,16 @@ class Exclusive(ABC):
             f"A {type(self).__name__} cannot be copied or pickled: two copies would share noise. "
             "Save and load it instead."
         )
+
+
+def overwrite(
+    owner: str, arrays: Mapping[str, npt.NDArray[Any]], saved: Mapping[str, npt.NDArray[Any]]
+) -> None:
+    """Put saved arrays in place of the present ones, which must have the same shapes and types."""
+    for name, array in arrays.items():
+        if name not in saved or saved[name].shape != array.shape or saved[name].dtype != array.dtype:
+            raise InvalidArgument(f"The saved state does not fit a {owner}: '{name}' differs.")
+        array[...] = saved[name]
 
 
 def _packed(array: npt.NDArray[Any]) -> dict[str, Any]:

@@ -40,6 +40,14 @@ class Guarantee:
         private: Whether the promise holds in this configuration.
         reason: If not, why.
         proof: Where the proof is written.
+
+    Examples:
+        >>> promise = Guarantee(epsilon=0.5, local=True)
+        >>> promise.epsilon, promise.delta, promise.private
+        (0.5, 0.0, True)
+        >>> print(promise.void("it has a seed"))
+        NOT PRIVATE: it has a seed. The figures it would have otherwise: epsilon = 0.5, delta = 0,
+        neighbours: replace one round.
     """
 
     epsilon: float | None = None

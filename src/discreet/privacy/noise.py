@@ -3,12 +3,10 @@
 Both laws are sampled in integer arithmetic alone, without any rounding, for a
 rational scale: the probability of every outcome is the stated one.
 
-=========  =====================================  =========================================
-law        probability of the integer z           sampler
-=========  =====================================  =========================================
-Laplace    proportional to exp(-abs(z) / scale)   von Neumann's exponential on a grid
-Gaussian   proportional to exp(-z^2 / (2 s^2))    rejection from Laplace, coins as Karney's
-=========  =====================================  =========================================
+| law | probability of the integer z | sampler |
+|---|---|---|
+| Laplace | proportional to exp(-abs(z) / scale) | von Neumann's exponential on a grid |
+| Gaussian | proportional to exp(-z^2 / (2 s^2)) | rejection from Laplace, coins as Karney's |
 
 Results are returned modulo 2^64, as int64, so an outcome too large for 64 bits is
 neither cut off nor an error. Adding modulo 2^64 is post-processing of adding in

@@ -1,14 +1,16 @@
 """Private numbers, one at a time: randomise on arrival, and all that follows is post-processing.
 
-=====================  ========  ==============================================================
-class                  trust     what is released
-=====================  ========  ==============================================================
-:class:`OneBit`        local     one bit; least second moment of all local ones, at every epsilon
-:class:`LaplaceOnGrid` local     the value plus noise; for values near the midpoint
-:class:`Blocks`        central   noisy means of blocks; less noise for epsilon below about 0.8
-=====================  ========  ==============================================================
+| class | trust | what is released |
+|---|---|---|
+| :class:`OneBit` | local | one bit; least second moment of all local ones, at every epsilon |
+| :class:`LaplaceOnGrid` | local | the value plus noise; for values near the midpoint |
+| :class:`Blocks` | central | noisy means of blocks; less noise for epsilon below about 0.8 |
 
 Importing this package and using :class:`OneBit` loads no compiler.
+
+Examples:
+    >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(0.3) in (0, 1)
+    True
 """
 
 import importlib

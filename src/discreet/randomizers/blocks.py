@@ -44,8 +44,6 @@ class Blocks(Exclusive):
         (True, True)
     """
 
-    local = False
-
     def __init__(
         self,
         epsilon: float | Fraction,

@@ -30,8 +30,6 @@ class LaplaceOnGrid:
         True
     """
 
-    local = True
-
     def __init__(
         self,
         epsilon: float | Fraction,

@@ -54,8 +54,6 @@ class OneBit:
         (True, 1.582)
     """
 
-    local = True
-
     def __init__(
         self,
         epsilon: float | Fraction,

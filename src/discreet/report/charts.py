@@ -7,14 +7,13 @@ from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.container import BarContainer
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from discreet.report.html import Html, element, joined
 from discreet.report.svg import inline_svg
+from discreet.simulation.canvas import figure_of, new_figure
 
 #: The size of a sample in the legend, in inches of 72 units.
 _SAMPLE = (0.5, 0.194)
@@ -30,11 +29,9 @@ def chart(name: str, axes: Axes, title: str, caption: Iterable[str] = (), *, leg
         caption: More sentences.
         legend: Whether there is one, of all that has a label.
     """
-    drawn = axes.get_figure(root=True)
-    assert isinstance(drawn, Figure)
     text = element("figcaption", element("strong", f"{title}."), " ", " ".join(caption))
     below = legend_of(name, [axes]) if legend else Html("")
-    return element("figure", inline_svg(drawn, name, title), below, text)
+    return element("figure", inline_svg(figure_of(axes), name, title), below, text)
 
 
 def legend_of(name: str, several: Sequence[Axes]) -> Html:
@@ -58,8 +55,7 @@ def grid(charts: Iterable[Html], *, small: bool = False) -> Html:
 
 def _sample(name: str, handle: Any) -> Html:
     """A short piece of a line with its marker, or of a bar."""
-    figure = Figure(figsize=_SAMPLE)
-    FigureCanvasAgg(figure)
+    figure = new_figure(_SAMPLE, layout=None)
     piece: Artist
     if isinstance(handle, BarContainer):
         piece, like = Rectangle((0.04, 0.15), 0.92, 0.7), handle.patches[0]

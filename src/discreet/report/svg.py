@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import re
 from xml.etree import ElementTree
 
-import matplotlib
 from matplotlib.figure import Figure
 
 from discreet.report.html import Html
+from discreet.simulation.canvas import picture
 from discreet.simulation.looks import COLOURS, GRID, INK, MUTED
 
 _SVG = "http://www.w3.org/2000/svg"
@@ -22,7 +21,7 @@ _VARIABLES = {colour.lower(): f"var(--s{k},{colour.lower()})" for k, colour in e
 }
 #: Attributes with coordinates, which need no more than two decimals.
 _COORDINATES = ("d", "x", "y", "width", "height", "transform", "points")
-_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
+_METADATA = {"Creator": None, "Format": None, "Type": None}
 
 
 def inline_svg(figure: Figure, name: str, title: str = "") -> Html:
@@ -33,10 +32,7 @@ def inline_svg(figure: Figure, name: str, title: str = "") -> Html:
         name: Begins the ids of its elements, so that they differ from those of other figures.
         title: What it shows, for those who do not see it; without one it counts as decoration.
     """
-    drawn = io.BytesIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "discreet"}):
-        figure.savefig(drawn, format="svg", transparent=True, metadata=_METADATA)
-    root = ElementTree.fromstring(drawn.getvalue())
+    root = ElementTree.fromstring(picture(figure, "svg", text=True, transparent=True, metadata=_METADATA))
     _keep_what_is_drawn(root)
     _name_ids(root, name)
     for node in root.iter():

@@ -3,10 +3,12 @@
 Every function gives its value on a set, its values along a chain in one pass, a certified
 range, and a JSON description. They add up (`f + g`), scale (`2 * f`), `shift`, `restrict`,
 `contract` and `complement`.
-"""
 
-from collections.abc import Mapping
-from typing import Any
+Examples:
+    >>> f = Cut([[0, 2], [1, 0]]) + Modular([-3, 1])
+    >>> f([0]), f.chain_values([1, 0])
+    (-1.0, array([ 0.,  2., -2.]))
+"""
 
 from discreet.set_functions.algebra import Complement, Contraction, Restriction, Scaled, Sum
 from discreet.set_functions.base import SetFunction
@@ -44,16 +46,5 @@ __all__ = [
     "SubmodularityCheck",
     "Sum",
     "Table",
-    "from_dict",
     "is_submodular",
 ]
-
-
-def from_dict(description: Mapping[str, Any]) -> SetFunction:
-    """The set function that `to_dict` described.
-
-    Examples:
-        >>> from_dict(Iwata(5).to_dict())
-        Iwata(n=5)
-    """
-    return SetFunction.from_dict(description)

@@ -31,6 +31,15 @@ class SetFunction(ABC):
 
     Attributes:
         n: The number of items.
+
+    Examples:
+        >>> from discreet.set_functions import Cut
+        >>> f = Cut([[0, 2, 0], [0, 0, 1], [0, 0, 0]])  # what leaves a set: 2 from 0 to 1, 1 from 1 to 2
+        >>> f([0]), f({0, 1}), f([True, False, True])
+        (2.0, 1.0, 2.0)
+        >>> g = 2 * f.restrict([0, 1])  # of the same items, without the last
+        >>> g.n, g([0]), f.complement()([1, 2]), f.contract([1])([1])
+        (2, 4.0, 2.0, -1.0)
     """
 
     n: int
@@ -150,15 +159,21 @@ class SetFunction(ABC):
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        """The function that `to_dict` described."""
+        """The function that `to_dict` described.
+
+        Examples:
+            >>> from discreet.set_functions import Iwata
+            >>> SetFunction.from_dict(Iwata(5).to_dict())
+            Iwata(n=5)
+        """
         if not isinstance(description, Mapping) or not isinstance(description.get("kind"), str):
             raise InvalidArgument("A set function is described by a mapping with a 'kind'.")
         fields = dict(description)
         kind = fields.pop("kind")
         family = SetFunction._families.get(kind)
         if family is None:
-            known = ", ".join(sorted(SetFunction._families))
-            raise UnknownName(f"No set function is called {kind!r}. Known are: {known}.")
+            sentence = f"No set function is called {kind!r}."
+            raise checks.unknown_name(sentence, kind, sorted(SetFunction._families))
         if not issubclass(family, cls):
             raise InvalidArgument(f"{kind!r} describes no {cls.__name__}.")
         try:

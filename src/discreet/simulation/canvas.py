@@ -1,4 +1,4 @@
-"""Axes of this package's figures: their size, their settings, and ticks with plain numbers."""
+"""This package's figures: their size, their settings, ticks with plain numbers, and how they are written."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import contextlib
 import io
 import itertools
 import math
+import os
+import pathlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 from cycler import cycler
@@ -24,6 +26,8 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
+from discreet.atomic_files import write_atomically
+from discreet.errors import InvalidArgument
 from discreet.simulation.looks import COLOURS, GRID, INK, MUTED
 
 #: Width and height in inches (of 72 svg units).
@@ -32,6 +36,8 @@ SIZE = (6.1, 4.1)
 PANEL = (5.0, 3.6)
 #: Dots per inch of a picture in a notebook.
 DPI = 144
+#: The kinds of pictures, and what must not be written into each: the time would make every file another.
+KINDS = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
 #: Ticks are put at the values themselves if there are no more than this.
 MOST_TICKS = 8
 
@@ -69,10 +75,7 @@ class NotebookAxes(Axes):
     """Axes that a notebook shows as a picture where they are the last value of a cell."""
 
     def _repr_png_(self) -> bytes:
-        picture = io.BytesIO()
-        with drawing():  # ticks are made when they are drawn
-            self.get_figure(root=True).savefig(picture, format="png", dpi=DPI)  # type: ignore[union-attr]
-        return picture.getvalue()
+        return picture(figure_of(self), "png")
 
 
 @contextlib.contextmanager
@@ -84,11 +87,64 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def new_axes(size: tuple[float, float] = SIZE) -> Axes:
-    """Axes of a figure of their own, which no window system is needed for."""
-    figure = Figure(figsize=size, layout="constrained")
+def new_figure(size: tuple[float, float], *, layout: Literal["constrained"] | None = "constrained") -> Figure:
+    """A figure with nothing on it, which no window system is needed for."""
+    figure = Figure(figsize=size, layout=layout)
     FigureCanvasAgg(figure)
-    return figure.add_subplot(axes_class=NotebookAxes)
+    return figure
+
+
+def new_axes(size: tuple[float, float] = SIZE) -> Axes:
+    """Axes of a figure of their own."""
+    return new_figure(size).add_subplot(axes_class=NotebookAxes)
+
+
+def new_panels(rows: int, columns: int, size: tuple[float, float], **layout: Any) -> list[Axes]:
+    """Several axes in one figure, row by row.
+
+    Args:
+        rows: How many rows of panels.
+        columns: How many in a row.
+        size: Of the whole figure.
+        layout: More that matplotlib's `subplots` takes: `sharex`, `height_ratios` and so on.
+    """
+    panels = new_figure(size).subplots(
+        rows, columns, squeeze=False, subplot_kw={"axes_class": NotebookAxes}, **layout
+    )
+    return list(panels.flat)
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The whole figure that axes are part of."""
+    figure = axes.get_figure(root=True)
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def picture(figure: Figure, kind: str, *, text: bool = False, **options: Any) -> bytes:
+    """A figure as a file: the same numbers give the same bytes.
+
+    Args:
+        figure: With all that is drawn on it.
+        kind: One of `KINDS`.
+        text: Whether the text of an SVG stays text, in a font of the reader's, instead of becoming paths.
+        options: More that matplotlib's `savefig` takes.
+    """
+    metadata = KINDS[kind] | options.pop("metadata", {})
+    settings: Any = {"svg.hashsalt": "discreet", "svg.fonttype": "none" if text else "path"}
+    written = io.BytesIO()
+    with drawing(), matplotlib.rc_context(settings):  # ticks are made when they are drawn
+        figure.savefig(written, format=kind, dpi=DPI, metadata=metadata, **options)
+    return written.getvalue()
+
+
+def save(axes: Axes, path: str | os.PathLike[str]) -> None:
+    """Write the whole figure of some axes to a file, at once or not at all; its ending says the kind."""
+    target = pathlib.Path(path)
+    kind = target.suffix.lstrip(".").lower() or "svg"
+    if kind not in KINDS:
+        raise InvalidArgument(f"Pictures can be svg, png or pdf. Got {target.name} instead.")
+    write_atomically(target, picture(figure_of(axes), kind))
 
 
 def plain_number(number: float, _: object = None) -> str:

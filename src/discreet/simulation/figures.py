@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from discreet.checks import BoolArray, FloatArray
 from discreet.simulation.canvas import (
     drawing,
+    figure_of,
     linear_scale,
     log_scale,
     new_axes,
@@ -62,7 +63,7 @@ def plot_trace(trace: Trace, axes: Axes | None = None, **style: Any) -> Axes:
         seeds = "one seed" if len(trace.seeds) == 1 else f"mean of {len(trace.seeds)} seeds with its 95% band"
         axes.set_title(f"{label} in {trace.environment}\n{seeds}", loc="left", fontsize=11)
         if len(axes.lines) > 1:
-            axes.get_figure(root=True).legend(loc="outside lower left")  # type: ignore[union-attr]
+            figure_of(axes).legend(loc="outside lower left")
     return axes
 
 

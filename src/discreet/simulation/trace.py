@@ -43,6 +43,12 @@ class Trace:
         about: One sentence about the environment.
         parameters: The environment's parameters.
         arguments: What the learner was made with, besides the items.
+
+    Examples:
+        >>> from discreet import BanditLearner, environments, simulate
+        >>> trace = simulate(environments.modular(3), BanditLearner(3, 1.0, (-1, 1)), rounds=200, seeds=2)
+        >>> trace.seeds, trace.cost.shape == (2, trace.checkpoints.size), int(trace.checkpoints[-1])
+        ((0, 1), True, 200)
     """
 
     environment: str
