@@ -1,61 +1,57 @@
 """Run every ``bench_*.py`` of this folder (or those named) and print one table.
 
-A benchmark module offers ``rows()``, an iterator of :class:`benchmarks.measure.Row`.
+A benchmark module offers ``rows()``, an iterator of :class:`benchmarks.measure.Row`. With ``--into PAGE``
+each table is also put into a page, between the comments that name it, as soon as its benchmark is done.
 """
 
 import argparse
+import datetime
 import importlib
 import pathlib
-import platform
 import sys
+from collections.abc import Sequence
 
-from benchmarks.measure import Row, shown
+from benchmarks.measure import Row
+from benchmarks.pages import fill, tables_of
+from benchmarks.tables import HEADER, machine, markdown, printed, text_line
 
-_HEADER = ("what", "ours", "limit", "peer", "ratio", "wanted", "", "note")
-_LINE = "{:<62} {:>10} {:>10}  {:<28} {:>8} {:>8}  {:<6} {}"
+NAMES = sorted(path.stem[len("bench_") :] for path in pathlib.Path(__file__).parent.glob("bench_*.py"))
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; exit code 1 if a stated figure was missed."""
-    names = sorted(path.stem[len("bench_") :] for path in pathlib.Path(__file__).parent.glob("bench_*.py"))
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {', '.join(names)} (default: all)")
-    parser.add_argument("--markdown", action="store_true", help="print tables for docs/results.md")
-    given = parser.parse_args()
-    chosen = given.names or names
-    unknown = sorted(set(chosen) - set(names))
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of: {', '.join(NAMES)} (default: all)")
+    parser.add_argument("--into", type=pathlib.Path, metavar="PAGE", help="such as docs/results.md")
+    given = parser.parse_args(arguments)
+    chosen = given.names or NAMES
+    unknown = sorted(set(chosen) - set(NAMES))
     if unknown:
-        parser.error(f"unknown benchmark {unknown[0]!r}; choose from {', '.join(names)}")
+        parser.error(f"unknown benchmark {unknown[0]!r}; choose from {', '.join(NAMES)}")
+    if given.into is not None:
+        homeless = sorted(set(chosen) - set(tables_of(given.into.read_text(encoding="utf-8"))))
+        if homeless:
+            parser.error(f"{given.into} has no room for {homeless[0]!r}: <!-- table: {homeless[0]} -->")
 
-    print(f"Python {platform.python_version()}, {platform.machine()}; ratio = peer's value / ours")
+    print(f"{machine()}; ratio = peer's value / ours")
     print("Values are median times unless a unit is noted.")
-    line = "| {} | {} | {} | {} | {} | {} | {} | {} |" if given.markdown else _LINE
-    if not given.markdown:
-        print(line.format(*_HEADER))
+    print(text_line(HEADER))
     missed = 0
     for name in chosen:
         module = importlib.import_module(f"benchmarks.bench_{name}")
-        if given.markdown:
-            print(f"\n## {name.replace('_', ' ').capitalize()}\n{(module.__doc__ or '').strip()}\n")
-            print(line.format(*_HEADER) + "\n|" + "---|" * len(_HEADER))
-        for row in module.rows():
-            print(line.format(*_cells(row)).rstrip(), flush=True)
-            missed += not row.reached
+        rows = list(printed(module.rows()))
+        missed += sum(not row.reached for row in rows)
+        if given.into is not None:
+            fill(given.into, name, section(name, module.__doc__ or "", rows))
     print(f"\n{missed} figure(s) missed" if missed else "\nevery stated figure reached")
     return 1 if missed else 0
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    return (
-        row.name,
-        shown(row.value, row.unit),
-        "" if row.limit is None else shown(row.limit, row.unit),
-        row.peer,
-        "" if row.ratio is None else f"{row.ratio:.3g}x",
-        "" if row.least_ratio is None else f"{row.least_ratio:.3g}x",
-        "ok" if row.reached else "MISSED",
-        row.note if row.unit == "s" else f"{row.note} ({row.unit})".strip(),
-    )
+def section(name: str, about: str, rows: Sequence[Row]) -> str:
+    """What a page says of one benchmark: its own words, its table, and the command that made it."""
+    made = f"`python -m benchmarks {name} --into docs/results.md`"
+    today = datetime.date.today().isoformat()
+    return f"{about.strip()}\n\n{markdown(rows)}\n\nMade by {made}; {machine()}; {today}."
 
 
 if __name__ == "__main__":

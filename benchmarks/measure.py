@@ -54,16 +54,6 @@ def versus(ours: Work, peer: Work, repeats: int = 7) -> tuple[float, float]:
     return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
 
 
-def shown(value: float, unit: str = "s") -> str:
-    """A quantity in few digits; a time with a unit that keeps it between 1 and 1000."""
-    if unit != "s":
-        return f"{value:.3g}"
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value / 1e-9:.3g} ns"
-
-
 def _once(work: Work) -> float:
     start = time.perf_counter()
     work()

@@ -36,11 +36,6 @@ def subsets(n: int) -> Iterator[frozenset[int]]:
         yield frozenset(i for i in range(n) if code >> i & 1)
 
 
-def brute_force_minimum(f: Definition, n: int) -> float:
-    """The least value over all subsets."""
-    return min(f(s) for s in subsets(n))
-
-
 def in_unit_range(f: SetFunction) -> SetFunction:
     """The function moved and scaled to take values in [-1, 1]: M = 1."""
     values = f.table().values

@@ -15,8 +15,9 @@ from matplotlib.colors import LinearSegmentedColormap
 import discreet
 from discreet.environments import NoisyPictures
 from discreet.extending import FloatArray
-from discreet.simulation.canvas import drawing, figure_of, new_panels, plain_number
+from discreet.simulation.canvas import drawing, figure_of, new_panels
 from discreet.simulation.looks import COLOURS, INK
+from discreet.simulation.short_numbers import short_number
 from examples.gallery.pictures import options, save
 
 SIZE = 12
@@ -50,8 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     panels = {
         "one noisy picture": (noisy - noisy.min()) / np.ptp(noisy),
         "best cut of all pictures": best,
-        f"private, {plain_number(early)} pictures": trace.points[0, 0],
-        f"private, {plain_number(late)} pictures": trace.points[0, 1],
+        f"private, {short_number(early)} pictures": trace.points[0, 0],
+        f"private, {short_number(late)} pictures": trace.points[0, 1],
     }
     save(draw(panels, best), given.out)
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars
 
 from discreet.simulation.compare import compare
-from discreet.simulation.figures import COLOURS
+from discreet.simulation.looks import COLOURS
 from examples.theorems.series import RATES, Series, all_series
 
 

@@ -191,9 +191,11 @@ def test_keys_do_not_travel_in_the_clear(url: Any) -> None:
 
 def test_plain_http_can_be_allowed() -> None:
     """By somebody who knows that the network is encrypted; loopback needs no permission."""
-    Client("http://192.0.2.7:8710", "k", allow_insecure=True).close()
-    for url in ("http://localhost:1", "http://127.0.0.2", "http://[::1]:8", "https://shop.example/discreet/"):
-        Client(url, "k").close()
+    with Client("http://192.0.2.7:8710", "k", allow_insecure=True) as client:
+        assert client.url == "http://192.0.2.7:8710"
+    for url in ("http://localhost:1", "http://127.0.0.2", "http://[::1]:8", "https://shop.example/discreet"):
+        with Client(url + "/", "k") as client:
+            assert client.url == url
 
 
 @pytest.mark.parametrize("key", ["", "with space", "line\nbreak", "ключ", None, b"bytes"])

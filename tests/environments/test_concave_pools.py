@@ -1,12 +1,10 @@
-"""Concave functions of cardinality with prices: the functions from the definition, and the best set."""
+"""Concave functions of cardinality with prices: the functions from the definition."""
 
 import numpy as np
 import pytest
-from stream_checks import assert_compiled_costs_are_values, assert_total_is_the_sum, gap_of_the_best
 
-from discreet import DiscreetError, minimize
+from discreet import DiscreetError
 from discreet.environments import concave_with_prices
-from discreet.set_functions import is_submodular
 
 
 def test_the_recipe_gives_these_functions() -> None:
@@ -21,23 +19,6 @@ def test_the_recipe_gives_these_functions() -> None:
         slow = np.array([h * ((len(s) * n) ** 0.5 - len(s)) + prices[s].sum() for s in sets])
         expected = 2 * (slow - slow.min()) / (slow.max() - slow.min()) - 1
         np.testing.assert_allclose(values, expected, atol=1e-12)
-
-
-def test_costs_and_total() -> None:
-    """It is a pool like any other, of submodular functions."""
-    pool = concave_with_prices(5, 30, functions=5, seed=2)
-    assert_compiled_costs_are_values(pool)
-    assert_total_is_the_sum(pool)
-    assert all(is_submodular(f) for f in pool.functions)
-
-
-@pytest.mark.parametrize("n", [4, 8, 10])
-def test_every_other_item_is_best(n: int) -> None:
-    """Clearly better than the empty, the full and a random set."""
-    for seed in range(3):
-        pool = concave_with_prices(n, 4096, seed=seed)
-        assert minimize(pool.total).set == set(range(0, n, 2))
-        assert gap_of_the_best(pool) > 0.4
 
 
 @pytest.mark.parametrize(

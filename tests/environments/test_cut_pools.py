@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
-from stream_checks import ALPHA, assert_compiled_costs_are_values, assert_total_is_the_sum
+from stream_checks import ALPHA
 
 from discreet import DiscreetError
 from discreet.environments import Pool, cuts_with_prices
@@ -42,13 +42,6 @@ def test_functions_fill_the_range_and_are_submodular() -> None:
             assert values.min() == pytest.approx(-1, abs=1e-12)
             assert values.max() == pytest.approx(1, abs=1e-12)
         assert all(is_submodular(f).submodular for f in pool.functions[:3])
-
-
-def test_costs_and_total() -> None:
-    """It is a pool like any other."""
-    pool = cuts_with_prices(4, 30, functions=5, seed=2)
-    assert_compiled_costs_are_values(pool)
-    assert_total_is_the_sum(pool)
 
 
 def parts_of(f: object) -> tuple[Cut, Modular]:

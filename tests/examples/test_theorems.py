@@ -10,6 +10,8 @@ from examples.theorems.series import RATES, Series, all_series
 from discreet.simulation.compare import compare
 from discreet.simulation.sweep import Sweep
 
+ROOT = pathlib.Path(__file__).parents[2]
+
 
 def test_a_power_law_has_its_exponent() -> None:
     """Exactly, whatever the constant; without positive regret there is none."""
@@ -55,6 +57,6 @@ def test_data_table_and_figure_are_made(tmp_path: pathlib.Path) -> None:
 
 def test_the_docs_show_what_the_script_fits() -> None:
     """All learners are in the page, which names the command that makes it."""
-    page = pathlib.Path("docs/theorems.md").read_text()
+    page = (ROOT / "docs" / "theorems.md").read_text()
     assert "python -m examples.theorems" in page
     assert all(f"| {learner} | " in page for learner in RATES)

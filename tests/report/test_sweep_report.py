@@ -13,7 +13,9 @@ from report_material import Page, check_page, frame, sweep_rows
 from discreet import DiscreetError
 from discreet.report import write_sweep_report
 from discreet.report.facets import MOST_PANELS
-from discreet.report.sweep_frame import Sweep
+from discreet.report.sweep_frame import SweepFrame
+from discreet.simulation.contenders import CONTENDERS
+from discreet.simulation.labels import is_reference
 
 
 def report(folder: pathlib.Path, swept: pl.DataFrame, **more: object) -> Page:
@@ -78,24 +80,45 @@ def test_one_value_is_not_drawn_against(tmp_path: pathlib.Path) -> None:
 def test_final_numbers_are_means_with_intervals_by_students_t() -> None:
     """Against numpy and scipy."""
     rows = sweep_rows(seeds=4, bound=50.0)
-    (final,) = Sweep(frame(rows)).finals
+    (final,) = SweepFrame(frame(rows)).finals
     ends = np.array([row["regret"] / row["round"] for row in rows if row["round"] == 1000])
     low, high = scipy.stats.t.interval(0.95, 3, ends.mean(), scipy.stats.sem(ends))
     assert (final.regret, final.low, final.high) == pytest.approx((ends.mean(), low, high))
     assert final.bound == pytest.approx(50.0 / 1000**0.5)
     assert (final.seeds, final.best) == (4, -1.0)
-    curve = Sweep(frame(rows)).curve(final)
+    curve = SweepFrame(frame(rows)).curve(final)
     assert curve.x.tolist() == [1, 10, 100, 1000]
     assert (curve.mean[-1], curve.low[-1]) == pytest.approx((final.regret, final.low))
 
 
 def test_what_does_not_learn_counts_once_for_all_epsilons() -> None:
     """A random set that was played for each epsilon has as many seeds as for one, and no epsilon."""
-    sweep = Sweep(frame(*(sweep_rows("RandomSet", epsilon=e) for e in (0.5, 1.0))))
+    sweep = SweepFrame(frame(*(sweep_rows("RandomSet", epsilon=e) for e in (0.5, 1.0))))
     (final,) = sweep.finals
     assert (final.epsilon, final.seeds) == (None, 3)
-    infinite = Sweep(frame(sweep_rows("Open", epsilon=float("inf"), private=False)))
+    infinite = SweepFrame(frame(sweep_rows("Open", epsilon=float("inf"), private=False)))
     assert infinite.finals[0].epsilon is None
+
+
+def test_a_learner_called_full_keeps_its_epsilons() -> None:
+    """It learns from full information; only what does not learn at all is a reference, by whatever name."""
+    frames = SweepFrame(frame(*(sweep_rows("full", epsilon=e) for e in (0.5, 1.0))))
+    assert [final.epsilon for final in frames.finals] == [0.5, 1.0]
+    assert {name for name in CONTENDERS if is_reference(name)} == {
+        name for name, contender in CONTENDERS.items() if contender.feedback == "any"
+    }
+
+
+def test_one_stream_with_two_parameters_is_two_environments(tmp_path: pathlib.Path) -> None:
+    """Each is called by its parameters; with one set of parameters the name is enough."""
+    near, far = (
+        frame(sweep_rows()).with_columns(parameters=pl.lit(f'{{"gap": {gap}, "noise": 1}}'))
+        for gap in (0.1, 0.5)
+    )
+    page = report(tmp_path, pl.concat([near, far]))
+    for name in ("town (gap=0.1, noise=1)", "town (gap=0.5, noise=1)"):
+        assert f"Final numbers in {name};" in page.text
+    assert [final.environment for final in SweepFrame(near).finals] == ["town"]
 
 
 def test_failed_cells_are_listed(tmp_path: pathlib.Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import DiscreetError
-from discreet.set_functions import Coverage, MatroidRank, from_dict
+from discreet.set_functions import Coverage, MatroidRank, SetFunction
 from discreet.set_functions.descriptions import affordable
 from families import FAMILIES
 
@@ -97,7 +97,7 @@ def test_large_numbers_and_strings_take_no_memory(description: dict[str, Any]) -
     """Names of vertices and targets, and entries that are no numbers at all."""
     tracemalloc.start()
     try:
-        from_dict(description).chain_values([2, 1, 0])
+        SetFunction.from_dict(description).chain_values([2, 1, 0])
     except DiscreetError:
         pass
     finally:

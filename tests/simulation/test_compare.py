@@ -27,7 +27,7 @@ SMALL = {
 
 
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> polars.DataFrame:
+def expected() -> polars.DataFrame:
     """The small sweep, run in this process, cell by cell."""
     frames = [run_cell(cell) for cell in Sweep.from_mapping(SMALL).cells()]
     order = ["environment", "parameters", "learner", "n", "epsilon", "rounds", "seed", "round"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import pathlib
 from typing import Annotated
 
 import typer
 
+import discreet
 from discreet.cli import keys, store
 from discreet.cli.options import Json, KeyFile, Store
 
@@ -35,7 +35,7 @@ Parameter = Annotated[
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(importlib.metadata.version("discreet"))
+        print(discreet.__version__)
         raise typer.Exit
 
 
@@ -169,12 +169,12 @@ def report(
     title: Annotated[str, typer.Option(help="Its headline.")] = "Comparison",
 ) -> None:
     """Draw a sweep again, from its file alone."""
-    from discreet.cli.simulate import command
+    from discreet.cli.output import command_line
     from discreet.report import write_sweep_report
     from discreet.simulation.compare import read
 
     target = report or file.with_suffix(".html")
-    write_sweep_report(target, read(file), title=title, command=command())
+    write_sweep_report(target, read(file), title=title, command=command_line())
     print(f"The report: {target}")
 
 
@@ -311,7 +311,12 @@ def serve(
     run(store, host, port, workers, key_file, log_level, rate, max_body, connections)
 
 
-@app.command(name="list")
+@app.command(
+    name="list",
+    epilog="""Example:
+
+discreet list --json""",
+)
 def names(json: Json = False) -> None:
     """The streams, learners and audits that can be named."""
     from discreet.cli.names import run

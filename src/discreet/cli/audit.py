@@ -37,7 +37,7 @@ def run(
         print(audits[0])
     else:
         print(_words(audits, confidence))
-    if plot is not None and not json:
+    if plot is not None and not (json or markdown):
         print(f"The picture: {plot}")
     return 0 if all(audit.passed for audit in audits) else 1
 

@@ -6,8 +6,7 @@ import pathlib
 import sys
 from typing import Any
 
-from discreet.cli.output import print_json, table
-from discreet.cli.simulate import command
+from discreet.cli.output import command_line, print_json, table
 from discreet.errors import InvalidArgument
 from discreet.simulation.compare import compare, failures
 from discreet.simulation.sweep import Sweep
@@ -32,11 +31,12 @@ def run(
     if report is not None:
         from discreet.report import write_sweep_report
 
-        write_sweep_report(report, frame, title=sweep.title, command=command())
-    final = summary(frame)
+        write_sweep_report(report, frame, title=sweep.title, command=command_line())
     if json:
-        print_json(final)
+        print_json(summary(frame))
     else:
+        from discreet.report.sweep_frame import told_apart
+
         rows = [
             [
                 f"{row['environment']} / {row['learner']}",
@@ -46,7 +46,7 @@ def run(
                 f"{row['regret_a_round']:.4f}",
                 str(row["seeds"]),
             ]
-            for row in final
+            for row in summary(told_apart(frame))
         ]
         print(table(["stream / learner", "n", "epsilon", "rounds", "regret a round", "seeds"], rows))
         print(f"The sweep: {out}" + (f"; the report: {report}" if report else ""))

@@ -7,7 +7,8 @@ import time
 
 import polars
 
-from discreet.cli.simulate import command, regret_table, traces_of
+from discreet.cli.output import command_line
+from discreet.cli.simulate import regret_table, traces_of
 from discreet.environments import find
 from discreet.report import write_report
 from discreet.simulation.progress import progress_bar
@@ -65,7 +66,12 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
     print(summary)
     frame = against_epsilon(n, rounds // 4, epsilon, progress)
     write_report(
-        report, title="A private checkout", traces=traces, summary=summary, command=command(), frame=frame
+        report,
+        title="A private checkout",
+        traces=traces,
+        summary=summary,
+        command=command_line(),
+        frame=frame,
     )
     print(f"The report, with curves, choices and the guarantee in words: {report}")
     print(f"{time.perf_counter() - began:.0f} s.")

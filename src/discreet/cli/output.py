@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shlex
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,3 +47,8 @@ def table(header: list[str], rows: list[list[str]]) -> str:
         cells = zip(row, widths, numeric, strict=True)
         lines.append("  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in cells).rstrip())
     return "\n".join(lines)
+
+
+def command_line() -> str:
+    """The command line that is running, to be typed again."""
+    return "discreet " + shlex.join(sys.argv[1:])

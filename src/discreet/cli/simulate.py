@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json as json_module
 import pathlib
-import shlex
 import sys
 from typing import Any
 
-from discreet.cli.output import print_json, table
+from discreet.cli.output import command_line, print_json, table
 from discreet.environments import Environment, find
 from discreet.errors import InvalidArgument
 from discreet.simulation import Trace, simulate
@@ -41,7 +40,7 @@ def run(
         from discreet.report import write_report
 
         title = f"{stream}: {', '.join(learners)}"
-        write_report(report, title=title, traces=traces, summary=environment.about, command=command())
+        write_report(report, title=title, traces=traces, summary=environment.about, command=command_line())
     if json:
         print_json([summary_of(trace) for trace in traces])
         return
@@ -123,8 +122,3 @@ def parsed(parameters: list[str]) -> dict[str, Any]:
         except ValueError:
             found[name] = value
     return found
-
-
-def command() -> str:
-    """The command line that is running, to be typed again."""
-    return "discreet " + shlex.join(sys.argv[1:])

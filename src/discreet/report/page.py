@@ -1,12 +1,18 @@
-"""The page around a report: head, style, foot."""
+"""The page around a report: head, style, sections, foot."""
 
 from __future__ import annotations
 
 import importlib.resources
+import platform
 from collections.abc import Iterable
+
+import matplotlib
+import numba
+import numpy as np
 
 import discreet
 from discreet.report.html import Html, element, joined
+from discreet.report.tables import table
 
 #: Browsers load nothing and run nothing, whatever a page holds.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -41,3 +47,21 @@ def section(title: str, *parts: str) -> Html:
 def paragraphs(text: str) -> Html:
     """Text with empty lines between its paragraphs."""
     return joined(*(element("p", part.strip()) for part in text.split("\n\n") if part.strip()))
+
+
+def repeat_section(command: str) -> Html:
+    """How to do it again: the command, and what it was made with."""
+    versions = {
+        "discreet": discreet.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "matplotlib": matplotlib.__version__,
+    }
+    given = element("pre", element("code", command)) if command else Html("")
+    made = table(
+        "Versions with which this page was made.",
+        {"package": "text", "version": "text"},
+        list(versions.items()),
+    )
+    return section("How to repeat it", joined(given, made))

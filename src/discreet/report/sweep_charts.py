@@ -11,7 +11,7 @@ from discreet.report.charts import chart, grid, legend_of
 from discreet.report.facets import Facet, Quantity, chosen, facets_of, longest
 from discreet.report.html import Html, element
 from discreet.report.page import section
-from discreet.report.sweep_frame import Final, Sweep
+from discreet.report.sweep_frame import Final, SweepFrame
 from discreet.simulation.canvas import PANEL, new_axes
 from discreet.simulation.curves import Curve
 from discreet.simulation.figures import draw_against, draw_regret
@@ -25,7 +25,7 @@ _TITLES = {
 }
 
 
-def curves_section(sweep: Sweep) -> list[Html]:
+def curves_section(sweep: SweepFrame) -> list[Html]:
     """Regret curves, a panel for each environment, number of items and epsilon; the longest runs."""
     facets, left = chosen(facets_of(sweep.finals))
     panels = [
@@ -38,7 +38,7 @@ def curves_section(sweep: Sweep) -> list[Html]:
     return _panel_section("curves", "Regret curves", intro, panels, draw_regret, left)
 
 
-def against_section(name: str, sweep: Sweep, quantity: Quantity) -> list[Html]:
+def against_section(name: str, sweep: SweepFrame, quantity: Quantity) -> list[Html]:
     """Final regret against a quantity that takes several values; a panel for each of the rest."""
     found = []
     for facet in facets_of(sweep.finals, without=quantity):
@@ -81,7 +81,7 @@ def _panel_section(
     return [section(title, element("p", intro), legend_of(name, drawn), grid(charts, small=True))]
 
 
-def _curves_against(sweep: Sweep, finals: Sequence[Final], quantity: Quantity) -> list[Curve]:
+def _curves_against(sweep: SweepFrame, finals: Sequence[Final], quantity: Quantity) -> list[Curve]:
     by_learner: dict[str, list[Final]] = {}
     for final in finals:
         by_learner.setdefault(final.learner, []).append(final)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from functools import cached_property
 
@@ -41,7 +42,7 @@ class Final:
     private: bool
 
 
-class Sweep:
+class SweepFrame:
     """A frame with a row per configuration, seed and checkpoint.
 
     Learners without an epsilon of their own (null, infinite, or choices that do not learn) count once for
@@ -49,7 +50,8 @@ class Sweep:
 
     Args:
         frame: Columns environment, learner, n, epsilon, rounds, seed, round, cost, best, regret, private;
-            bound and error where known. Rows with an error have no numbers.
+            bound, error and parameters (of the environment, as JSON) where known. Rows with an error have no
+            numbers.
     """
 
     def __init__(self, frame: pl.DataFrame) -> None:
@@ -58,6 +60,7 @@ class Sweep:
             raise InvalidArgument(
                 f"The 'frame' of a sweep must have the column {missing[0]!r}. It is missing."
             )
+        frame = told_apart(frame)
         failed = pl.col("error").is_not_null() if "error" in frame.columns else pl.lit(value=False)
         self.failed = frame.filter(failed)
         played = frame.filter(~failed & pl.col("regret").is_not_null())
@@ -136,6 +139,21 @@ class Sweep:
             bound,
             is_reference(final.learner),
         )
+
+
+def told_apart(frame: pl.DataFrame) -> pl.DataFrame:
+    """Environments that share a name, made with different parameters, get these behind it."""
+    if "parameters" not in frame.columns:
+        return frame
+    several = pl.col("parameters").n_unique().over("environment") > 1
+    shown = pl.col("parameters").map_elements(_in_words, return_dtype=pl.String)
+    named = pl.concat_str(pl.col("environment"), shown)
+    return frame.with_columns(environment=pl.when(several).then(named).otherwise("environment"))
+
+
+def _in_words(parameters: str) -> str:
+    given: dict[str, object] = json.loads(parameters)
+    return f" ({', '.join(f'{name}={value}' for name, value in given.items())})" if given else ""
 
 
 def _tidied(rows: pl.DataFrame) -> pl.DataFrame:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from discreet.atomic_files import write_atomically
 from discreet.report.html import Html, element
 from discreet.report.numbers import interval, number
-from discreet.report.page import page, section
+from discreet.report.page import page, repeat_section, section
 from discreet.report.sweep_charts import against_section, curves_section
-from discreet.report.sweep_frame import KEYS, Final, Sweep
+from discreet.report.sweep_frame import KEYS, Final, SweepFrame
 from discreet.report.sweep_summary import summary_of_sweep
-from discreet.report.tables import Kind, badge, repeat_section, table
+from discreet.report.tables import Kind, badge, table
 from discreet.simulation.canvas import drawing
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def write_sweep_report(
     Args:
         path: Where to; a file that is there is replaced.
         frame: A row for each configuration, seed and checkpoint, with the columns environment, learner, n,
-            epsilon, rounds, seed, round, cost, best, regret, private; bound and error where known. Rows with
-            an error need no numbers.
+            epsilon, rounds, seed, round, cost, best, regret, private; bound, error and
+            parameters (of the environment, as JSON) where known. Rows with an error need no numbers.
         title: The headline.
         command: How to repeat it, shown as it is.
         notes: What else readers should know: headings and texts.
@@ -48,7 +48,7 @@ def write_sweep_report(
     Returns:
         The path.
     """
-    sweep = Sweep(frame)
+    sweep = SweepFrame(frame)
     with drawing():
         sections = []
         if notes:
@@ -67,7 +67,7 @@ def write_sweep_report(
         return pathlib.Path(path)
 
 
-def _numbers(sweep: Sweep) -> list[Html]:
+def _numbers(sweep: SweepFrame) -> list[Html]:
     columns: dict[str, Kind] = {
         "learner": "text",
         "private?": "text",
@@ -108,7 +108,7 @@ def _row(final: Final) -> list[str]:
     ]
 
 
-def _failures(sweep: Sweep) -> list[Html]:
+def _failures(sweep: SweepFrame) -> list[Html]:
     if sweep.failed.is_empty():
         return []
     gathered = sweep.failed.group_by([*KEYS, "error"], maintain_order=True).agg("seed").to_dicts()

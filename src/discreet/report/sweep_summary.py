@@ -6,11 +6,11 @@ from discreet.report.facets import facets_of, longest, middle
 from discreet.report.html import Html, element, joined
 from discreet.report.numbers import counted, listed, number
 from discreet.report.summary import meaning_of_regret
-from discreet.report.sweep_frame import KEYS, Sweep
+from discreet.report.sweep_frame import KEYS, SweepFrame
 from discreet.report.tables import badge
 
 
-def summary_of_sweep(sweep: Sweep) -> Html:
+def summary_of_sweep(sweep: SweepFrame) -> Html:
     """Sentences about the sweep as a whole, and the ranking in each environment."""
     finals = sweep.finals
     environments = list(dict.fromkeys(final.environment for final in finals))
@@ -33,7 +33,7 @@ def summary_of_sweep(sweep: Sweep) -> Html:
     return joined(*parts, element("p", meaning_of_regret()))
 
 
-def _ranking(sweep: Sweep, environment: str) -> Html:
+def _ranking(sweep: SweepFrame, environment: str) -> Html:
     """All learners for a middle number of items and a middle epsilon."""
     facet = middle(facets_of(sweep.finals), environment)
     members = sorted(longest(facet.members(sweep.finals)), key=lambda final: final.regret)

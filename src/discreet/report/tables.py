@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-import matplotlib
-import numba
-import numpy as np
-
-import discreet
-from discreet.report.html import Html, element, joined
-from discreet.report.page import section
+from discreet.report.html import Html, element
 
 Kind = Literal["text", "number", "long text"]
 
@@ -56,21 +49,3 @@ def badge(private: bool) -> Html:
     if private:
         return element("span", "private", class_="badge private")
     return element("span", "NOT PRIVATE", class_="badge not-private")
-
-
-def repeat_section(command: str) -> Html:
-    """How to do it again: the command, and what it was made with."""
-    versions = {
-        "discreet": discreet.__version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "matplotlib": matplotlib.__version__,
-    }
-    given = element("pre", element("code", command)) if command else Html("")
-    made = table(
-        "Versions with which this page was made.",
-        {"package": "text", "version": "text"},
-        list(versions.items()),
-    )
-    return section("How to repeat it", joined(given, made))

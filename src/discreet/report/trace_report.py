@@ -12,11 +12,11 @@ from discreet.errors import InvalidArgument
 from discreet.report.html import Html, element
 from discreet.report.named import Named, by_environment
 from discreet.report.numbers import interval, number
-from discreet.report.page import page, paragraphs, section
+from discreet.report.page import page, paragraphs, repeat_section, section
 from discreet.report.summary import meaning_of_regret, summary_of
 from discreet.report.sweep_charts import against_section
-from discreet.report.sweep_frame import Sweep
-from discreet.report.tables import Kind, badge, repeat_section, table
+from discreet.report.sweep_frame import SweepFrame
+from discreet.report.tables import Kind, badge, table
 from discreet.report.trace_charts import charts_of
 from discreet.simulation.canvas import drawing
 from discreet.simulation.trace import Trace
@@ -59,7 +59,7 @@ def write_report(
             for k, (heading, group) in enumerate(zip(_headings(groups), groups, strict=True))
         ]
         if frame is not None:
-            sections += against_section("frame-epsilon", Sweep(frame), "epsilon")
+            sections += against_section("frame-epsilon", SweepFrame(frame), "epsilon")
         sections += [
             _guarantees(groups),
             section("Numbers", *(_results(group) for group in groups)),

@@ -29,6 +29,7 @@ from matplotlib.ticker import (
 from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
 from discreet.simulation.looks import COLOURS, GRID, INK, MUTED
+from discreet.simulation.short_numbers import short_number
 
 #: Width and height in inches (of 72 svg units).
 SIZE = (6.1, 4.1)
@@ -147,19 +148,6 @@ def save(axes: Axes, path: str | os.PathLike[str]) -> None:
     write_atomically(target, picture(figure_of(axes), kind))
 
 
-def plain_number(number: float, _: object = None) -> str:
-    """A tick in few characters.
-
-    Examples:
-        >>> [plain_number(x) for x in (1, 20_000, 3e6, 0.05, -0.5, 0.00002)]
-        ['1', '20k', '3M', '0.05', '−0.5', '2e−05']
-    """
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(number) >= size:
-            return f"{number / size:.3g}{letter}".replace("-", "−")
-    return f"{number:.3g}".replace("-", "−")
-
-
 def log_scale(axis: Axis, low: float, high: float) -> None:
     """A logarithmic scale from low to high, with at least three numbers on it."""
     decades = math.log10(high / low)
@@ -172,7 +160,7 @@ def log_scale(axis: Axis, low: float, high: float) -> None:
         axis.set_minor_locator(NullLocator())
     else:
         axis.set_major_locator(LogLocator(numticks=8))
-    axis.set_major_formatter(FuncFormatter(plain_number))
+    axis.set_major_formatter(_short_ticks())
     axis.set_minor_formatter(NullFormatter())
 
 
@@ -180,7 +168,7 @@ def linear_scale(axis: Axis, low: float, high: float) -> None:
     """A linear scale from low to high."""
     _set_scale(axis, "linear", low, high)
     axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(plain_number))
+    axis.set_major_formatter(_short_ticks())
 
 
 def scale_of_values(axis: Axis, values: Sequence[float]) -> None:
@@ -192,6 +180,10 @@ def scale_of_values(axis: Axis, values: Sequence[float]) -> None:
     if len(values) <= MOST_TICKS and min(gaps, default=1.0) >= 0.09 * math.log(high / low):
         axis.set_major_locator(FixedLocator(list(values)))
         axis.set_minor_locator(NullLocator())
+
+
+def _short_ticks() -> FuncFormatter:
+    return FuncFormatter(lambda number, _: short_number(number))
 
 
 def _set_scale(axis: Axis, kind: str, low: float, high: float) -> None:

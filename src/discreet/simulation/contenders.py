@@ -37,7 +37,7 @@ class Contender:
     about: str
 
 
-def half(cost_range: Range) -> float:
+def _half(cost_range: Range) -> float:
     """The M of algorithms that are made for costs in [-M, M]."""
     return max(abs(cost_range[0]), abs(cost_range[1]))
 
@@ -85,7 +85,7 @@ _LISTED = [
         "bandit",
         True,
         lambda items, epsilon, costs, rounds, seed: paper.BanditSubmodPFTAL(
-            items, rounds, epsilon, half(costs), gamma=_gamma(len(items), rounds), seed=seed
+            items, rounds, epsilon, _half(costs), gamma=_gamma(len(items), rounds), seed=seed
         ),
         "BanditSubmodPFTAL with enough noise",
     ),
@@ -97,7 +97,7 @@ _LISTED = [
             items,
             rounds,
             epsilon,
-            half(costs),
+            _half(costs),
             gamma=_gamma(len(items), rounds),
             calibration="published",
             seed=seed,
@@ -109,7 +109,7 @@ _LISTED = [
         "full information",
         True,
         lambda items, epsilon, costs, rounds, seed: paper.SubmodPFTAL(
-            items, rounds, epsilon, half(costs), seed=seed
+            items, rounds, epsilon, _half(costs), seed=seed
         ),
         "SubmodPFTAL with enough noise",
     ),
@@ -118,7 +118,7 @@ _LISTED = [
         "full information",
         True,
         lambda items, epsilon, costs, rounds, seed: paper.SubmodPFTAL(
-            items, rounds, epsilon, half(costs), calibration="published", seed=seed
+            items, rounds, epsilon, _half(costs), calibration="published", seed=seed
         ),
         "SubmodPFTAL as printed",
     ),
@@ -143,7 +143,7 @@ _LISTED = [
         "full information",
         False,
         lambda items, epsilon, costs, rounds, seed: baselines.HazanKale(
-            items, rounds, half(costs), seed=seed
+            items, rounds, _half(costs), seed=seed
         ),
         "projected descent, not private",
     ),
@@ -152,7 +152,7 @@ _LISTED = [
         "bandit",
         False,
         lambda items, epsilon, costs, rounds, seed: baselines.HazanKaleBandit(
-            items, rounds, half(costs), seed=seed
+            items, rounds, _half(costs), seed=seed
         ),
         "projected descent on one-point estimates, not private",
     ),
@@ -161,7 +161,7 @@ _LISTED = [
         "bandit",
         True,
         lambda items, epsilon, costs, rounds, seed: baselines.ExponentialWeights(
-            items, rounds, epsilon, half(costs), seed=seed
+            items, rounds, epsilon, _half(costs), seed=seed
         ),
         "every subset an arm, each cost noised (up to 12 items)",
     ),

@@ -16,25 +16,14 @@ from discreet.simulation.canvas import (
     linear_scale,
     log_scale,
     new_axes,
-    plain_number,
     scale_of_values,
 )
 from discreet.simulation.curves import Curve, regret_curve
 from discreet.simulation.looks import COLOURS, INK, bound_look, looks
+from discreet.simulation.short_numbers import short_number
 
 if TYPE_CHECKING:
     from discreet.simulation.trace import Trace
-
-__all__ = [
-    "COLOURS",
-    "bound_label",
-    "bounds_above",
-    "draw_against",
-    "draw_costs",
-    "draw_items",
-    "draw_regret",
-    "plot_trace",
-]
 
 #: Regret below this share of the largest counts as none: it is the rounding of sums.
 _NOTHING = 1e-6
@@ -120,7 +109,7 @@ def draw_regret(axes: Axes, curves: Sequence[Curve], style: Mapping[str, Any] | 
 def bounds_above(axes: Axes, curves: Sequence[Curve]) -> list[str]:
     """A sentence about the proved bounds that lie above the chart that `draw_regret` drew."""
     above = [
-        f"{curve.label} {plain_number(float(curve.bound[-1]))}"
+        f"{curve.label} {short_number(float(curve.bound[-1]))}"
         for curve in curves
         if curve.bound is not None and _is_above(curve, axes)
     ]

@@ -12,9 +12,10 @@ import numpy as np
 if TYPE_CHECKING:
     from discreet.simulation.trace import Trace
 
-#: Choices that do not learn; what learners are compared with.
+#: Choices that do not learn, what learners are compared with: by their class, as `labels` calls them, and as
+#: sweeps do (where "full" is a learner with full information).
 _REFERENCES = ("RandomSet", "FixedSet")
-_REFERENCE_WORDS = {"random", "empty", "full", "random set", "empty set", "full set"}
+_REFERENCE_WORDS = {"random set", "empty set", "full set", "random", "empty", "everything"}
 #: Fixed sets of more items are not listed.
 _LISTED = 3
 
@@ -23,7 +24,7 @@ def is_reference(learner: str) -> bool:
     """Whether this is the name of a choice that does not learn.
 
     Examples:
-        >>> is_reference("RandomSet"), is_reference("empty set"), is_reference("BanditLearner")
+        >>> is_reference("RandomSet"), is_reference("everything"), is_reference("full")
         (True, True, False)
     """
     return learner.startswith(_REFERENCES) or learner.lower() in _REFERENCE_WORDS

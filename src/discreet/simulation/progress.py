@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator
 from typing import Protocol
 
+from discreet.simulation.short_numbers import short_number
+
 
 class Bar(Protocol):
     """Something that is told how much has been done."""
@@ -47,13 +49,6 @@ def progress_bar(title: str, total: float, *, shown: bool = True, unit: str = "r
                     progress.update(task, advance=amount)
                     speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
                     if speed:
-                        progress.update(task, rate=f"{_short(speed)} {unit}/s")
+                        progress.update(task, rate=f"{short_number(speed)} {unit}/s")
 
         yield Shown()
-
-
-def _short(number: float) -> str:
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if number >= size:
-            return f"{number / size:.3g}{letter}"
-    return f"{number:.3g}"

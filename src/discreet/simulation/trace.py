@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.privacy.guarantee import Guarantee
-from discreet.simulation.intervals import mean_interval
+from discreet.simulation.intervals import CONFIDENCE, mean_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -87,7 +87,7 @@ class Trace:
         mean: FloatArray = self.regret.mean(axis=0)
         return mean
 
-    def band(self, confidence: float = 0.95) -> tuple[FloatArray, FloatArray]:
+    def band(self, confidence: float = CONFIDENCE) -> tuple[FloatArray, FloatArray]:
         """A confidence interval of the mean regret at each checkpoint, by Student's t over the seeds."""
         _, low, high = mean_interval(self.regret, confidence)
         return low, high
