@@ -1,5 +1,6 @@
 """Several threads and processes at once: nothing is lost or counts twice, also when one is killed."""
 
+import contextlib
 import json
 import pathlib
 import sqlite3
@@ -11,7 +12,7 @@ import pytest
 from desk_helpers import bandit, functions, opened, rounds, told
 
 from another_process import started
-from discreet.errors import Archived, StoreInUse
+from discreet.errors import Archived, Busy, StoreInUse
 from discreet.service.batch import Batch, Tell, Told
 from discreet.service.desk import Desk
 from discreet.service.records import Code, Feedback
@@ -159,8 +160,72 @@ def test_what_is_told_while_a_learner_ends_is_not_lost(postgres: str, key: None,
             with pytest.raises(Archived):
                 one.ask("shop")
         else:
+            with pytest.raises(Busy, match="restarted just now"):
+                told(one, "shop", [choice], cost=0)
             assert told(one, "shop", [choice], cost=0) == [Code.FOREIGN]
             assert told(one, "shop", one.ask("shop"), cost=0) == [Code.ACCEPTED]
+
+
+def test_a_person_is_counted_once_over_a_restart_that_was_not_noticed(postgres: str, key: None) -> None:
+    """A process that still holds the old epoch refuses to tell, rather than count people anew."""
+    with opened(postgres) as one, opened(postgres) as two:
+        bandit(one, rounds_per_person=1)
+        functions(one)
+        two.learners()
+        for name in ("shop", "plan"):
+            one.restart(name)
+        choices, plans = one.ask("shop", 2), one.ask("plan")
+        assert told(one, "shop", choices[:1], cost=0.5, person="ann") == [Code.ACCEPTED]
+        with pytest.raises(Busy):
+            told(two, "shop", choices[1:], cost=0.5, person="ann")
+        with pytest.raises(Busy):
+            told(two, "plan", plans, function=Modular([0.1, 0.2, 0.3]))
+        assert told(two, "shop", choices[1:], cost=0.5, person="ann") == [Code.ACCEPTED]
+        assert rounds(two) == 1
+        assert told(two, "plan", plans, function=Modular([0.1, 0.2, 0.3])) == [Code.ACCEPTED]
+        assert len(two.ask("plan", 3)) == 3
+
+
+def test_asks_go_on_over_a_restart_that_was_not_noticed(postgres: str, key: None) -> None:
+    """With the next epoch; a lagging process also archives that one."""
+    with opened(postgres) as one, opened(postgres) as two:
+        bandit(one)
+        two.learners()
+        one.restart("shop")
+        (choice,) = two.ask("shop")
+        assert told(one, "shop", [choice], cost=0.5) == [Code.ACCEPTED]
+        one.restart("shop")
+        view = two.archive("shop")
+        assert (view.epoch, view.status) == (3, "archived")
+        with pytest.raises(Archived):
+            one.ask("shop")
+
+
+def test_nothing_happens_to_a_learner_after_it_was_archived(tmp_path: pathlib.Path) -> None:
+    """While threads ask and tell: once `archive` has returned, counts and state stay what they are."""
+    with opened(tmp_path / "desk.db") as desk:
+        for number in range(12):
+            name = f"shop{number}"
+            bandit(desk, name)
+            stop = threading.Event()
+
+            def work(name: str = name, stop: threading.Event = stop) -> None:
+                with contextlib.suppress(Archived):
+                    while not stop.is_set():
+                        told(desk, name, desk.ask(name), cost=0.5)
+
+            threads = [threading.Thread(target=work) for _ in range(6)]
+            for thread in threads:
+                thread.start()
+            while desk.learner(name).counts.told < 10:
+                time.sleep(0.001)
+            desk.archive(name)
+            before = desk.learner(name)
+            for thread in threads:
+                thread.join()
+            stop.set()
+            assert desk.learner(name) == before
+            assert before.status == "archived"
 
 
 def test_housekeeping_goes_on_by_itself(tmp_path: pathlib.Path) -> None:

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from desk_helpers import bandit, functions, opened, rounds, told
 
-from discreet.errors import StaleState, WrongKey
+from discreet.errors import StaleState, StoreError, WrongKey
 from discreet.service.desk import Desk
 from discreet.service.records import Code
 from discreet.set_functions import Modular
@@ -99,20 +99,94 @@ def test_a_ledger_does_not_forget_what_was_spent(tmp_path: pathlib.Path) -> None
 
 
 def test_a_lost_witness_is_noticed(tmp_path: pathlib.Path) -> None:
-    """Nobody could say whether the store is the latest. One that has released nothing needs none."""
+    """Nobody could say whether the store is the latest, even if nothing was released in it yet."""
+    path, witness = tmp_path / "desk.db", tmp_path / "desk.db.witness"
+    with opened(path):
+        assert witness.exists()
+    witness.unlink()
+    with opened(path) as desk:  # without any learner nothing can have been released
+        bandit(desk)
+        choices = desk.ask("shop", 5)
+    copy = backup(path)
+    with opened(path) as desk:
+        told(desk, "shop", choices, cost=0.5)
+    away = witness.rename(tmp_path / "elsewhere")
+    for _ in range(2):
+        with pytest.raises(StaleState, match="is not there"):
+            opened(path)
+        assert not witness.exists()
+        shutil.copy(copy, path)
+    with opened(path, witness_file=away) as desk:
+        assert desk.learner("shop").status == "stale"
+
+
+def test_processes_notice_what_others_released(postgres: str, tmp_path: pathlib.Path) -> None:
+    """A database that went back (a standby that lagged took over) is not gone on with by any of them."""
+    key = tmp_path / "key"
+    with opened(postgres, key_file=key) as one, opened(postgres, key_file=key) as two:
+        bandit(one)
+        two.learners()
+        kept = one._registry.named("shop")
+        told(one, "shop", one.ask("shop", 10), cost=0.5)
+        assert rounds(one) == 10
+        two.housekeeping.refresh()
+        with one._store.reading() as reading:
+            old = reading.state(kept.id)
+        told(one, "shop", one.ask("shop", 10), cost=0.5)
+        assert rounds(one) == 20
+        with one._store.writing() as writing:
+            writing._connection.exec_driver_sql("UPDATE learners SET generation = %s, state = %s", old)
+        told(two, "shop", two.ask("shop", 10), cost=0.5)
+        assert two.housekeeping.fold() == 0
+        assert two.learner("shop").status == "stale"
+        with pytest.raises(StaleState):
+            two.ask("shop")
+
+
+def test_what_is_stale_stays_so(tmp_path: pathlib.Path) -> None:
+    """Also when somebody with another witness goes on until it has released more."""
     path = tmp_path / "desk.db"
     with opened(path) as desk:
         bandit(desk)
-    witness = tmp_path / "desk.db.witness"
-    witness.unlink()
+        told(desk, "shop", desk.ask("shop", 5), cost=0.5)
+    copy = backup(path)
     with opened(path) as desk:
-        told(desk, "shop", desk.ask("shop"), cost=0.5)
-    away = witness.rename(tmp_path / "elsewhere")
-    with pytest.raises(StaleState, match="is not there"):
-        opened(path)
-    assert not witness.exists()
-    with opened(path, witness_file=away) as desk:
-        assert desk.learner("shop").status == "active"
+        told(desk, "shop", desk.ask("shop", 5), cost=0.5)
+        latest = desk._registry.named("shop")
+        state = latest.shown.state()
+    shutil.copy(copy, path)
+    with opened(path) as desk:
+        kept = desk._registry.named("shop")
+        assert kept.stale
+        kept.show(kept.generation + 10, state)
+        assert kept.shown.releases == 10
+        assert kept.stale
+
+
+def test_nothing_is_acknowledged_that_the_witness_missed(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A retry is answered once the witness can be written again, and then it knows."""
+    path = tmp_path / "desk.db"
+    with opened(path) as desk:
+        bandit(desk)
+        choices = desk.ask("shop", 2)
+        write = os.pwrite
+
+        def full(handle: int, data: bytes, place: int) -> int:
+            raise OSError(5, "input/output error")
+
+        monkeypatch.setattr(os, "pwrite", full)
+        for _ in range(2):
+            with pytest.raises(StoreError, match="cannot be written"):
+                told(desk, "shop", choices, cost=0.5)
+        with pytest.raises(StoreError, match="witness"):
+            desk.ask("shop")
+        assert desk.learner("shop").counts.asked == 2
+        monkeypatch.setattr(os, "pwrite", write)
+        assert told(desk, "shop", choices, cost=0.5) == [Code.ACCEPTED] * 2
+        assert rounds(desk) == 2
+        assert desk._witness.knows_more(desk._registry.named("shop").record.lineage, 1)
 
 
 def test_the_place_of_the_key_does_not_matter(
@@ -229,7 +303,6 @@ def test_the_witness_notes_before_anything_is_shown(
 
 def test_a_failed_commit_shows_nothing(tmp_path: pathlib.Path) -> None:
     """Point, state and rounds stay what the database has, and the next tell goes on from there."""
-    from discreet.errors import StoreError
     from discreet.storage.sql_writing import SqlFold
 
     with opened(tmp_path / "desk.db") as desk:

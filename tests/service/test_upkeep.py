@@ -9,7 +9,7 @@ import pytest
 from desk_helpers import bandit, functions, opened, rounds, told
 
 from discreet.cli import main
-from discreet.errors import Archived, InvalidArgument, StoreError, WrongKey
+from discreet.errors import Archived, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service import upkeep
 from discreet.service.desk import Desk
 from discreet.service.records import Code
@@ -59,7 +59,7 @@ def test_a_store_moves(direction: str, tmp_path: pathlib.Path, request: pytest.F
         keys = desk.bearers.listed()
         again = desk.ask("shop", 3, request_id="r")
     file = tmp_path / "moved.jsonl"
-    exported = upkeep.export(places["source"], file)
+    exported = upkeep.export(places["source"], file, key)
     assert exported.handed_over == ("plan", "shop")
     assert (file.stat().st_mode & 0o777) == 0o600
     assert upkeep.import_(places["target"], file, key) == exported.rows
@@ -94,9 +94,10 @@ def test_what_cannot_be_imported(tmp_path: pathlib.Path) -> None:
         upkeep.export(tmp_path / "a.db", file)
     with pytest.raises(InvalidArgument, match="must not be imported twice"):
         upkeep.import_(tmp_path / "a.db", file, key)
-    (tmp_path / "a.db.witness").unlink()
+    away = (tmp_path / "a.db.witness").rename(tmp_path / "away")
     with pytest.raises(InvalidArgument, match="not empty"):
         upkeep.import_(tmp_path / "a.db", file, key)
+    away.rename(tmp_path / "a.db.witness")
     with pytest.raises(WrongKey):
         upkeep.import_(tmp_path / "b.db", file)
     with opened(tmp_path / "other.db"):
@@ -225,6 +226,91 @@ def test_a_store_without_its_witness_is_adopted(
     with opened(store) as desk:
         assert {view.epoch for view in desk.learners()} == {1}
     witness.unlink()
-    assert upkeep.adopt(store) == ("plan", "shop")
+    assert upkeep.adopt(store).restarted == ("plan", "shop")
     with opened(store) as desk:
         assert {view.epoch for view in desk.learners()} == {2}
+
+
+def test_an_old_backup_cannot_be_exported(tmp_path: pathlib.Path) -> None:
+    """Importing it would make it pass for the latest state."""
+    store, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    with opened(store) as desk:
+        bandit(desk)
+        choices = desk.ask("shop", 2)
+    shutil.copy(store, copy)
+    with opened(store) as desk:
+        told(desk, "shop", choices, cost=0.5)
+    shutil.copy(copy, store)
+    with pytest.raises(StaleState, match="old backup"):
+        upkeep.export(store, tmp_path / "a.jsonl")
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_a_backup_from_before_an_export_does_not_go_on(tmp_path: pathlib.Path) -> None:
+    """The learners go on elsewhere: the witness knows that they ended here."""
+    store, copy, file = tmp_path / "a.db", tmp_path / "copy.db", tmp_path / "a.jsonl"
+    with opened(store) as desk:
+        bandit(desk)
+        choices = desk.ask("shop", 2)
+        told(desk, "shop", choices[:1], cost=0.5)
+    shutil.copy(store, copy)
+    upkeep.export(store, file)
+    upkeep.import_(tmp_path / "b.db", file, tmp_path / "a.db.key")
+    with opened(tmp_path / "b.db", key_file=tmp_path / "a.db.key") as desk:
+        assert told(desk, "shop", choices[1:], cost=0.5) == [Code.ACCEPTED]
+    shutil.copy(copy, store)
+    with opened(store) as desk:
+        assert desk.learner("shop").status == "stale"
+        with pytest.raises(StaleState):
+            told(desk, "shop", choices[1:], cost=0.5)
+
+
+def test_adopting_releases_nothing_that_waited(tmp_path: pathlib.Path) -> None:
+    """It may have been released before, with other noise: it is dropped."""
+    store = tmp_path / "a.db"
+    with opened(store) as desk:
+        functions(desk)
+        told(desk, "plan", desk.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
+        point = desk.learner("plan").summary.point
+    (tmp_path / "a.db.witness").unlink()
+    assert upkeep.adopt(store).restarted == ("plan",)
+    with opened(store) as desk:
+        view = desk.learner("plan")
+        assert (view.epoch, view.summary.point) == (2, point)
+        assert rounds(desk, "plan") == 0
+
+
+def test_adopting_ends_what_the_ledger_cannot_bear(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All in one go: afterwards the store can be opened, and the limit holds."""
+    store = tmp_path / "a.db"
+    with opened(store) as desk:
+        desk.set_population("town", 4.5)
+        for name in ("a", "b", "c"):
+            bandit(desk, name, population="town")
+    (tmp_path / "a.db.witness").write_bytes(b"x" * 64)
+    code, _, err = run(capsys, "store", "check", "--store", store)
+    assert (code, "is damaged" in err, "store adopt" in err) == (2, True, True)
+    code, out, _ = run(capsys, "store", "adopt", "--store", store)
+    assert (code, out.count("restarted"), out.count("archived")) == (0, 1, 2)
+    with opened(store) as desk:
+        assert sorted(view.status for view in desk.learners()) == ["active", "archived", "archived"]
+        assert desk.population("town").spent == 4.0
+
+
+def test_adopting_beside_running_processes(postgres: str, tmp_path: pathlib.Path) -> None:
+    """They go on writing to the file that everybody reads."""
+    key = tmp_path / "key"
+    with opened(postgres, key_file=key) as desk:
+        bandit(desk)
+        bandit(desk, "other")
+        told(desk, "shop", desk.ask("shop", 5), cost=0.5)
+        assert rounds(desk) == 5
+        upkeep.adopt(postgres, key, latest=True)
+        told(desk, "shop", desk.ask("shop", 15), cost=0.5)
+        assert rounds(desk) == 20
+        bandit(desk, "third")
+    (file,) = (tmp_path / "state" / "discreet").glob("*.witness")
+    lines = file.read_text().splitlines()
+    assert sorted(int(line.split()[1]) for line in lines[1:]) == [0, 0, 20]

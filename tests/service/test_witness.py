@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 from discreet.errors import StaleState, StoreError
-from discreet.service.witness import Witness
+from discreet.service.witness import DamagedWitness, Witness
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32
 
@@ -81,9 +81,39 @@ def test_damage_and_other_stores_are_refused(tmp_path: pathlib.Path) -> None:
     witness.close()
     with pytest.raises(StaleState, match="another store"):
         Witness(path, "other")
-    path.write_bytes(path.read_bytes()[:64] + b"x" * 64)
-    with pytest.raises(StaleState, match="damaged"):
-        Witness(path, "store")
+    sound = path.read_bytes()
+    for damaged in (sound[:64] + b"x" * 64, sound[:64] + sound[64:].replace(b"3", b"z"), b"y" + sound[1:]):
+        path.write_bytes(damaged)
+        with pytest.raises(DamagedWitness, match="is damaged"):
+            Witness(path, "store")
+        assert Witness(path, "store", repair=True).fresh
+
+
+def test_stores_do_not_share_a_file(tmp_path: pathlib.Path) -> None:
+    """Nor do two that were opened before there was one."""
+    one, two = Witness(tmp_path / "witness", "one"), Witness(tmp_path / "witness", "two")
+    one.begin()
+    with pytest.raises(StaleState, match="another store"):
+        two.begin()
+    one.close()
+
+
+def test_lines_that_were_moved_are_found(tmp_path: pathlib.Path) -> None:
+    """Another process replaced the file's content, in the same file."""
+    path = tmp_path / "witness"
+    witness = Witness(path, "store")
+    for lineage in (A, B, C):
+        witness.record(lineage, 5, durable=False)
+    other = Witness(path, "store", look_only=True)
+    other.replace({C: 5, A: 7})
+    other.close()
+    assert (witness.knows_more(A, 6), witness.knows_more(A, 6, look=True)) == (False, True)
+    witness.record(C, 6, durable=False)
+    witness.record(A, 6, durable=False)
+    witness.record(B, 9, durable=False)
+    witness.close()
+    lines = [line.split() for line in path.read_text().splitlines()[1:]]
+    assert [(lineage, int(number)) for lineage, number in lines] == [(C, 6), (A, 7), (B, 9)]
 
 
 def test_what_waits_for_the_disk(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,8 +68,9 @@ discreet store adopt --store shop.db
 discreet store adopt --store postgresql://discreet@db.internal/shop --latest
 
 For a store restored from an old backup, or one whose witness file is lost: learners that may have released
-more than the store knows are restarted from their last point, each at the price of its epsilon. Learners made
-after the backup are gone, and so is the count of what people lost to them: lower the limits of populations.
+more than the store knows are restarted from their last point, each at the price of its epsilon, or archived
+where their population's limit does not allow that. What was told and waits is dropped. Learners made after
+the backup are gone, and so is the count of what people lost to them: lower the limits of populations.
 
 --latest restarts nothing. It is for a new machine beside others at one PostgreSQL database, and for a store
 of which you know that nothing was released after this state."""
@@ -84,9 +85,11 @@ def adopt(
     """Let a store go on whose witness is gone, or knows more than is in it."""
     from discreet.service import upkeep
 
-    restarted = upkeep.adopt(store, key_file, latest=latest)
-    for name in restarted:
+    done = upkeep.adopt(store, key_file, latest=latest)
+    for name in done.restarted:
         print(f"The learner {name!r} was restarted from its last point; its epsilon was added once more.")
+    for name in done.archived:
+        print(f"The learner {name!r} was archived: the limit of its population allows no new epoch.")
     print("The store has a new witness, and can go on.")
 
 
@@ -99,11 +102,11 @@ What is written is public, randomised or sealed; the key is not in it. The learn
 two of them going on from one state would release the same data twice: import the file once, where they shall
 go on, and delete it."""
 )
-def export(file: File, store: Store = "discreet.db") -> None:
+def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None) -> None:
     """Write the store to a file, and hand its learners over: they end here."""
     from discreet.service import upkeep
 
-    done = upkeep.export(store, file)
+    done = upkeep.export(store, file, key_file)
     print(f"{done.rows} rows were written to {file}.")
     for name in done.handed_over:
         print(f"The learner {name!r} was handed over: it has ended here.")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from discreet.checks import IntArray
-from discreet.errors import Archived, Conflict, HorizonReached, InvalidArgument
+from discreet.errors import Archived, Busy, Conflict, HorizonReached, InvalidArgument
 from discreet.learners.detached import DetachedFunctions
 from discreet.service.kept import Folded, Kept
 from discreet.service.records import Code
@@ -79,8 +79,7 @@ class Batch:
     Args:
         writing: The transaction.
         now: Milliseconds.
-        alone: Whether no other process has the store: then what is held in memory is the latest, and feedback
-            that holds no secret is folded in at once.
+        alone: Whether no other process has the store: then feedback without secrets is folded in at once.
     """
 
     def __init__(self, writing: Writing, now: int, *, alone: bool) -> None:
@@ -92,16 +91,21 @@ class Batch:
         by_learner: dict[int, list[int]] = collections.defaultdict(list)
         for place, operation in enumerate(operations):
             by_learner[operation.kept.id].append(place)
-        heads = {} if self._alone else self._held(operations, by_learner)
+        heads = self._held(operations, by_learner)
         for number, places in sorted(by_learner.items()):
             kept = operations[places[0]].kept
-            status, generation = heads.get(number, (kept.record.status, kept.generation))
+            status, generation = heads[number]
             if status is not Status.ACTIVE:
                 kept.end(status)
-                if status is Status.CLOSED and not self._alone:
-                    raise Conflict(f"The learner {kept.record.name!r} was restarted just now.")
+                restarted = f"The learner {kept.record.name!r} was restarted just now; nothing was changed."
+                if status is Status.CLOSED and any(isinstance(operations[place], Ask) for place in places):
+                    raise Conflict(restarted)  # then asks are tried again with the next epoch
                 for place in places:
-                    done.answers[place] = Archived(f"The learner {kept.record.name!r} is {status.value}.")
+                    done.answers[place] = (
+                        Busy(f"{restarted} Try again.")
+                        if status is Status.CLOSED
+                        else Archived(f"The learner {kept.record.name!r} is {status.value}.")
+                    )
                 continue
             if generation > kept.generation:
                 done.behind.append(kept)

@@ -115,7 +115,10 @@ class Housekeeping:
         for kept in behind:
             with self._store.reading() as reading:
                 generation, state = reading.state(kept.id)
-            kept.show(generation, kept.opened_state(generation, state))
+            try:
+                kept.show(generation, kept.opened_state(generation, state))
+            except DiscreetError as error:  # does not keep the others from it
+                log.warning("%s could not be shown: %s", kept.record.name, error)
 
     def expire(self) -> int:
         """Close decisions whose deadline has come, with a neutral value through the same mechanism."""

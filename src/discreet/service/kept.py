@@ -78,16 +78,19 @@ class Kept:
         return self.shown.guarantee.rounds_per_person
 
     def check(self) -> None:
-        """Refuse to go on from an old backup."""
-        if self.stale:
-            raise StaleState(
-                f"The store is older than what {self.record.name!r} had released: an old backup must not be "
-                "continued, it would release the same data again. Restore the latest state, or close this "
-                "epoch and start a new one from the last point (`restart`)."
-            )
+        """Refuse to go on from an old backup, where it could go on at all."""
+        if self.stale and self.record.status is Status.ACTIVE:
+            raise self._old_backup()
+
+    def _old_backup(self) -> StaleState:
+        return StaleState(
+            f"The store is older than what {self.record.name!r} had released: an old backup must not be "
+            "continued, it would release the same data again. Restore the latest state, or close this "
+            "epoch and start a new one from the last point (`restart`)."
+        )
 
     def end(self, status: Status) -> None:
-        """Ask and tell no more; called in the transaction that says so, before it is committed."""
+        """Ask and tell no more: the store says so."""
         self.record = dataclasses.replace(self.record, status=status)
 
     def show(self, generation: int, state: bytes) -> None:
@@ -97,7 +100,8 @@ class Kept:
                 return
             self._next.restore(state)
             releases, lineage = self._next.releases, self.record.lineage
-            self.stale = self._witness.knows_more(lineage, releases)
+            # Once stale, always: what was released since then is not in this line of states.
+            self.stale = self.stale or self._witness.knows_more(lineage, releases)
             if not self.stale:
                 self._witness.record(lineage, releases, durable=self.record.secret)
             self.shown, self._next = self._next, self.shown
@@ -124,9 +128,9 @@ class Kept:
                 self._working_state = None
                 learner.restore(kept)
             self._working_state = None
-            if self._witness.knows_more(self.record.lineage, learner.releases):
+            if self._witness.knows_more(self.record.lineage, learner.releases, look=True):
                 self.stale = True
-                self.check()
+                raise self._old_backup()
             payloads = [*(self.opened_feedback(w.decision, w.payload) for w in fold.waiting), *payloads]
             draws = [*(w.draw for w in fold.waiting), *draws]
             left = learner.horizon - learner.rounds

@@ -24,6 +24,7 @@ def opened(
     witness_file: str | os.PathLike[str] | None,
     *,
     look_only: bool = False,
+    repair: bool = False,
 ) -> tuple[Store, KeyRing, Witness]:
     """The parts of a desk. A key is made only for a store that has none.
 
@@ -32,6 +33,7 @@ def opened(
         key_file: Where the key is, unless the environment has it.
         witness_file: Where the witness is, unless the environment says so.
         look_only: Whether the witness is left as it is.
+        repair: Whether a damaged witness is taken for none.
     """
     store = open_store(where)
     try:
@@ -49,7 +51,8 @@ def opened(
                 "opened, and people would be counted anew. Give the key it was made with."
             )
         path = witness_path(store, name, witness_file)
-        return store, ring, Witness(path, name, shared=not store.one_process, look_only=look_only)
+        shared = not store.one_process
+        return store, ring, Witness(path, name, shared=shared, look_only=look_only, repair=repair)
     except BaseException:
         store.close()
         raise
@@ -63,7 +66,7 @@ def require_latest(store: Store, witness: Witness) -> None:
     """
     with store.reading() as reading:
         learners = reading.learners()
-    if witness.fresh and any(learner.generation > 0 for learner in learners):
+    if witness.fresh and learners:
         raise StaleState(
             f"The witness {witness.path} is not there, so nobody knows whether this store is the latest. Put "
             "it back, or name it in DISCREET_WITNESS. If it is lost, or this is another machine, see "

@@ -21,7 +21,7 @@ from discreet.service.batch import MINUTE
 from discreet.service.kept import Kept, sealed_state
 from discreet.service.keys import KeyRing
 from discreet.service.records import LearnerView, MinuteView, RecentChoice
-from discreet.service.witness import Witness
+from discreet.service.witness import ENDED, Witness
 from discreet.storage.base import Store, Writing
 from discreet.storage.records import Counts, LearnerRecord, NewLearner, Status
 
@@ -57,8 +57,11 @@ class Registry:
         return [kept for kept in list(self._latest.values()) if kept.record.status is Status.ACTIVE]
 
     def releases(self) -> dict[str, int]:
-        """How far each epoch of each learner has released, by lineage."""
-        return {kept.record.lineage: kept.shown.releases for kept in list(self._held.values())}
+        """How far each epoch of each learner has released, by lineage, as a witness notes it."""
+        return {
+            kept.record.lineage: ENDED if kept.record.status is Status.HANDED_OVER else kept.shown.releases
+            for kept in list(self._held.values())
+        }
 
     def named(self, name: str) -> Kept:
         """The latest epoch of a learner."""
@@ -96,9 +99,10 @@ class Registry:
 
     def archive(self, name: str) -> LearnerView:
         """End a learner; see `Desk.archive`."""
-        kept = self.named(name)
-        with self._ending(kept, Status.ARCHIVED):
-            pass
+        before = Status.CLOSED
+        while before is Status.CLOSED:  # somebody else restarted it just now: then the next epoch
+            with self._ending(self.named(name), Status.ARCHIVED) as (_, before):
+                pass
         return self.view(self.named(name))
 
     def restart(self, name: str) -> LearnerView:
@@ -134,9 +138,9 @@ class Registry:
                         now = self._clock()
                         counts = Counts(released=folded.released, ones=folded.ones)
                         writing.add_counts(kept.id, now - now % MINUTE, counts)
-                writing.drop_waiting(kept.id)
-                writing.set_status(kept.id, status)
-                kept.end(status)
+                if before is Status.ACTIVE:
+                    writing.drop_waiting(kept.id)
+                    writing.set_status(kept.id, status)
                 yield writing, before
             if folded is not None:
                 kept.show(folded.generation, folded.state)

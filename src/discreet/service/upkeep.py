@@ -6,8 +6,9 @@ import dataclasses
 import os
 import pathlib
 import time
+from collections.abc import Iterable
 
-from discreet.errors import InvalidArgument, StaleState, WrongKey
+from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, WrongKey
 from discreet.service.keys import KeyRing
 from discreet.service.opening import (
     FINGERPRINT,
@@ -18,6 +19,7 @@ from discreet.service.opening import (
     witness_path,
 )
 from discreet.service.registry import Registry
+from discreet.service.witness import ENDED
 from discreet.storage import Store, open_store, serves_one_process
 from discreet.storage.inspection import Inspection, inspect
 from discreet.storage.sql_store import SqlStore
@@ -54,6 +56,14 @@ class Checked:
     inspection: Inspection
     learners: tuple[CheckedLearner, ...]
     problems: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Adopted:
+    """The names of learners that were restarted, and of those that were archived."""
+
+    restarted: tuple[str, ...]
+    archived: tuple[str, ...]
 
 
 def check(where: Where, key_file: Where | None = None) -> Checked:
@@ -100,40 +110,55 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
         store.close()
 
 
-def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) -> tuple[str, ...]:
+def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) -> Adopted:
     """Let a store go on whose witness is gone, or knows more than is in it.
 
     Args:
         where: The store, which no process serves.
         key_file: Its key.
         latest: Whether you know that this is the latest state of the store: nothing was released after it.
-            Otherwise learners that may have released more are restarted, each at the price of its epsilon.
-
-    Returns:
-        The names of learners that were restarted.
+            Otherwise learners that may have released more are restarted, each at the price of its epsilon,
+            or archived if the ledger does not allow that.
     """
     _require(where)
-    store, ring, witness = opened(where, key_file, None, look_only=True)
+    store, ring, witness = opened(where, key_file, None, look_only=True, repair=True)
     try:
         registry = Registry(store, ring, witness, _milliseconds)
-        doubtful = [] if latest else [kept for kept in registry.active() if kept.stale or witness.fresh]
-        restarted = tuple(sorted(kept.record.name for kept in doubtful))
-        for name in restarted:
-            registry.restart(name)
+        restarted, archived = [], []
+        for kept in [] if latest else registry.active():
+            if not (kept.stale or witness.fresh):
+                continue
+            kept.stale = True  # what waits may have been released before: it is dropped
+            try:
+                registry.restart(kept.record.name)
+                restarted.append(kept.record.name)
+            except BudgetExceeded:
+                registry.archive(kept.record.name)
+                archived.append(kept.record.name)
         witness.replace(registry.releases())
-        return restarted
+        return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)))
     finally:
         witness.close()
         store.close()
 
 
-def export(where: Where, file: Where) -> Exported:
-    """Write a store to a file, and hand its learners over: they end here."""
+def export(where: Where, file: Where, key_file: Where | None = None) -> Exported:
+    """Write a store to a file, and hand its learners over: they end here, as its witness knows, too."""
     _require(where)
-    store = open_store(where)
+    store, ring, witness = opened(where, key_file, None)
     try:
-        return export_store(_sql(store), file)
+        require_latest(store, witness)
+        witness.begin()
+        for kept in Registry(store, ring, witness, _milliseconds).active():
+            kept.check()
+
+        def ended(lineages: Iterable[str]) -> None:
+            for lineage in lineages:
+                witness.record(lineage, ENDED, durable=True)
+
+        return export_store(_sql(store), file, ended)
     finally:
+        witness.close()
         store.close()
 
 

@@ -20,62 +20,95 @@ import errno
 import fcntl
 import os
 import pathlib
+import re
 import threading
 from collections.abc import Iterator, Mapping
 
-from discreet.atomic_files import sync_folder, write_atomically
+from discreet.atomic_files import sync_folder
 from discreet.errors import StaleState, StoreError
 
 _LINE = 64
 _HEAD = "discreet witness of"
+_FORM = re.compile(rb"([!-~]+) (\d{20}) *\n")
+
+#: More than any learner releases: says that a learner goes on elsewhere, and here never again.
+ENDED = (1 << 63) - 1
+
+
+class DamagedWitness(StaleState):
+    """The file cannot say how far learners had released."""
 
 
 class Witness:
-    """The file; made by the first :meth:`record`.
+    """The file.
 
     Args:
-        path: Of the file.
+        path: Of the file, which :meth:`begin` makes.
         store: The name of the store whose learners it knows.
         shared: Whether others, with witnesses of their own, may go on with learners that this one never heard
             of: processes on other machines.
-        look_only: Whether to leave the file alone.
+        look_only: Whether to leave the file alone, until :meth:`replace`.
+        repair: Whether a damaged file is taken for none.
 
     Attributes:
         path: As above.
         fresh: Whether there was no file.
 
     Raises:
+        DamagedWitness: The file is damaged.
         StaleState: The file is about another store.
     """
 
     def __init__(
-        self, path: pathlib.Path, store: str, *, shared: bool = False, look_only: bool = False
+        self,
+        path: pathlib.Path,
+        store: str,
+        *,
+        shared: bool = False,
+        look_only: bool = False,
+        repair: bool = False,
     ) -> None:
         self.path = path
-        self._head = _line(_HEAD, store)
+        self._head = " ".join((_HEAD, store)).ljust(_LINE - 1).encode("ascii") + b"\n"
         self._shared, self._look_only = shared, look_only
         self._lock = threading.Lock()
         self._handle = -1
         self._dirty = False
-        self._known: dict[str, int] = {}
+        #: Where lines are, and where the next will be, when the file was last read.
         self._places: dict[str, int] = {}
-        lines = _whole_lines(path.read_bytes()) if path.exists() else []
-        self.fresh = not lines
-        if lines and lines[0] != self._head:
-            raise StaleState(
-                f"The witness {path} knows the learners of another store. If that store is gone for good, "
-                "remove the file; if this is an old backup, restore the latest state."
-            )
-        self._note_places(lines)
+        self._end = 1
+        content = path.read_bytes() if path.exists() else b""
+        try:
+            self._known = {} if not content else self._read(content)
+            self.fresh = len(content) < _LINE
+        except DamagedWitness:
+            if not repair:
+                raise
+            self._known, self.fresh = {}, True
 
     @property
     def lineages(self) -> frozenset[str]:
         """All learners it knew when it was opened, and those recorded since."""
         return frozenset(self._known)
 
-    def knows_more(self, lineage: str, releases: int) -> bool:
-        """Whether more was released than that, so that a state with so many releases is an old one."""
-        known = self._known.get(lineage)
+    def begin(self) -> None:
+        """Make the file, if there is none: from now on a store without it has lost it."""
+        with self._lock, self._alone():
+            os.fsync(self._handle)
+
+    def knows_more(self, lineage: str, releases: int, *, look: bool = False) -> bool:
+        """Whether more was released than that, so that a state with so many releases is an old one.
+
+        Args:
+            lineage: The learner.
+            releases: Of the state.
+            look: Whether to look at what other processes have written meanwhile. Right where no other can go
+                on with the learner: else a state may be old because another process was quicker.
+        """
+        with self._lock:
+            known = self._known.get(lineage)
+            if look and self._handle >= 0 and (written := self._written(self._handle, lineage)) is not None:
+                known = written if known is None else max(known, written)
         if known is None:  # every learner is noted when it is made, by whoever made it
             return releases > 0 and not self._shared
         return releases < known
@@ -109,11 +142,13 @@ class Witness:
             self._sync()
 
     def replace(self, releases: Mapping[str, int]) -> None:
-        """Know nothing but this, all of it on disk; for a store that no process serves."""
-        with self._lock:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            lines = [_line(lineage, f"{count:020d}") for lineage, count in releases.items()]
-            write_atomically(self.path, b"".join([self._head, *lines]))
+        """Know nothing but this, all of it on disk; processes that have the file open go on with it."""
+        lines = [self._head, *(_line(lineage, count) for lineage, count in releases.items())]
+        content = b"".join(lines)
+        with self._lock, self._alone(check=False) as handle:
+            os.pwrite(handle, content, 0)
+            os.ftruncate(handle, len(content))
+            os.fsync(handle)
 
     def close(self) -> None:
         """Let go of the file, with all of it on disk."""
@@ -126,16 +161,56 @@ class Witness:
     def _write(self, lineage: str, releases: int) -> bool:
         """Change a line, unless there is more in it, or add it; whether it is new."""
         with self._alone() as handle:
-            if lineage not in self._places:  # unless another process has made the line meanwhile
-                self._note_places(_whole_lines(os.pread(handle, os.fstat(handle).st_size, 0)))
-            place = self._places.get(lineage, len(self._places) + 1)
-            new = lineage not in self._places
-            if new or releases > _number(os.pread(handle, _LINE, place * _LINE)):
-                line = _line(lineage, f"{releases:020d}")
+            written = self._written(handle, lineage)
+            if written is None or releases > written:
+                line, place = _line(lineage, releases), self._places.get(lineage, self._end)
                 if os.pwrite(handle, line, place * _LINE) != len(line):  # a full disk: as good as nothing
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                self._places[lineage] = place
+            return written is None
+
+    def _written(self, handle: int, lineage: str) -> int | None:
+        """What the file says of a learner now; another process may have added it, or moved its line."""
+        place = self._places.get(lineage)
+        line = b"" if place is None else os.pread(handle, _LINE, place * _LINE)
+        found = _FORM.fullmatch(line)
+        if found is not None and found[1] == lineage.encode():
+            return int(found[2])
+        return self._read(os.pread(handle, os.fstat(handle).st_size, 0)).get(lineage)
+
+    def _read(self, content: bytes) -> dict[str, int]:
+        """The numbers in a file, and where they are from now on."""
+        content = content.rstrip(
+            b"\0"
+        )  # a line that a power failure left empty, or cut short, was not acted on
+        lines = [content[k : k + _LINE] for k in range(0, len(content) - _LINE + 1, _LINE)]
+        self._check_head(content[:_LINE])
+        known: dict[str, int] = {}
+        self._places, self._end = {}, max(1, len(lines))
+        for place, line in enumerate(lines[1:], 1):
+            found = _FORM.fullmatch(line)
+            if found is None:
+                raise self._damaged()
+            lineage = found[1].decode()
             self._places[lineage] = place
-            return new
+            known[lineage] = max(int(found[2]), known.get(lineage, 0))
+        return known
+
+    def _check_head(self, head: bytes) -> None:
+        if head == self._head[: len(head)]:
+            return
+        if not head.startswith(_HEAD.encode()):
+            raise self._damaged()
+        raise StaleState(
+            f"The witness {self.path} knows the learners of another store. If that store is gone for good, "
+            "remove the file; if this is an old backup, restore the latest state."
+        )
+
+    def _damaged(self) -> DamagedWitness:
+        return DamagedWitness(
+            f"The witness {self.path} is damaged: it cannot say how far learners had released. Put an "
+            "undamaged one in its place, or see `discreet store adopt --help`."
+        )
 
     def _sync(self) -> None:
         if self._dirty:
@@ -143,43 +218,23 @@ class Witness:
             self._dirty = False
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[int]:
-        """The open file, with other processes kept out."""
+    def _alone(self, *, check: bool = True) -> Iterator[int]:
+        """The open file, with other processes kept out, after it was seen to be the right one."""
         if self._handle < 0:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
             sync_folder(self.path.parent)
         fcntl.flock(self._handle, fcntl.LOCK_EX)
         try:
-            if os.fstat(self._handle).st_size < _LINE:
+            head = os.pread(self._handle, _LINE, 0)
+            if check:
+                self._check_head(head)
+            if len(head) < _LINE:
                 os.pwrite(self._handle, self._head, 0)
             yield self._handle
         finally:
             fcntl.flock(self._handle, fcntl.LOCK_UN)
 
-    def _note_places(self, lines: list[bytes]) -> None:
-        """Remember where lines are, and at first what is in them: later ones are other processes' affair."""
-        for place, line in enumerate(lines[1:], 1):
-            lineage = line[: line.index(b" ")].decode("ascii", "replace")
-            if lineage not in self._places:
-                self._places[lineage] = place
-                if self._handle < 0:
-                    self._known[lineage] = _number(line)
 
-
-def _line(*words: str) -> bytes:
-    return " ".join(words).ljust(_LINE - 1).encode("ascii") + b"\n"
-
-
-def _number(line: bytes) -> int:
-    return int(line.split()[1])
-
-
-def _whole_lines(content: bytes) -> list[bytes]:
-    """Lines; one that a power failure cut short, or left empty, was not acted upon."""
-    content = content.rstrip(b"\0")
-    whole = [content[k : k + _LINE] for k in range(0, len(content) - _LINE + 1, _LINE)]
-    damaged = [line for line in whole if not line.endswith(b"\n") or b" " not in line]
-    if damaged:
-        raise StaleState("The witness is damaged: it cannot say how far learners had released.")
-    return whole
+def _line(lineage: str, releases: int) -> bytes:
+    return f"{lineage} {releases:020d}".ljust(_LINE - 1).encode("ascii") + b"\n"

@@ -12,7 +12,7 @@ import dataclasses
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 from sqlalchemy import Connection, func, insert, select, text, update
@@ -37,11 +37,18 @@ class Exported:
     handed_over: tuple[str, ...]
 
 
-def export_store(store: SqlStore, path: str | os.PathLike[str]) -> Exported:
+def export_store(
+    store: SqlStore, path: str | os.PathLike[str], ended: Callable[[Iterable[str]], None]
+) -> Exported:
     """Write everything to a new file, which only its owner can read.
 
     The file is complete and on disk before learners are marked as handed over, and gets its name afterwards:
     at no time could a learner go on in both places.
+
+    Args:
+        store: What to write.
+        path: The file.
+        ended: Gets the lineages that ended here, before the file gets its name.
     """
     target = real_path(path)
     if target.exists():
@@ -56,12 +63,13 @@ def export_store(store: SqlStore, path: str | os.PathLike[str]) -> Exported:
             file.flush()
             os.fsync(file.fileno())
             handed_over = _hand_over(connection)
+        ended(handed_over.values())
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
     os.rename(beside, target)
     sync_folder(target.parent)
-    return Exported(rows, handed_over)
+    return Exported(rows, tuple(handed_over))
 
 
 def import_store(store: SqlStore, path: str | os.PathLike[str]) -> int:
@@ -112,12 +120,13 @@ def _write(connection: Connection, file: IO[str]) -> int:
     return count
 
 
-def _hand_over(connection: Connection) -> tuple[str, ...]:
+def _hand_over(connection: Connection) -> dict[str, str]:
+    """End all learners; gives the lineages of those that had not, by name."""
     t = tables.learners
     ending = t.c.status == Status.ACTIVE.value
-    names = connection.execute(select(t.c.name).where(ending).order_by(t.c.name)).scalars().all()
+    rows = connection.execute(select(t.c.name, t.c.lineage).where(ending).order_by(t.c.name)).all()
     connection.execute(update(t).where(ending).values(status=Status.HANDED_OVER.value))
-    return tuple(names)
+    return {row.name: row.lineage for row in rows}
 
 
 def _batches(file: IO[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
