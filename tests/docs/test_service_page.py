@@ -50,7 +50,7 @@ def test_the_tests_it_names_exist() -> None:
 
 
 def test_a_copy_of_a_store_in_use_can_be_opened(tmp_path: pathlib.Path) -> None:
-    """The command for backups gives a consistent copy while the service writes."""
+    """The command for backups gives a consistent copy while the service writes; its witness lets it go on."""
     with Desk.open(tmp_path / "shop.db") as desk:
         desk.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
         desk.ask("till", 7)
@@ -58,7 +58,8 @@ def test_a_copy_of_a_store_in_use_can_be_opened(tmp_path: pathlib.Path) -> None:
         source.backup(copy)
         source.close()
         copy.close()
-    with Desk.open(tmp_path / "copy.db", key_file=tmp_path / "shop.db.key") as restored:
+    parts = {"key_file": tmp_path / "shop.db.key", "witness_file": tmp_path / "shop.db.witness"}
+    with Desk.open(tmp_path / "copy.db", **parts) as restored:
         assert restored.learner("till").counts.asked == 7
 
 

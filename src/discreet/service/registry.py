@@ -122,7 +122,6 @@ class Registry:
     @contextlib.contextmanager
     def _ending(self, kept: Kept, status: Status) -> Iterator[tuple[Writing, Status]]:
         """A transaction that ends a learner after all that was told is folded in; gives the status before."""
-        folded = None
         try:
             with self._store.writing() as writing:
                 writing.fold(kept.id, wait=True, most=0)
@@ -141,9 +140,9 @@ class Registry:
                 if before is Status.ACTIVE:
                     writing.drop_waiting(kept.id)
                     writing.set_status(kept.id, status)
+                generation, state = writing.state(kept.id)
                 yield writing, before
-            if folded is not None:
-                kept.show(folded.generation, folded.state)
+            kept.show(generation, kept.opened_state(generation, state))
         finally:
             self._look()  # whatever it led to, hold what the store has
 
