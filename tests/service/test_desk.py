@@ -351,21 +351,31 @@ def test_blocks_are_released_when_they_are_full_and_not_before(desk: Desk, addre
 
 
 def test_calls_about_many_items_are_about_few_sets(desk: Desk) -> None:
-    """Asks and tells of functions are refused beyond a million sets times items, and lists are cut off."""
+    """Asks are refused beyond 4 MiB, tells of functions beyond a million numbers, and lists are cut off."""
     bandit(desk, items=range(5000))
     functions(desk, items=5000)
     for name in ("shop", "plan"):
-        with pytest.raises(InvalidArgument, match="at most 200 for a learner of 5000 items"):
-            desk.ask(name, 201)
-        choices = desk.ask(name, 200)
+        with pytest.raises(InvalidArgument, match="at most 175 for a learner of 5000 items"):
+            desk.ask(name, 176)
+        choices = [*desk.ask(name, 175), *desk.ask(name, 25)]
         assert len(choices) == 200
     with pytest.raises(InvalidArgument, match="at most 200 pieces"):
         told(desk, "plan", [*choices, choices[0]], function=None)
     assert set(told(desk, "plan", choices[:3], function=Modular([0.0] * 5000))) == {Code.ACCEPTED}
     desk.ask("plan", 5)
-    assert len(desk.recent("plan", 1000)) == 200
+    assert len(desk.recent("plan", 1000)) == 175
     bandit(desk, "few", items=range(1000))
     assert len(desk.ask("few", 1000)) == 1000
+
+
+def test_long_names_make_few_sets(desk: Desk) -> None:
+    """What counts is how long an answer is as JSON, escaped letters and what is besides them included."""
+    bandit(desk, items=[f"{place:03d}" + "\u20ac" * 64 for place in range(100)])
+    with pytest.raises(InvalidArgument, match="at most 107 for a learner of 100 items"):
+        desk.ask("shop", 108)
+    assert len(desk.ask("shop", 107)) == 107
+    desk.ask("shop", 1)
+    assert len(desk.recent("shop", 1000)) == 107
 
 
 def damage(desk: Desk, choices: list[Choice]) -> None:

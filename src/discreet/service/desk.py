@@ -43,7 +43,7 @@ from discreet.service.records import (
     PopulationView,
     RecentChoice,
 )
-from discreet.service.registry import DEADLINE, Registry, members, most_sets
+from discreet.service.registry import DEADLINE, Registry, members, most_pieces
 from discreet.service.witness import Witness
 from discreet.storage.base import Store
 from discreet.storage.records import DecisionRecord, PopulationRecord, Status
@@ -194,7 +194,7 @@ class Desk:
         return self._registry.minutes(name, since)
 
     def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
-        """The sets chosen lately, latest first: `most` of them, or fewer (see :meth:`ask`) of many items."""
+        """The sets chosen lately, latest first: `most` of them, or as many as one :meth:`ask` may give."""
         return self._registry.recent(name, checks.integer("recent", "most", most, 1, 1000))
 
     # Populations
@@ -233,7 +233,8 @@ class Desk:
 
         Args:
             name: The learner's.
-            count: How many, up to 1,000; count times the number of items may be a million.
+            count: How many, up to 1,000. Count times the number of items may be a million, and sets of all
+                items must fit into 4 MiB of JSON: there are fewer where names are long.
             available: The items that can be chosen now: public, and never dependent on anybody's feedback.
             request_id: Names this request; if it was answered before, the same decisions are given again.
         """
@@ -293,8 +294,9 @@ class Desk:
         kept = self._registry.named(name)
         kept.check()
         items = kept.shown.items
-        if wanted > most_sets(len(items)):
-            wants = f"at most {most_sets(len(items))} for a learner of {len(items)} items"
+        most = self._registry.most_sets(kept)
+        if wanted > most:
+            wants = f"at most {most} for a learner of {len(items)} items with names as long as these"
             raise checks.complaint("ask", "count", wants, wanted)
         among = None if available is None else kept.shown.among(available)
         answer = self._committer.submit(Ask(kept, wanted, among, request))
@@ -302,7 +304,7 @@ class Desk:
 
     def _told(self, kept: Kept, feedback: list[Feedback]) -> Promise[list[Outcome]]:
         kept.check()
-        most = most_sets(len(kept.shown.items))
+        most = most_pieces(len(kept.shown.items))
         if isinstance(kept.shown, DetachedFunctions) and len(feedback) > most:
             raise InvalidArgument(
                 f"A tell of functions of {len(kept.shown.items)} items has at most {most} pieces. "

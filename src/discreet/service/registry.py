@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import math
 import re
 import secrets
@@ -27,8 +28,10 @@ from discreet.storage.records import Counts, LearnerRecord, NewLearner, Status
 
 #: When a decision that was not told about is closed, unless a learner is told otherwise; in seconds.
 DEADLINE = 7 * 86_400.0
-#: Sets times items of one call: some megabytes.
-MOST_CELLS = 1_000_000
+#: Sets times items of one call, and bytes of the sets in one answer.
+MOST_CELLS, MOST_BYTES = 1_000_000, 4 << 20
+#: Bytes of a set in an answer besides its items: names of fields, an id or a time.
+_BESIDES = 64
 _LONGEST_DEADLINE = 10 * 365 * 86_400.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 
@@ -50,6 +53,7 @@ class Registry:
         self._lock = threading.Lock()
         self._held: dict[int, Kept] = {}
         self._latest: dict[str, Kept] = {}
+        self._set_bytes: dict[int, int] = {}
         self._look()
 
     def active(self) -> list[Kept]:
@@ -233,13 +237,33 @@ class Registry:
         kept = self.named(name)
         items = kept.record.settings["items"]
         with self._store.reading() as reading:
-            found = reading.recent(kept.id, min(most, most_sets(len(items))))
+            found = reading.recent(kept.id, min(most, self.most_sets(kept)))
         return [RecentChoice(at, members(items, subset)) for at, subset in found]
 
+    def most_sets(self, kept: Kept) -> int:
+        """How many sets one call may ask for or look at: by their number of items, and by their bytes."""
+        return min(most_pieces(len(kept.shown.items)), max(1, MOST_BYTES // self._bytes(kept)))
 
-def most_sets(items: int) -> int:
-    """How many sets of so many items one call may ask for, look at or tell functions about."""
+    def _bytes(self, kept: Kept) -> int:
+        found = self._set_bytes.get(kept.id)
+        if found is None:  # items never change
+            found = self._set_bytes[kept.id] = set_bytes(kept.record.settings["items"])
+        return found
+
+
+def most_pieces(items: int) -> int:
+    """How many functions of so many items one call may tell."""
     return max(1, MOST_CELLS // items)
+
+
+def set_bytes(items: Sequence[Any]) -> int:
+    """How long a set of all items is in an answer, with what is said about it."""
+    return _BESIDES + len(json.dumps(items, separators=(",", ":")))
+
+
+def answer_bytes(count: int, each: int) -> int:
+    """How long an answer with a number of sets can be. More than `Registry.most_sets` are never given."""
+    return min(count * each, max(MOST_BYTES, each))
 
 
 def members(items: Sequence[Any], subset: bytes) -> tuple[Any, ...]:

@@ -22,12 +22,13 @@ from discreet.service.desk import Desk
 from discreet.service.warming import warm_up
 from discreet.service.web import logs
 from discreet.service.web.metrics import SHARED
+from discreet.service.web.sending import PATIENCE
 from discreet.storage import serves_one_process
 
 #: Seconds that running requests get when the server is told to end.
 _GRACE = 30
-#: Connections of one process. Each may hold a body in memory; beyond them every request is answered with 503,
-#: which clients take for "later", until some are closed.
+#: Connections of one process. Beyond them every request is answered with 503, which clients take for "later",
+#: until some are closed.
 CONNECTIONS = 1_000
 _NO_TLS = (
     "listening beyond this machine, without encryption: bearer keys and costs can be read on the way. Put a "
@@ -167,6 +168,8 @@ def _bound(options: Options) -> socket.socket:
     family, kind, protocol, _, address = found[0]
     listening = socket.socket(family, kind, protocol)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # a closed connection whose last bytes nobody reads ends, too
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(PATIENCE * 1000))
     try:
         listening.bind(address)
     except OSError as error:

@@ -17,8 +17,10 @@ from discreet.service.bearers import Bearer, Bearers, Role
 from discreet.service.web.hot import Hot
 from discreet.service.web.limits import Rates, whole_body
 from discreet.service.web.logs import RequestLog, place_of
+from discreet.service.web.memory import Held, Memory
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.problems import Headers, Problem, as_problem
+from discreet.service.web.sending import ALWAYS, deliver, respond
 
 #: Seconds after which keys are read again, where other processes may have changed them: in passing, and
 #: before anything else is done.
@@ -28,9 +30,6 @@ _LEARNERS = "/v1/learners/"
 _NOWHERE = "(none)"
 #: Whoever has no key shares one bucket.
 _NOBODY = ""
-
-_ALWAYS: Headers = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
-_JSON: Headers = [*_ALWAYS, (b"content-type", b"application/json")]
 
 log = logging.getLogger("discreet.service")
 
@@ -72,7 +71,7 @@ class Gate:
         self._inner, self._bearers, self._metrics, self._requests = inner, bearers, metrics, requests
         self._hot = {"ask": hot.ask, "tell": hot.tell}
         self._known = hot.known
-        self._rates, self._most = Rates(rate), most
+        self._rates, self._most, self._memory = Rates(rate), most, Memory(most)
         self._refreshing: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,7 +100,8 @@ class Gate:
             await send(message)
 
         try:
-            await self._let_in(scope, receive, watched, noted)
+            with self._memory.held() as held:
+                await self._let_in(scope, receive, watched, noted, held)
         except Exception as error:
             problem = as_problem(error)
             if problem is None:
@@ -110,7 +110,7 @@ class Gate:
             if not noted.status:
                 await respond(watched, problem.status, problem.body, problem.headers)
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send, noted: Noted) -> None:
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, noted: Noted, held: Held) -> None:
         authorization, length, chunked = None, None, False
         for name, value in scope["headers"]:
             if name == b"authorization":
@@ -131,24 +131,41 @@ class Gate:
                 if scope["method"] != "POST":
                     raise Problem("method_not_allowed", headers=[(b"allow", b"POST")])
                 allowed(bearer, Role.ASK_TELL)
-                body = await whole_body(receive, length, self._most)
-                await respond(send, 200, await handler(name, body))
+                # No name for the body: it is not kept while the answer is sent.
+                answer = await handler(name, await whole_body(receive, length, self._most, held), held)
+                held.to(len(answer), done=True)
+                await respond(send, 200, answer)
                 return
         if bearer is None and scope["method"] not in ("GET", "HEAD"):
             allowed(bearer, Role.READ)  # before anything is read: no such route is open to anybody
-        body = await whole_body(receive, length, self._most) if chunked or length is not None else b""
-        scope["bearer"] = bearer
+        brings = bearer is not None and (chunked or length is not None)  # whoever has no key is not read
+        body = await whole_body(receive, length, self._most, held) if brings else b""
+        scope["bearer"], scope["held"] = bearer, held
+        answer, status, headers = await self._made(scope, _again(body, receive), noted)
+        del body
+        # What changed something is said in any case.
+        held.to(len(answer), done=scope["method"] not in ("GET", "HEAD"))
+        await deliver(send, status, headers, answer)
 
-        async def dressed(message: Message) -> None:
+    async def _made(self, scope: Scope, receive: Receive, noted: Noted) -> tuple[bytes, int, Headers]:
+        """What a route answers, with its status and headers; sent when the route has let go of the rest."""
+        parts: list[bytes] = []
+        status, headers = 0, []
+
+        async def kept(message: Message) -> None:
+            nonlocal status, headers
             if message["type"] == "http.response.start":
                 given = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(h for h in _ALWAYS if h[0] not in given)]
-            await send(message)
+                status = message["status"]
+                headers = [*message["headers"], *(h for h in ALWAYS if h[0] not in given)]
+            else:
+                parts.append(message.get("body", b""))
 
         try:
-            await self._inner(scope, _again(body, receive), dressed)
+            await self._inner(scope, receive, kept)
         finally:
             noted.route = getattr(scope.get("route"), "path", _NOWHERE)
+        return b"".join(parts), status, headers
 
     async def _bearer(self, authorization: bytes | None) -> Bearer | None:
         """Who asks; nobody without a key, or with one that is unknown."""
@@ -176,14 +193,6 @@ def allowed(bearer: Bearer | None, role: Role) -> None:
         raise Problem("unauthorized", headers=[(b"www-authenticate", b"Bearer")])
     if not bearer.role.covers(role):
         raise Problem("forbidden", f"This needs a key with the role '{role}'.")
-
-
-async def respond(send: Send, status: int, body: bytes, headers: Headers | None = None) -> None:
-    """Answer with JSON."""
-    length = (b"content-length", str(len(body)).encode())
-    start = {"type": "http.response.start", "status": status, "headers": [*_JSON, length, *(headers or [])]}
-    await send(start)
-    await send({"type": "http.response.body", "body": body})
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -12,12 +12,14 @@ import collections
 import json
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from discreet.errors import Archived
 from discreet.service.desk import REQUEST_ID, Desk
 from discreet.service.records import Choice, Code, Feedback, Outcome
+from discreet.service.registry import answer_bytes, set_bytes
 from discreet.service.web.json_bodies import read_json
+from discreet.service.web.memory import COPIES, Held
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.problems import Problem
 
@@ -37,6 +39,13 @@ _VALUES = {"bandit": "cost", "full_information": "function"}
 Answer = TypeVar("Answer")
 
 
+class Known(NamedTuple):
+    """What never changes about a learner: its kind, and the bytes of a set of all its items."""
+
+    kind: str
+    set_bytes: int
+
+
 class Hot:
     """The two routes on which everything is spent.
 
@@ -48,29 +57,41 @@ class Hot:
     def __init__(self, desk: Desk, metrics: Metrics) -> None:
         self._desk, self._metrics = desk, metrics
         self._bridge: Bridge | None = None
-        #: The kinds of learners that have answered; others may have to be looked for in the database.
-        self.known: dict[str, str] = {}
+        #: Learners that have answered; others may have to be looked for in the database.
+        self.known: dict[str, Known] = {}
 
-    async def ask(self, learner: str, body: bytes) -> bytes:
+    async def ask(self, learner: str, body: bytes, held: Held) -> bytes:
         """Choose sets."""
-        count, available, request = _asked(read_json(body))
+        large = len(body) > _LARGE
+        count, available, request = await asyncio.to_thread(_asked, body) if large else _asked(body)
+        known = self.known.get(learner)
+        if known is None:  # to be found out in the database
+            known = await asyncio.to_thread(self._look, learner)
+        # Before anything is chosen: an ask that is put off has changed nothing.
+        held.to(max(held.count, COPIES * answer_bytes(count, known.set_bytes)))
         chosen = await self._answer(
             learner,
-            lambda _: self._desk.submit_ask(learner, count, available=available, request_id=request),
-            large=len(body) > _LARGE,
+            known,
+            lambda: self._desk.submit_ask(learner, count, available=available, request_id=request),
+            large=large,
         )
         self._metrics.asked(learner, len(chosen))
         return _choices(chosen)
 
-    async def tell(self, learner: str, body: bytes) -> bytes:
-        """Learn from what happened."""
+    async def tell(self, learner: str, body: bytes, held: Held) -> bytes:
+        """Learn from what happened. What it takes is counted with its body."""
         large = len(body) > _LARGE
         told = await asyncio.to_thread(read_json, body) if large else read_json(body)
         many = isinstance(told, list)
         pieces = told if many else [told]
+        known = self.known.get(learner)
+        if known is None:  # to be found out in the database
+            known = await asyncio.to_thread(self._look, learner)
+        kind = known.kind
         outcomes: list[Outcome] = await self._answer(
             learner,
-            lambda kind: self._desk.submit_tell(learner, [_feedback(piece, kind) for piece in pieces]),
+            known,
+            lambda: self._desk.submit_tell(learner, [_feedback(piece, kind) for piece in pieces]),
             large=large,
         )
         if not many:
@@ -84,22 +105,25 @@ class Hot:
             self._metrics.told(learner, name, count)
         return json.dumps({"codes": codes}, separators=(",", ":")).encode()
 
-    async def _answer(self, learner: str, submit: Callable[[str], Future[Any]], *, large: bool) -> Any:
+    def _look(self, learner: str) -> Known:
+        view = self._desk.learner(learner)
+        return Known(view.kind, set_bytes(view.items))
+
+    async def _answer(
+        self, learner: str, known: Known, submit: Callable[[], Future[Any]], *, large: bool
+    ) -> Any:
         """What the desk answers. It is called by this thread where it does not make others wait."""
         loop = asyncio.get_running_loop()
         if self._bridge is None or self._bridge.loop is not loop:
             self._bridge = Bridge(loop)
-        kind = self.known.get(learner)
         try:
-            if kind is not None and not large:
-                return await self._bridge.answer(submit(kind))
-            if kind is None:
-                kind = (await asyncio.to_thread(self._desk.learner, learner)).kind
-            answer = await self._bridge.answer(await asyncio.to_thread(submit, kind))
+            if learner in self.known and not large:
+                return await self._bridge.answer(submit())
+            answer = await self._bridge.answer(await asyncio.to_thread(submit))
         except Archived:
             self.known.pop(learner, None)
             raise
-        self.known[learner] = kind
+        self.known[learner] = known
         return answer
 
 
@@ -137,8 +161,9 @@ class Bridge:
                 waiting.set_exception(error)
 
 
-def _asked(wanted: Any) -> tuple[int, list[Any] | None, str | None]:
+def _asked(body: bytes) -> tuple[int, list[Any] | None, str | None]:
     """The arguments of an ask; all of them are public."""
+    wanted = read_json(body)
     if not isinstance(wanted, dict) or not ASK_FIELDS.issuperset(wanted):
         raise Problem("invalid_request", f"An ask is an object with some of {', '.join(sorted(ASK_FIELDS))}.")
     count, available, request = wanted.get("count", 1), wanted.get("available"), wanted.get("request_id")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from starlette.types import Receive
 
+from discreet.service.web.memory import PER_BYTE, Held
 from discreet.service.web.problems import Problem
 
 #: Seconds in which a body must have arrived.
@@ -43,17 +44,18 @@ class Rates:
         self._buckets = {key: bucket for key, bucket in self._buckets.items() if key in keys}
 
 
-async def whole_body(receive: Receive, announced: bytes | None, most: int) -> bytes:
+async def whole_body(receive: Receive, announced: bytes | None, most: int, held: Held) -> bytes:
     """The body of a request, refused as soon as it is known to be too long.
 
     Args:
         receive: Of the request.
         announced: Its header Content-Length, if there is one.
         most: Bytes.
+        held: Counts the memory that it takes as it arrives: what is only announced takes none.
     """
     if announced is not None and announced.isdigit() and int(announced[:20]) > most:
         raise _too_large(most)
-    body = b""
+    body: bytes | bytearray = b""
     try:
         async with asyncio.timeout(PATIENCE):
             more = True
@@ -61,13 +63,19 @@ async def whole_body(receive: Receive, announced: bytes | None, most: int) -> by
                 message = await receive()
                 if message["type"] != "http.request":
                     raise Problem("timeout", "The connection was closed.")
-                body = body + message.get("body", b"") if body else message.get("body", b"")
+                piece = message.get("body", b"")
+                if not body:
+                    body = piece
+                else:  # added to in place: a body may come a byte at a time
+                    body = bytearray(body) if isinstance(body, bytes) else body
+                    body += piece
                 more = message.get("more_body", False)
                 if len(body) > most:
                     raise _too_large(most)
+                held.to(len(body) * PER_BYTE)
     except TimeoutError:
         raise Problem("timeout") from None
-    return body
+    return bytes(body)
 
 
 def _too_large(most: int) -> Problem:

@@ -83,7 +83,9 @@ class AskRequest(Taken):
     """Which decisions are wanted. All of it is public."""
 
     count: Annotated[int, Field(ge=1, le=MOST_DECISIONS, strict=True)] = Field(
-        1, description="How many; times the learner's items at most a million."
+        1,
+        description="How many. Times the learner's items at most a million; of sets of all items at most "
+        "4 MiB of JSON.",
     )
     request_id: Annotated[str, Field(pattern=r"^[!-~]{1,200}$", strict=True)] | None = Field(
         None, description="Names this request: a retry under the same name gets the same decisions."

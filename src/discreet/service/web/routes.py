@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -9,8 +11,10 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from discreet.service.bearers import Role
 from discreet.service.desk import Desk
+from discreet.service.registry import answer_bytes, set_bytes
 from discreet.service.web import answers, requests
 from discreet.service.web.gate import allowed
+from discreet.service.web.memory import COPIES, Held
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.openapi import errors
 
@@ -37,7 +41,13 @@ def add_routes(router: APIRouter, desk: Desk, metrics: Metrics) -> None:
 
 
 def _route(
-    router: APIRouter, role: Role | None, path: str, *more: int, method: str = "GET", status: int = 200
+    router: APIRouter,
+    role: Role | None,
+    path: str,
+    *more: int,
+    method: str = "GET",
+    status: int = 200,
+    gives: Any = None,
 ) -> Callable[[Any], Any]:
     """Add a route that needs a role, with the errors it may answer with."""
     secured: dict[str, Any] = {} if role is None else {"security": [{"bearer": []}], "x-role": role.value}
@@ -48,6 +58,7 @@ def _route(
         dependencies=[] if role is None else [needs(role)],
         responses=errors(*more) if role is None else errors(401, 403, *more),
         openapi_extra=secured,
+        **({} if gives is None else {"response_model": gives}),
     )
 
 
@@ -112,14 +123,23 @@ def _learners(router: APIRouter, desk: Desk) -> None:
             minutes=[answers.MinuteShown.of(view) for view in desk.minutes(name, since)]
         )
 
-    @_route(router, Role.READ, f"{one}/recent", 400, 404)
-    def show_recent(
-        name: LearnerName, most: Annotated[int, Query(ge=1, le=1000)] = 50
-    ) -> answers.RecentsShown:
-        """The sets chosen lately, latest first, without their ids."""
-        return answers.RecentsShown(
-            recent=[answers.RecentShown.of(choice) for choice in desk.recent(name, most)]
-        )
+    @_route(router, Role.READ, f"{one}/recent", 400, 404, gives=answers.RecentsShown)
+    async def show_recent(
+        request: Request, name: LearnerName, most: Annotated[int, Query(ge=1, le=1000)] = 50
+    ) -> Response:
+        """The sets chosen lately, latest first, without their ids; as many as fit into one ask."""
+
+        def expected() -> int:
+            return COPIES * answer_bytes(most, set_bytes(desk.learner(name).items))
+
+        def written() -> Response:
+            recent = [{"asked_at": each.asked_at, "subset": each.subset} for each in desk.recent(name, most)]
+            body = json.dumps({"recent": recent}, separators=(",", ":"))
+            return Response(body, media_type="application/json")
+
+        held: Held = request.scope["held"]
+        held.to(await asyncio.to_thread(expected))
+        return await asyncio.to_thread(written)
 
 
 def _populations(router: APIRouter, desk: Desk) -> None:
