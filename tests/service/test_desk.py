@@ -410,12 +410,12 @@ def test_a_damaged_decision_does_not_fail_others(desk: Desk) -> None:
     tells = [Tell(kept, [Told(bytes.fromhex(c.id), b"\1", None)]) for c in (*sound, *damaged, *sound)]
     if desk._store.one_process:
         with pytest.raises(InvalidArgument, match="damaged"):
-            desk._perform(tells)
+            desk._committer._perform(tells)
         answers = desk._committer._answers(tells)
         assert [answers[0], answers[2]] == [[Code.ACCEPTED], [Code.ACCEPTED]]
         assert isinstance(answers[1], InvalidArgument)
     else:
-        assert desk._perform(tells) == [[Code.ACCEPTED]] * 3
+        assert desk._committer._perform(tells) == [[Code.ACCEPTED]] * 3
     assert rounds(desk) == 1
 
 

@@ -11,8 +11,6 @@ Rules that hold whatever happens:
 
 from __future__ import annotations
 
-import collections
-import dataclasses
 import os
 import re
 import time
@@ -21,15 +19,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
 
 from discreet import checks
-from discreet.errors import Conflict, DiscreetError, InvalidArgument, StoreError
+from discreet.errors import InvalidArgument
 from discreet.learners.detached import DetachedFunctions
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
-from discreet.service.batch import Ask, Batch, Tell, Told
+from discreet.service.batch import Ask, Tell, Told
 from discreet.service.bearers import Bearers
 from discreet.service.committer import Committer
 from discreet.service.housekeeping import Housekeeping
-from discreet.service.kept import Folded, Kept
+from discreet.service.kept import Kept
 from discreet.service.keys import KeyRing
 from discreet.service.opening import opened, require_latest
 from discreet.service.promises import Promise, passed_on, then
@@ -44,9 +42,10 @@ from discreet.service.records import (
     RecentChoice,
 )
 from discreet.service.registry import DEADLINE, Registry, members, most_pieces
+from discreet.service.transactions import Transactions
 from discreet.service.witness import Witness
 from discreet.storage.base import Store
-from discreet.storage.records import DecisionRecord, PopulationRecord, Status
+from discreet.storage.records import DecisionRecord, PopulationRecord
 
 #: Names of requests: whatever can be kept and shown anywhere.
 REQUEST_ID = re.compile(r"[!-~]{1,200}")
@@ -95,8 +94,8 @@ class Desk:
         self._registry = Registry(store, ring, witness, self._clock)
         self.bearers = Bearers(store, self._clock)
         self.housekeeping = Housekeeping(store, witness, self._registry.active, self._clock)
-        self._committer: Committer[Ask | Tell] = Committer(self._perform, lambda operation: operation.cells)
-        self._committed: collections.deque[tuple[Kept, Folded]] = collections.deque()
+        perform = Transactions(store, self._registry, self.housekeeping, self._clock)
+        self._committer: Committer[Ask | Tell] = Committer(perform, lambda operation: operation.cells)
         self._helpers = ThreadPoolExecutor(4, "discreet-desk")
         if housekeeping:
             self.housekeeping.start()
@@ -349,44 +348,6 @@ class Desk:
             Told(decision, payload, person)
             for (_, decision), payload, person in zip(feedback, payloads, people, strict=True)
         ]
-
-    def _perform(self, operations: Sequence[Ask | Tell]) -> Sequence[Any]:
-        """One durable transaction, in the committer's thread."""
-        self._show_committed()  # what could not be shown before: nothing is answered that the witness missed
-        operations = [self._to_latest(operation) for operation in operations]
-        try:
-            with self._store.writing() as writing:
-                batch = Batch(writing, self._clock(), alone=self._store.one_process)
-                done = batch.run(operations)
-        except Conflict:
-            self.housekeeping.refresh()  # somebody else went on with a learner; the committer tries again
-            raise
-        self._committed.extend(done.folded)
-        self._show_committed()
-        if done.waiting or done.behind:
-            self.housekeeping.hurry(done.behind)
-        return done.answers
-
-    def _show_committed(self) -> None:
-        """Show what was committed. If that fails, it is tried again before anything else is done."""
-        while self._committed:
-            kept, folded = self._committed[0]
-            try:
-                kept.show(folded.generation, folded.state)
-            except DiscreetError as error:
-                raise StoreError(f"What was committed cannot be shown: {error}") from None
-            except Exception as error:  # not quoted: it may be about something private
-                raise StoreError(f"What was committed cannot be shown ({type(error).__name__}).") from None
-            self._committed.popleft()
-
-    def _to_latest(self, operation: Ask | Tell) -> Ask | Tell:
-        """The same for the next epoch, where a restart came first: epochs differ in where they start only.
-
-        Not so for tells: people and sealed costs belong to the epoch they were made ready for.
-        """
-        if isinstance(operation, Tell) or operation.kept.record.status is not Status.CLOSED:
-            return operation
-        return dataclasses.replace(operation, kept=self._registry.named(operation.kept.record.name))
 
     def _later(self, work: Callable[[], Promise[Any]]) -> Future[Any]:
         """The future of a future that a helper makes."""
