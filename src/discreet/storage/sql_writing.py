@@ -33,6 +33,9 @@ _NEXT_STATE = (
     .where(tables.learners.c.id == bindparam("of"), tables.learners.c.generation == bindparam("from"))
     .values(generation=bindparam("to"), state=bindparam("new"))
 )
+#: Weaker than the lock of an UPDATE, so that folding need not wait for those who hold; and as strong.
+_HELD = HEADS.order_by(tables.learners.c.id).with_for_update(read=True, key_share=True)
+_HELD_TO_END = HEADS.order_by(tables.learners.c.id).with_for_update()
 
 
 class SqlWriting(SqlReading, Writing):
@@ -116,9 +119,7 @@ class SqlWriting(SqlReading, Writing):
         return int(added)
 
     def hold(self, learners: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
-        # Weaker than the lock of an UPDATE, so that folding need not wait; SQLite has one writer anyway.
-        held = HEADS.order_by(tables.learners.c.id).with_for_update(read=not to_end, key_share=not to_end)
-        return self._heads(held, learners)
+        return self._heads(_HELD_TO_END if to_end else _HELD, learners)
 
     def set_status(self, learner: int, status: Status) -> None:
         t = tables.learners

@@ -27,7 +27,7 @@ from sqlalchemy.dialects.sqlite import insert
 from discreet.atomic_files import real_path
 from discreet.errors import StoreInUse
 from discreet.storage.migrate import migrate
-from discreet.storage.records import DecisionRecord, How
+from discreet.storage.records import DecisionRecord, How, Status
 from discreet.storage.sql_reading import SqlReading, in_parts
 from discreet.storage.sql_store import SqlStore, clear_errors
 from discreet.storage.sql_writing import SqlWriting
@@ -71,8 +71,8 @@ class _SqliteWriting(_SqliteReading, SqlWriting):
     def _insert(table: Any) -> Any:
         return insert(table)
 
-    # The two below, which every decision needs, speak to the driver: few calls, since each lets other threads
-    # in and must wait for its turn afterwards.
+    # The three below, which every decision needs, speak to the driver: few calls, since each lets other
+    # threads in and must wait for its turn afterwards.
 
     def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
         added = 0
@@ -95,6 +95,14 @@ class _SqliteWriting(_SqliteReading, SqlWriting):
             closed.update(done.cursor.fetchall())
             done.close()
         return closed
+
+    def hold(self, learners: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
+        numbers = tuple(learners)  # there is one writer, so looking is enough
+        rows = self._connection.exec_driver_sql(
+            f"SELECT id, status, generation FROM learners WHERE id IN ({', '.join('?' * len(numbers))})",
+            numbers,
+        ).cursor.fetchall()
+        return {number: (Status(status), generation) for number, status, generation in rows}
 
     def _alone(self, learner: int, wait: bool) -> bool:
         return True  # there is one writer
