@@ -6,6 +6,7 @@
 * The database stops growing once closed decisions are forgotten as fast as new ones come.
 """
 
+import argparse
 import contextlib
 import importlib
 import os
@@ -121,6 +122,9 @@ def growth(folder: str, *, cycles: int, rounds: int) -> Iterator[float]:
 
 def main() -> int:
     """Print all of it; exit code 1 where something is not as it should be."""
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sys.path.append("tests")
         with importlib.import_module("running_service").RunningService(pathlib.Path(folder)) as server:
