@@ -1,6 +1,7 @@
 """Settings shared by all tests."""
 
 import pathlib
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,10 @@ from postgres_server import Server, running
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("repeatable")
+
+# What was started in the background of a script ignores Ctrl-C, and tests send it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # These hold fixtures; as modules with doctests they would be taken for one another.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]

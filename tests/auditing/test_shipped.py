@@ -1,15 +1,19 @@
 """Everything private in the package passes, at several epsilon and n; and the list is complete."""
 
+import dataclasses
 import importlib
 import inspect
 import pkgutil
+from typing import NoReturn
 
 import pytest
 
 import discreet
 from discreet import audit, baselines
+from discreet.auditing import shipped
 from discreet.auditing.shipped import SHIPPED, audit_named, find
-from discreet.errors import DiscreetError, UnknownName
+from discreet.cli import main
+from discreet.errors import DiscreetError, MissingExtra, UnknownName
 from discreet.learners.base import Learner
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.prefix_sums.base import PrefixSum
@@ -74,3 +78,25 @@ def test_names():
         find("one-bits")
     with pytest.raises(DiscreetError, match="Cannot find nowhere:Thing"):
         audit_named(["nowhere:Thing"])
+
+
+def test_what_needs_an_extra_is_left_out_unless_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rest is audited; the command says what is missing."""
+
+    def missing(n: int, epsilon: float) -> NoReturn:
+        raise MissingExtra("It needs the extra 'other'.")
+
+    entries = [shipped.SHIPPED["one-bit"], dataclasses.replace(shipped.SHIPPED["laplace"], make=missing)]
+    monkeypatch.setattr(shipped, "_LISTED", entries)
+    monkeypatch.setattr(shipped, "SHIPPED", {entry.name: entry for entry in entries})
+    with pytest.warns(UserWarning, match="laplace was left out"):
+        assert [audit.name for audit in shipped.audit_named(runs=2000, seed=1)] == ["one-bit"]
+    with pytest.raises(MissingExtra):
+        shipped.audit_named(["laplace"], runs=2000)
+    with pytest.raises(SystemExit) as end:
+        main(["audit", "--runs", "2000", "--seed", "1"])
+    out, err = capsys.readouterr()
+    assert (end.value.code, "laplace was left out. It needs the extra 'other'." in err) == (0, True)
+    assert "OneBit" in out

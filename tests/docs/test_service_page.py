@@ -4,12 +4,12 @@ import doctest
 import pathlib
 import re
 import shlex
-import sqlite3
 
 import pytest
 from typer.testing import CliRunner
 
 from discreet.cli.app import app
+from discreet.service import upkeep
 from discreet.service.desk import Desk
 from running_service import RunningService
 
@@ -54,10 +54,7 @@ def test_a_copy_of_a_store_in_use_can_be_opened(tmp_path: pathlib.Path) -> None:
     with Desk.open(tmp_path / "shop.db") as desk:
         desk.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
         desk.ask("till", 7)
-        source, copy = sqlite3.connect(tmp_path / "shop.db"), sqlite3.connect(tmp_path / "copy.db")
-        source.backup(copy)
-        source.close()
-        copy.close()
+        upkeep.backup(tmp_path / "shop.db", tmp_path / "copy.db")
     parts = {"key_file": tmp_path / "shop.db.key", "witness_file": tmp_path / "shop.db.witness"}
     with Desk.open(tmp_path / "copy.db", **parts) as restored:
         assert restored.learner("till").counts.asked == 7

@@ -510,3 +510,13 @@ def test_wrong_arguments_are_refused_in_one_line(arguments: dict, message: str) 
     with pytest.raises(DiscreetError, match=message) as caught:
         BanditLearner(**({"items": 3, "epsilon": 1.0, "cost_range": (0, 1)} | arguments))
     assert "\n" not in str(caught.value)
+
+
+def test_a_cost_that_is_left_out_is_a_mistake_in_the_program() -> None:
+    """No value is refused; but no value at all, where one belongs, depends on nobody's data."""
+    learner = BanditLearner(2, epsilon=1.0, cost_range=(0, 1))
+    decision = learner.ask()
+    with pytest.raises(TypeError, match="needs a 'cost'"):
+        learner.tell(decision)
+    learner.tell(decision, None)
+    assert learner.rounds == 1

@@ -155,15 +155,24 @@ def test_the_check_finds_what_is_wrong(tmp_path: pathlib.Path, capsys: pytest.Ca
 def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Export, import, migrate; keys are made, listed and revoked."""
     store, other, file = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "a.jsonl"
-    for command in ("check", "adopt", "export", "import", "migrate"):
+    for command in ("check", "backup", "restore", "adopt", "export", "import", "migrate"):
         code, out, _ = run(capsys, "store", command, "--help")
         assert (code, "Example" in out) == (0, True)
     for command in ("check", "adopt", "migrate"):
         code, _, err = run(capsys, "store", command, "--store", store)
         assert (code, "There is no store" in err) == (2, True)
+    code, _, err = run(capsys, "keys", "create", "--role", "read", "--store", store)
+    assert (code, "There is no store" in err) == (2, True)
     assert not store.exists()
     with opened(store) as desk:
         filled(desk)
+    copy = tmp_path / "copy.db"
+    assert run(capsys, "store", "backup", copy, "--store", store)[0] == 0
+    code, out, _ = run(capsys, "store", "restore", copy, "--store", store)
+    assert (code, "discreet store check" in out) == (0, True)
+    assert run(capsys, "store", "check", "--store", store)[0] == 0
+    code, _, err = run(capsys, "store", "backup", tmp_path / "b", "--store", "postgresql://somewhere/shop")
+    assert (code, "pg_dump" in err) == (2, True)
     code, out, _ = run(capsys, "store", "export", file, "--store", store)
     assert "'plan' was handed over" in out
     key_file = f"{store}.key"
@@ -209,6 +218,13 @@ def test_a_restored_store_is_adopted(tmp_path: pathlib.Path, capsys: pytest.Capt
             ("shop", 2, "active"),
         ]
         assert desk.population("town").spent == 3.0
+        told(desk, "shop", desk.ask("shop"), cost=0.5)
+    shutil.copy(copy, store)  # the same again: it is as old as it was
+    with pytest.raises(StaleState, match="had released"):
+        upkeep.adopt(store, latest=True)
+    assert upkeep.adopt(store).restarted == ("shop",)
+    with opened(store) as desk:
+        assert (desk.learner("shop").epoch, desk.learner("shop").summary.rounds) == (2, 0)
 
 
 def test_a_store_without_its_witness_is_adopted(

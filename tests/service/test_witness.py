@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 from discreet.errors import StaleState, StoreError
-from discreet.service.witness import DamagedWitness, Witness
+from discreet.service.witness import ENDED, DamagedWitness, Witness
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32
 
@@ -99,13 +99,14 @@ def test_stores_do_not_share_a_file(tmp_path: pathlib.Path) -> None:
 
 
 def test_lines_that_were_moved_are_found(tmp_path: pathlib.Path) -> None:
-    """Another process replaced the file's content, in the same file."""
+    """Another process wrote the file's content anew, in the same file."""
     path = tmp_path / "witness"
     witness = Witness(path, "store")
     for lineage in (A, B, C):
         witness.record(lineage, 5, durable=False)
     other = Witness(path, "store", look_only=True)
-    other.replace({C: 5, A: 7})
+    other._known = {"d" * 32: 1} | dict(reversed(other._known.items()))
+    other.settle({C: 5, A: 7})
     other.close()
     assert (witness.knows_more(A, 6), witness.knows_more(A, 6, look=True)) == (False, True)
     witness.record(C, 6, durable=False)
@@ -113,7 +114,12 @@ def test_lines_that_were_moved_are_found(tmp_path: pathlib.Path) -> None:
     witness.record(B, 9, durable=False)
     witness.close()
     lines = [line.split() for line in path.read_text().splitlines()[1:]]
-    assert [(lineage, int(number)) for lineage, number in lines] == [(C, 6), (A, 7), (B, 9)]
+    assert [(lineage, int(number)) for lineage, number in lines] == [
+        ("d" * 32, ENDED),
+        (C, 6),
+        (B, ENDED),
+        (A, 7),
+    ]
 
 
 def test_what_waits_for_the_disk(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,13 +148,15 @@ def test_what_waits_for_the_disk(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     assert len(synced) == 4
 
 
-def test_replacing_all_it_knows(tmp_path: pathlib.Path) -> None:
-    """As adopting a store does."""
+def test_settling_what_it_knows(tmp_path: pathlib.Path) -> None:
+    """As adopting a store does: no number gets lower, and what is not there any more has ended."""
     path = tmp_path / "deep" / "witness"
-    Witness(path, "store").replace({A: 4, B: 0})
+    Witness(path, "store").settle({A: 4, B: 0})
+    Witness(path, "store", look_only=True).settle({A: 3})
     again = Witness(path, "store")
-    assert again.lineages == {A, B}
-    assert again.knows_more(A, 3)
+    assert again.lineages == {A}
+    assert (again.knows_more(A, 3), again.knows_more(A, 4)) == (True, False)
+    assert again.knows_more(B, 10**9)
 
 
 def test_a_witness_that_cannot_be_written_keeps_things_hidden(

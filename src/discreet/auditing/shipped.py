@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from discreet.auditing.auditor import audit
 from discreet.auditing.report import Audit
 from discreet.auditing.sums import FirstNode, Sums
 from discreet.baselines import ExponentialWeights, NoisedGradients
-from discreet.errors import UnknownName
+from discreet.errors import MissingExtra, UnknownName
 from discreet.learners import BanditLearner, FullInformationLearner
 from discreet.paper import PFTAL, TBAP, BanditSubmodPFTAL, Box, SubmodPFTAL
 from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, SquareRootToeplitz
@@ -208,24 +209,34 @@ def audit_named(
         confidence: The probability with which all bounds are right at once (Bonferroni).
         seed: Makes the audits repeatable.
         progress: Whether to show bars.
+
+    Entries that are not asked for by name and need an extra that is not installed are left out, with a
+    warning.
     """
     wanted = [find(name) for name in names] or [entry for entry in _LISTED if entry.private]
     size, loss = checks.integer("audit", "n", n, 1, 16), checks.positive_number("audit", "epsilon", epsilon)
     if not 0 < checks.finite_number("audit", "confidence", confidence) < 1:
         raise checks.complaint("audit", "confidence", "a number strictly between 0 and 1", confidence)
     each = 1 - (1 - confidence) / len(wanted)
-    return [
-        audit(
-            entry.make(size, loss),
-            runs=runs if entry.most_runs is None else min(runs, entry.most_runs),
-            confidence=each,
-            name=entry.name,
-            seed=seed,
-            progress=progress,
-            **entry.options,
-        )
-        for entry in wanted
-    ]
+    audits = []
+    for entry in wanted:
+        try:
+            audits.append(
+                audit(
+                    entry.make(size, loss),
+                    runs=runs if entry.most_runs is None else min(runs, entry.most_runs),
+                    confidence=each,
+                    name=entry.name,
+                    seed=seed,
+                    progress=progress,
+                    **entry.options,
+                )
+            )
+        except MissingExtra as error:
+            if names:
+                raise
+            warnings.warn(f"{entry.name} was left out. {error}", stacklevel=2)
+    return audits
 
 
 def find(name: str) -> Entry:

@@ -34,7 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # Wrong options: typer's own exceptions, which it keeps in a private module.
         if not hasattr(error, "format_message"):
             raise
-        _fail(f"{error.format_message()} Try 'discreet --help'.")
+        context = getattr(error, "ctx", None)
+        command = "discreet" if context is None else context.command_path
+        message = error.format_message()
+        _fail(f"{message}{'' if message.endswith(('.', '?')) else '.'} Try '{command} --help'.")
     if code == INTERRUPTED:
         print("discreet: interrupted", file=sys.stderr)
     sys.exit(code)

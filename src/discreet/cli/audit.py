@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pathlib
+import sys
+import warnings
 
 from discreet.auditing.figure import plot_audits
 from discreet.auditing.report import Audit
@@ -24,9 +26,13 @@ def run(
     progress: bool,
 ) -> int:
     """Audit, print, draw; 1 if a claim was refuted, else 0."""
-    audits = audit_named(
-        names, n=n, epsilon=epsilon, runs=runs, confidence=confidence, seed=seed, progress=progress
-    )
+    with warnings.catch_warnings(record=True) as left_out:
+        warnings.simplefilter("always", UserWarning)
+        audits = audit_named(
+            names, n=n, epsilon=epsilon, runs=runs, confidence=confidence, seed=seed, progress=progress
+        )
+    for warning in left_out:
+        print(warning.message, file=sys.stderr)
     if plot is not None:
         save(plot_audits(audits), plot)
     if json:

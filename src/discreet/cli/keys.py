@@ -78,7 +78,9 @@ def revoke(
 @contextlib.contextmanager
 def _bearers(store: str, key_file: str | None) -> Iterator[Bearers]:
     from discreet.service.desk import Desk
+    from discreet.service.upkeep import require_store
 
+    require_store(store)
     with Desk.open(store, key_file=key_file, housekeeping=False) as desk:
         yield desk.bearers
 

@@ -1,4 +1,4 @@
-"""The commands ``discreet store check | adopt | export | import | migrate``."""
+"""The commands ``discreet store check | backup | restore | adopt | export | import | migrate``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 
 File = Annotated[str, typer.Argument(help="A file of JSON lines.")]
+Copy = Annotated[str, typer.Argument(help="A copy of an SQLite store.")]
 
 
 @app.command(
@@ -61,6 +62,38 @@ def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
 
 
 @app.command(
+    epilog="""Example:
+
+discreet store backup shop-backup.db --store shop.db
+
+Also while a server has the store. The key and the witness are not in it: keep the key elsewhere, and do not
+back up the witness."""
+)
+def backup(file: Copy, store: Store = "discreet.db") -> None:
+    """Copy an SQLite store to a new file, consistently."""
+    from discreet.service import upkeep
+
+    upkeep.backup(store, file)
+    print(f"The store {store} was copied to {file}.")
+
+
+@app.command(
+    epilog="""Example:
+
+discreet store restore shop-backup.db --store shop.db
+
+What the store was before is gone. An old backup is refused by the witness: `discreet store check` says what
+is older than it should be, `discreet store adopt` lets the rest go on."""
+)
+def restore(file: Copy, store: Store = "discreet.db") -> None:
+    """Put a copy in the place of an SQLite store that no server has open."""
+    from discreet.service import upkeep
+
+    upkeep.restore(store, file)
+    print(f"The store {store} is what {file} was. Next: discreet store check --store {store}")
+
+
+@app.command(
     epilog="""Examples:
 
 discreet store adopt --store shop.db
@@ -68,9 +101,10 @@ discreet store adopt --store shop.db
 discreet store adopt --store postgresql://discreet@db.internal/shop --latest
 
 For a store restored from an old backup, or one whose witness file is lost: learners that may have released
-more than the store knows are restarted from their last point, each at the price of its epsilon, or archived
-where their population's limit does not allow that. What was told and waits is dropped. Learners made after
-the backup are gone, and so is the count of what people lost to them: lower the limits of populations.
+more than the store knows (without a witness: all) are restarted from their last point, each at the price of
+its epsilon, or archived where their population's limit does not allow that. What was told and waits is
+dropped. Learners made after the backup are gone, and so is the count of what people lost to them: lower the
+limits of populations.
 
 --latest restarts nothing. It is for a new machine beside others at one PostgreSQL database, and for a store
 of which you know that nothing was released after this state."""
@@ -87,7 +121,7 @@ def adopt(
 
     done = upkeep.adopt(store, key_file, latest=latest)
     for name in done.restarted:
-        print(f"The learner {name!r} was restarted from its last point; its epsilon was added once more.")
+        print(f"The learner {name!r} was restarted from its last point, which costs its epsilon once more.")
     for name in done.archived:
         print(f"The learner {name!r} was archived: the limit of its population allows no new epoch.")
     print("The store has a new witness, and can go on.")

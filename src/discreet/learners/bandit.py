@@ -39,6 +39,8 @@ EXPLORATION, STEP = 0.4, 3.0
 #: Central blocks are this many times as long as `Blocks` would have them: the baseline takes most of the
 #: costs' own second moment away, which pays for longer blocks.
 LONGER_BLOCKS = 2
+#: Stands for a cost that was left out: a mistake in a program, and no value.
+NOTHING: Any = object()
 
 
 class BanditLearner(BanditFeedback[Item]):
@@ -198,7 +200,7 @@ class BanditLearner(BanditFeedback[Item]):
             start_range=start_range(core.start),
         )
 
-    def tell(self, decision: Decision | int, cost: Any = None, *, released: int | None = None) -> None:
+    def tell(self, decision: Decision | int, cost: Any = NOTHING, *, released: int | None = None) -> None:
         """Learn from the cost of a decision.
 
         Args:
@@ -209,9 +211,11 @@ class BanditLearner(BanditFeedback[Item]):
                 this learner's range and epsilon (divided by `rounds_per_person`) and the default grid.
         """
         if released is None:
+            if cost is NOTHING:
+                raise TypeError("tell() needs a 'cost', or in local mode a 'released' bit.")
             super().tell(decision, cost)
             return
-        if self.mode != "local" or cost is not None:
+        if self.mode != "local" or not (cost is NOTHING or cost is None):
             raise InvalidArgument("A 'released' bit is told to a local BanditLearner, instead of a cost.")
         whole = isinstance(released, int | np.integer) and not isinstance(released, bool)
         if not whole or released not in (0, 1):  # not quoted: it may be the cost, given in the wrong place

@@ -154,6 +154,8 @@ class Guarantee:
                 "Each value is randomised on its own before it is stored: only the machine that does so sees "
                 "it, and whoever keeps or reads the results needs no trust."
             )
+        if self.epsilon == 0:
+            return "Nobody's data are used."
         return "Exact sums are kept in memory: who runs the program is trusted, who reads its output is not."
 
     def _extent(self) -> str:

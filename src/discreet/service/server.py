@@ -116,7 +116,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        log.info("serving %s (reference at /docs)", self._address)
+        log.info("serving %s (dashboard at /, reference at /docs)", self._address)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)

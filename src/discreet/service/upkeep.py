@@ -8,7 +8,7 @@ import pathlib
 import time
 from collections.abc import Iterable
 
-from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, WrongKey
+from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service.keys import KeyRing
 from discreet.service.opening import (
     FINGERPRINT,
@@ -23,6 +23,7 @@ from discreet.service.witness import ENDED
 from discreet.storage import Store, open_store, serves_one_process
 from discreet.storage.inspection import Inspection, inspect
 from discreet.storage.sql_store import SqlStore
+from discreet.storage.sqlite_backup import back_up, put_back
 from discreet.storage.transfer import Exported, export_store, import_store, noted_in
 
 Where = str | os.PathLike[str]
@@ -68,7 +69,7 @@ class Adopted:
 
 def check(where: Where, key_file: Where | None = None) -> Checked:
     """Whether a store is sound. That its key fits and that every state can be read is seen by doing so."""
-    _require(where)
+    require_store(where)
     store, ring, witness = opened(where, key_file, None, look_only=True)
     try:
         found = inspect(_sql(store))
@@ -118,15 +119,22 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
         key_file: Its key.
         latest: Whether you know that this is the latest state of the store: nothing was released after it.
             Otherwise learners that may have released more are restarted, each at the price of its epsilon,
-            or archived if the ledger does not allow that.
+            or archived if the ledger does not allow that. Without a witness that is all of them.
+
+    Raises:
+        StaleState: With `latest`, a learner of which the witness knows that it had released more.
     """
-    _require(where)
+    require_store(where)
     store, ring, witness = opened(where, key_file, None, look_only=True, repair=True)
     try:
+        if inspect(_sql(store)).damage:
+            raise StoreError("The database is damaged. Restore a backup that is not.")
         registry = Registry(store, ring, witness, _milliseconds)
         restarted, archived = [], []
-        for kept in [] if latest else registry.active():
-            if not (kept.stale or witness.fresh):
+        for kept in registry.active():
+            if latest and not witness.fresh:
+                kept.check()  # the witness knows better
+            if latest or not (kept.stale or witness.fresh):
                 continue
             kept.stale = True  # what waits may have been released before: it is dropped
             try:
@@ -135,16 +143,26 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
             except BudgetExceeded:
                 registry.archive(kept.record.name)
                 archived.append(kept.record.name)
-        witness.replace(registry.releases())
+        witness.settle(registry.releases())
         return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)))
     finally:
         witness.close()
         store.close()
 
 
+def backup(where: Where, file: Where) -> None:
+    """Write a consistent copy of an SQLite store, which a server may have open, to a new file."""
+    back_up(_sqlite_file(where), file)
+
+
+def restore(where: Where, file: Where) -> None:
+    """Put a copy in the place of an SQLite store that no server has open."""
+    put_back(file, _sqlite_file(where))
+
+
 def export(where: Where, file: Where, key_file: Where | None = None) -> Exported:
     """Write a store to a file, and hand its learners over: they end here, as its witness knows, too."""
-    _require(where)
+    require_store(where)
     store, ring, witness = opened(where, key_file, None)
     try:
         require_latest(store, witness)
@@ -185,7 +203,7 @@ def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
 
 def migrate(where: Where) -> Inspection:
     """Bring a store to this release's schema, which opening it does."""
-    _require(where)
+    require_store(where)
     store = open_store(where)
     try:
         return inspect(_sql(store))
@@ -197,11 +215,16 @@ def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _require(where: Where) -> None:
-    """Opening makes a store where there is none; who looks after one means one that is there."""
-    address = os.fspath(where).removeprefix("sqlite:///")
-    if serves_one_process(where) and not os.path.exists(address):
-        raise InvalidArgument(f"There is no store {address}.")
+def require_store(where: Where) -> None:
+    """Complain if there is no store: opening makes one, but who looks after one means one that is there."""
+    if serves_one_process(where) and not os.path.exists(_sqlite_file(where)):
+        raise InvalidArgument(f"There is no store {_sqlite_file(where)}.")
+
+
+def _sqlite_file(where: Where) -> str:
+    if not serves_one_process(where):
+        raise InvalidArgument("A PostgreSQL database is backed up with its own means: pg_dump, pg_restore.")
+    return os.fspath(where).removeprefix("sqlite:///")
 
 
 def _sql(store: Store) -> SqlStore:

@@ -31,7 +31,7 @@ _LINE = 64
 _HEAD = "discreet witness of"
 _FORM = re.compile(rb"([!-~]+) (\d{20}) *\n")
 
-#: More than any learner releases: says that a learner goes on elsewhere, and here never again.
+#: More than any learner releases: says that a learner goes on elsewhere or not at all, and here never again.
 ENDED = (1 << 63) - 1
 
 
@@ -47,7 +47,7 @@ class Witness:
         store: The name of the store whose learners it knows.
         shared: Whether others, with witnesses of their own, may go on with learners that this one never heard
             of: processes on other machines.
-        look_only: Whether to leave the file alone, until :meth:`replace`.
+        look_only: Whether to leave the file alone, until :meth:`settle`.
         repair: Whether a damaged file is taken for none.
 
     Attributes:
@@ -88,8 +88,8 @@ class Witness:
 
     @property
     def lineages(self) -> frozenset[str]:
-        """All learners it knew when it was opened, and those recorded since."""
-        return frozenset(self._known)
+        """All learners it knows that have not ended for good."""
+        return frozenset(lineage for lineage, releases in self._known.items() if releases < ENDED)
 
     def begin(self) -> None:
         """Make the file, if there is none: from now on a store without it has lost it."""
@@ -141,10 +141,15 @@ class Witness:
         with self._lock:
             self._sync()
 
-    def replace(self, releases: Mapping[str, int]) -> None:
-        """Know nothing but this, all of it on disk; processes that have the file open go on with it."""
-        lines = [self._head, *(_line(lineage, count) for lineage, count in releases.items())]
-        content = b"".join(lines)
+    def settle(self, releases: Mapping[str, int]) -> None:
+        """Know how far these learners have released, and that all others have ended; all of it on disk.
+
+        No number gets lower: a backup that was old before is still old. Processes that have the file open go
+        on with it.
+        """
+        numbers = dict.fromkeys(self._known, ENDED)
+        numbers |= {lineage: max(count, self._known.get(lineage, 0)) for lineage, count in releases.items()}
+        content = b"".join([self._head, *(_line(lineage, count) for lineage, count in numbers.items())])
         with self._lock, self._alone(check=False) as handle:
             os.pwrite(handle, content, 0)
             os.ftruncate(handle, len(content))

@@ -122,7 +122,7 @@ class SqliteStore(SqlStore):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = real_path(path)
-        self._lock = _locked(self.path)
+        self._lock = locked(self.path)
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             super().__init__(_engine(self.path, "BEGIN IMMEDIATE"), _engine(self.path, "BEGIN"))
@@ -196,7 +196,7 @@ def _engine(path: pathlib.Path, begin: str) -> Engine:
     return engine
 
 
-def _locked(path: pathlib.Path) -> int:
+def locked(path: pathlib.Path) -> int:
     """A handle that holds the lock beside a database until it is closed; a killed process lets go of it."""
     handle = os.open(f"{path}{LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
     try:
