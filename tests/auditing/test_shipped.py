@@ -99,4 +99,4 @@ def test_what_needs_an_extra_is_left_out_unless_it_was_asked_for(
         main(["audit", "--runs", "2000", "--seed", "1"])
     out, err = capsys.readouterr()
     assert (end.value.code, "laplace was left out. It needs the extra 'other'." in err) == (0, True)
-    assert "OneBit" in out
+    assert "one-bit: not refuted" in out
