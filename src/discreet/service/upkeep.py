@@ -1,4 +1,4 @@
-"""Looking after a store that no server has open: is it sound, does the key fit; moving it elsewhere."""
+"""Looking after a store: is it sound, does the key fit; copies, old backups, moving it elsewhere."""
 
 from __future__ import annotations
 

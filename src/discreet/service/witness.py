@@ -145,12 +145,16 @@ class Witness:
         """Know how far these learners have released, and that all others have ended; all of it on disk.
 
         No number gets lower: a backup that was old before is still old. Processes that have the file open go
-        on with it.
+        on with it, and so do learners they made meanwhile.
         """
-        numbers = dict.fromkeys(self._known, ENDED)
-        numbers |= {lineage: max(count, self._known.get(lineage, 0)) for lineage, count in releases.items()}
-        content = b"".join([self._head, *(_line(lineage, count) for lineage, count in numbers.items())])
         with self._lock, self._alone(check=False) as handle:
+            try:
+                numbers = self._read(os.pread(handle, os.fstat(handle).st_size, 0))
+            except DamagedWitness:  # which is to be repaired, or it had not been opened
+                numbers = {}
+            numbers |= dict.fromkeys(self._known.keys() - releases.keys(), ENDED)
+            numbers |= {lineage: max(count, numbers.get(lineage, 0)) for lineage, count in releases.items()}
+            content = b"".join([self._head, *(_line(lineage, count) for lineage, count in numbers.items())])
             os.pwrite(handle, content, 0)
             os.ftruncate(handle, len(content))
             os.fsync(handle)
@@ -185,9 +189,7 @@ class Witness:
 
     def _read(self, content: bytes) -> dict[str, int]:
         """The numbers in a file, and where they are from now on."""
-        content = content.rstrip(
-            b"\0"
-        )  # a line that a power failure left empty, or cut short, was not acted on
+        content = content.rstrip(b"\0")  # what a power failure left empty, or cut short, was not acted on
         lines = [content[k : k + _LINE] for k in range(0, len(content) - _LINE + 1, _LINE)]
         self._check_head(content[:_LINE])
         known: dict[str, int] = {}
