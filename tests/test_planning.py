@@ -99,6 +99,18 @@ def test_too_little_epsilon_is_warned_about_with_what_would_do() -> None:
     assert "fewer items" in str(plan(n=100, epsilon=1.0, rounds=100))
 
 
+def test_bounds_that_say_nothing_are_not_named() -> None:
+    """And rounds that are enough by a hair come with a caution."""
+    few, many = (discreet.plan(n=10, epsilon=0.1, rounds=rounds) for rounds in (100_000, 10**12))
+    assert few.enough
+    assert "CAUTION" in str(few)
+    assert "regret at most" not in str(few)
+    assert "says nothing" in str(few)
+    assert "CAUTION" not in str(many)
+    assert str(many).count("regret at most") == len(many.options) + 1
+    assert "says nothing" not in str(many)
+
+
 def test_words_name_the_learner_and_the_data() -> None:
     """What is printed can be typed."""
     made = discreet.plan(n=8, epsilon=1.0, rounds=10**6, cost_range=(0, 1), local=True)

@@ -110,14 +110,15 @@ class Plan:
             more = " or more" if option.learner == "FullInformationLearner" else ""
             held = "" if option.block == 1 else f", blocks of {option.block} rounds{more}"
             lines.append(
-                f"- {option}: {where}{held}; noise {option.noise:.3g} a release; "
-                f"learns in about {_count(option.rounds_to_learn)} rounds; regret at most "
-                f"{_share(option.regret_bound, self.rounds, width)}."
+                f"- {option}: {where}{held}; noise of {option.noise:.3g} (in costs) on each release; "
+                f"learns in about {_count(option.rounds_to_learn)} rounds"
+                f"{_bound(option.regret_bound, self.rounds, width)}."
             )
-        lines.append(
-            f"The paper's algorithm, corrected and tuned: regret at most "
-            f"{_share(self.paper_bound, self.rounds, width)}."
-        )
+        if self.paper_bound < width * self.rounds:
+            rate = self.paper_bound / self.rounds
+            lines.append(f"The paper's algorithm, corrected and tuned: regret at most {rate:.3g} a round.")
+        if any(option.regret_bound >= width * self.rounds for option in self.options):
+            lines.append("Where no bound is named, the proved one says nothing for so few rounds.")
         if not self.enough:
             lines.append(
                 "WARNING: that is more rounds than there are. It will hardly beat a fixed or random choice. "
@@ -127,6 +128,8 @@ class Plan:
                     else "No epsilon up to 100 would be enough: offer fewer items or wait for more rounds."
                 )
             )
+        elif self.best.rounds_to_learn * WITHIN > self.rounds:
+            lines.append("CAUTION: as predictions go, the rounds may not be enough.")
         lines.append(
             f"To learn means: a mean cost {self.margin:.3g} below that of the empty, the full and a random "
             f"set, on a stream whose best set is {REFERENCE_GAP * width / 2:.3g} below them. Numbers of "
@@ -290,7 +293,6 @@ def _count(rounds: float) -> str:
     return f"{float(f'{rounds:.2g}'):,.0f}"
 
 
-def _share(regret: float, rounds: int, width: float) -> str:
-    """A regret in words; a bound above the width of the range says nothing."""
-    rate = regret / rounds
-    return f"{rate:.3g} a round" + (", which says nothing" if rate >= width else "")
+def _bound(regret: float, rounds: int, width: float) -> str:
+    """A bound in words; one above the width of the range says nothing, and is not named."""
+    return f"; regret at most {regret / rounds:.3g} a round" if regret < width * rounds else ""
