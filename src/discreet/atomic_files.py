@@ -21,7 +21,7 @@ def written_beside(
             the file they replace.
     """
     target = real_path(path)
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    beside = name_beside(target)
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if secret else 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -41,6 +41,11 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file whole or not at all."""
     with written_beside(path, data) as put_in_place:
         put_in_place()
+
+
+def name_beside(target: pathlib.Path) -> pathlib.Path:
+    """A name that nothing has, in the folder of a file that is written there before it gets its own name."""
+    return target.with_name(f".{target.name}.{secrets.token_hex(6)}")
 
 
 def real_path(path: str | os.PathLike[str]) -> pathlib.Path:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 from discreet.checks import IntArray
 from discreet.errors import Archived, Busy, Conflict, HorizonReached, InvalidArgument
 from discreet.learners.detached import DetachedFunctions
+from discreet.service.clock import minute_of
 from discreet.service.kept import Folded, Kept
 from discreet.service.records import Code
 from discreet.storage.base import Writing
 from discreet.storage.records import Counts, DecisionRecord, How, Status
 
-MINUTE = 60_000
 #: What a piece of feedback takes besides costs: objects for its decision, its person and itself.
 _CELLS_OF_A_BIT = 32
 
@@ -117,7 +117,7 @@ class Batch:
             if tells:
                 self._tell(kept, tells, counts, done)
             if counts != Counts():
-                self._writing.add_counts(number, self._now - self._now % MINUTE, counts)
+                self._writing.add_counts(number, minute_of(self._now), counts)
         return done
 
     def _held(

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Self
@@ -25,6 +24,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.batch import Ask, Tell, Told
 from discreet.service.bearers import Bearers
+from discreet.service.clock import milliseconds
 from discreet.service.committer import Committer
 from discreet.service.housekeeping import Housekeeping
 from discreet.service.kept import Kept
@@ -90,7 +90,7 @@ class Desk:
         housekeeping: bool = True,
     ) -> None:
         self._store, self._witness = store, witness
-        self._clock = clock or _milliseconds
+        self._clock = clock or milliseconds
         self._registry = Registry(store, ring, witness, self._clock)
         self.bearers = Bearers(store, self._clock)
         self.housekeeping = Housekeeping(store, witness, self._registry.active, self._clock)
@@ -378,7 +378,3 @@ def _number(decision: str) -> bytes | None:
 
 def _choice(items: Sequence[Hashable], decision: DecisionRecord) -> Choice:
     return Choice(decision.id.hex(), members(items, decision.subset))
-
-
-def _milliseconds() -> int:
-    return time.time_ns() // 1_000_000

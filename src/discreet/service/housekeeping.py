@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.learners.detached import DetachedFunctions
-from discreet.service.batch import MINUTE
+from discreet.service.clock import minute_of
 from discreet.service.kept import Kept
 from discreet.service.witness import Witness
 from discreet.storage.base import Store
@@ -98,10 +98,7 @@ class Housekeeping:
             if fold is None or not fold.waiting or writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
                 return 0
             count = len(fold.waiting)
-            folded = kept.fold(fold, [], [])
-            now = self._clock()
-            counts = Counts(released=folded.released, ones=folded.ones)
-            writing.add_counts(kept.id, now - now % MINUTE, counts)
+            folded = kept.fold_waiting(writing, fold, self._clock())
         kept.show(folded.generation, folded.state)
         return count
 
@@ -141,7 +138,7 @@ class Housekeeping:
             due = writing.expire(kept.id, kept.swept, before, now, most)
             if due:
                 writing.add_waiting(kept.id, _neutral(kept, due))
-                writing.add_counts(kept.id, now - now % MINUTE, Counts(expired=len(due)))
+                writing.add_counts(kept.id, minute_of(now), Counts(expired=len(due)))
         if len(due) < most:
             kept.swept = before - _LATE  # lower than it was, where the clock was put back
         return len(due)

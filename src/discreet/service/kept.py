@@ -10,11 +10,12 @@ from typing import Any
 
 from discreet.errors import InvalidArgument, StaleState
 from discreet.learners.detached import Detached, DetachedBandit, DetachedFunctions, detached
+from discreet.service.clock import minute_of
 from discreet.service.keys import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.witness import Witness
 from discreet.storage.base import Fold, Writing
-from discreet.storage.records import LearnerRecord, Status
+from discreet.storage.records import Counts, LearnerRecord, Status
 
 _STATE, _FEEDBACK = "state", "feedback"
 
@@ -139,6 +140,12 @@ class Kept:
         fold.put(self.sealed_state(fold.generation + 1, state))
         bits = b"".join(payloads) if isinstance(learner, DetachedBandit) else b""
         return Folded(fold.generation, state, len(bits), bits.count(1))
+
+    def fold_waiting(self, writing: Writing, fold: Fold, now: int) -> Folded:
+        """Learn from what waits, and count what is released by it."""
+        folded = self.fold(fold, [], [])
+        writing.add_counts(self.id, minute_of(now), Counts(released=folded.released, ones=folded.ones))
+        return folded
 
     def _learnt(
         self, learner: Detached, draws: Sequence[bytes], payloads: Sequence[bytes], waiting: int

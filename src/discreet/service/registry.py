@@ -18,7 +18,6 @@ from discreet import checks
 from discreet.errors import AlreadyExists, Archived, InvalidArgument, StaleState, UnknownName
 from discreet.learners.detached import DetachedBandit, detached
 from discreet.service import ledger
-from discreet.service.batch import MINUTE
 from discreet.service.kept import Kept, sealed_state
 from discreet.service.keys import KeyRing
 from discreet.service.records import LearnerView, MinuteView, RecentChoice
@@ -105,7 +104,7 @@ class Registry:
         """End a learner; see `Desk.archive`."""
         before = Status.CLOSED
         while before is Status.CLOSED:  # somebody else restarted it just now: then the next epoch
-            with self._ending(self.named(name), Status.ARCHIVED) as (_, before):
+            with self._ending(self.named(name), Status.ARCHIVED) as (_, before, _):
                 pass
         return self.view(self.named(name))
 
@@ -113,19 +112,22 @@ class Registry:
         """Close an epoch and start the next; see `Desk.restart`."""
         kept = self.named(name)
         record = kept.record
-        with self._ending(kept, Status.CLOSED) as (writing, before):
+        with self._ending(kept, Status.CLOSED) as (writing, before, state):
             if before is not Status.ACTIVE:
                 raise Archived(f"The learner {name!r} is archived, or somebody else has restarted it.")
             last = detached(record.settings)
-            last.restore(kept.opened_state(*writing.state(kept.id)))
+            last.restore(state)
             settings = {"kind": record.settings["kind"], "items": record.settings["items"]}
             settings["arguments"] = record.settings["arguments"] | {"start": list(last.summary().point)}
             self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline)
         return self.view(self.named(name))
 
     @contextlib.contextmanager
-    def _ending(self, kept: Kept, status: Status) -> Iterator[tuple[Writing, Status]]:
-        """A transaction that ends a learner after all that was told is folded in; gives the status before."""
+    def _ending(self, kept: Kept, status: Status) -> Iterator[tuple[Writing, Status, bytes]]:
+        """A transaction that ends a learner after all that was told is folded in.
+
+        Gives the status it had before, and its last state.
+        """
         try:
             with self._store.writing() as writing:
                 writing.fold(kept.id, wait=True, most=0)
@@ -137,16 +139,14 @@ class Registry:
                     if not fold.waiting:
                         break
                     with contextlib.suppress(StaleState):
-                        folded = kept.fold(fold, [], [])
-                        now = self._clock()
-                        counts = Counts(released=folded.released, ones=folded.ones)
-                        writing.add_counts(kept.id, now - now % MINUTE, counts)
+                        kept.fold_waiting(writing, fold, self._clock())
                 if before is Status.ACTIVE:
                     writing.drop_waiting(kept.id)
                     writing.set_status(kept.id, status)
-                generation, state = writing.state(kept.id)
-                yield writing, before
-            kept.show(generation, kept.opened_state(generation, state))
+                generation, sealed = writing.state(kept.id)
+                state = kept.opened_state(generation, sealed)
+                yield writing, before, state
+            kept.show(generation, state)
         finally:
             self._look()  # whatever it led to, hold what the store has
 

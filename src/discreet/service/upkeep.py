@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import pathlib
-import time
 from collections.abc import Iterable
 
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
+from discreet.service.clock import milliseconds
 from discreet.service.keys import KeyRing
 from discreet.service.opening import (
     FINGERPRINT,
@@ -73,7 +73,7 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
     store, ring, witness = opened(where, key_file, None, look_only=True)
     try:
         found = inspect(_sql(store))
-        registry = Registry(store, ring, witness, _milliseconds)
+        registry = Registry(store, ring, witness, milliseconds)
         problems = [f"The database is damaged: {line}." for line in found.damage]
         try:
             require_latest(store, witness)
@@ -129,7 +129,7 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
     try:
         if inspect(_sql(store)).damage:
             raise StoreError("The database is damaged. Restore a backup that is not.")
-        registry = Registry(store, ring, witness, _milliseconds)
+        registry = Registry(store, ring, witness, milliseconds)
         restarted, archived = [], []
         for kept in registry.active():
             if latest and not witness.fresh:
@@ -167,7 +167,7 @@ def export(where: Where, file: Where, key_file: Where | None = None) -> Exported
     try:
         require_latest(store, witness)
         witness.begin()
-        for kept in Registry(store, ring, witness, _milliseconds).active():
+        for kept in Registry(store, ring, witness, milliseconds).active():
             kept.check()
 
         def ended(lineages: Iterable[str]) -> None:
@@ -209,10 +209,6 @@ def migrate(where: Where) -> Inspection:
         return inspect(_sql(store))
     finally:
         store.close()
-
-
-def _milliseconds() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def require_store(where: Where) -> None:

@@ -131,8 +131,9 @@ class Witness:
                 if durable or new:
                     self._sync()
             except OSError as error:
+                # Without its path: clients of the service are told.
                 raise StoreError(
-                    f"The witness {self.path} cannot be written; nothing is shown until it can be."
+                    "The witness cannot be written; nothing is shown until it can be."
                 ) from error
             self._known[lineage] = releases
 

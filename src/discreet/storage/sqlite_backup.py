@@ -9,10 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import secrets
 import sqlite3
 
-from discreet.atomic_files import real_path, sync_folder
+from discreet.atomic_files import name_beside, real_path, sync_folder
 from discreet.errors import InvalidArgument, StoreError
 from discreet.storage.sqlite import locked
 
@@ -45,7 +44,7 @@ def _copied(source: pathlib.Path, target: pathlib.Path) -> None:
     """Copy a whole database beside its place, look at it, and put it there."""
     if not source.exists():
         raise InvalidArgument(f"There is no store {source}.")
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    beside = name_beside(target)
     os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with (

@@ -11,13 +11,12 @@ import base64
 import dataclasses
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 from sqlalchemy import Connection, func, insert, select, text, update
 
-from discreet.atomic_files import real_path, sync_folder
+from discreet.atomic_files import name_beside, real_path, sync_folder
 from discreet.errors import InvalidArgument, StoreError
 from discreet.storage import tables
 from discreet.storage.migrate import latest_version
@@ -53,7 +52,7 @@ def export_store(
     target = real_path(path)
     if target.exists():
         raise InvalidArgument(f"There is a file {target} already.")
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
+    beside = name_beside(target)
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "w", encoding="ascii") as file, store.writing() as writing:
