@@ -54,6 +54,8 @@ def client(address: str, key: str | None) -> httpx.Client:
 def listening(app: Any) -> Iterator[str]:
     """The address of an app that a thread serves."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
+        # What nobody reads waits in the server: systems differ in how many megabytes they keep themselves.
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
         config = uvicorn.Config(
             app, interface="asgi3", log_config=None, access_log=False, timeout_graceful_shutdown=5
         )
