@@ -10,11 +10,13 @@ import sys
 from typing import NamedTuple
 
 import numba
+import numpy as np
 import pytest
 
 import discreet
 from discreet import compiled
-from discreet.compiled import generic, kernel
+from discreet.checks import FloatArray
+from discreet.compiled import generic, kernel, lean_kernel
 
 
 class Square(NamedTuple):
@@ -156,3 +158,60 @@ def test_parts_of_others_are_not_cached(tmp_path: pathlib.Path) -> None:
         assert printed("from users_stream import Own", "Own()", users) == f"[{cost}, {cost}, {cost}]"
     ours = printed("from discreet.environments import ItemSigns", "ItemSigns(2, 3, 1.0)", others)
     assert len(ours.split(",")) == 3
+
+
+class Pair(NamedTuple):
+    first: FloatArray
+    second: FloatArray
+
+
+def test_lean_kernels_borrow_arrays() -> None:
+    """Also as parts of named tuples, views of them, and what they hand on to other kernels."""
+
+    @kernel
+    def doubled(values):  # type: ignore[no-untyped-def]
+        return 2.0 * values  # makes an array
+
+    @kernel
+    def sum_of_doubled(values):  # type: ignore[no-untyped-def]
+        return doubled(values).sum()
+
+    @lean_kernel
+    def ends(pair):  # type: ignore[no-untyped-def]
+        again = Pair(pair.second, pair.first[1:])
+        again.first[0] = 7.0
+        return sum_of_doubled(again.second) + again.first[0]
+
+    pair = Pair(np.array([1.0, 2.0, 3.0]), np.zeros(2))
+    before = [sys.getrefcount(each) for each in pair]
+    for _ in range(1000):
+        assert ends(pair) == 17.0
+    assert [sys.getrefcount(each) for each in pair] == before
+    assert pair.second.tolist() == [7.0, 0.0]
+
+
+def test_a_kernel_that_makes_arrays_is_not_lean() -> None:
+    """Nor one that gives an array back, or gets one it would have to let go of: refused when compiled."""
+
+    @lean_kernel
+    def makes(n):  # type: ignore[no-untyped-def]
+        return np.empty(n).size
+
+    @kernel
+    def new(n):  # type: ignore[no-untyped-def]
+        return np.empty(n)
+
+    @lean_kernel
+    def gets(n):  # type: ignore[no-untyped-def]
+        return new(n).size
+
+    @lean_kernel
+    def gives(pair):  # type: ignore[no-untyped-def]
+        return pair.first, 1
+
+    pair = Pair(np.zeros(1), np.zeros(1))
+    with pytest.raises(numba.core.errors.NumbaError):
+        makes(1)
+    for function, argument in ((gets, 1), (gives, pair)):
+        with pytest.raises(TypeError, match="is no lean kernel"):
+            function(argument)

@@ -22,6 +22,9 @@ from numba.core.caching import FunctionCache
 from numba.extending import overload
 
 _config: Any = numba.config
+#: Whether compiled code counts who holds an array. numba takes it over from the caller unless told.
+_COUNTING: Any = {"_nrt": True}
+_LEAN: Any = {"_nrt": False}
 
 Function = TypeVar("Function", bound=Callable[..., object])
 State = TypeVar("State", bound=tuple[Any, ...])
@@ -36,11 +39,60 @@ def kernel(function: Function) -> Function:
     Division by zero follows IEEE rules instead of raising, so that no branch of a
     kernel can turn a private value into an exception.
     """
-    compiled: Any = numba.njit(function, nogil=True, error_model="numpy")
+    return _compiled(function, _COUNTING)
+
+
+def lean_kernel(function: Function) -> Function:
+    """A kernel that only borrows arrays: it makes none, and gives none back.
+
+    Otherwise numba notes at every call and at every part of a named tuple that one more, then one less,
+    holds an array, in a way that is safe for threads: most of the time of a round of a few items. Here
+    nothing is noted. Whoever calls a kernel from Python holds its arrays until it returns.
+
+    What cannot do without is refused while it is compiled: by numba if it makes an array, and here
+    (`_require_lean`) if an array could outlive it or be lost by it.
+    """
+    compiled: Any = _compiled(function, _LEAN)
+    _check_when_compiled(compiled)
+    return cast(Function, compiled)
+
+
+def _compiled(function: Function, options: Any) -> Function:
+    compiled: Any = numba.njit(function, nogil=True, error_model="numpy", **options)
     if _is_ours(function.__module__):
         with _cached_in(kernel_cache()):
             compiled._cache = _OursAlone(function)  # type: ignore[no-untyped-call] # numba's
     return cast(Function, compiled)
+
+
+def _check_when_compiled(compiled: Any) -> None:
+    """Look at a lean kernel before it is kept, which is when it was compiled and not only loaded."""
+    keep = compiled._cache.save_overload
+
+    def checked(sig: Any, data: Any) -> None:
+        _require_lean(data)
+        keep(sig, data)
+
+    compiled._cache.save_overload = checked
+
+
+def _require_lean(data: Any) -> None:
+    """Complain if a kernel that does not count who holds arrays gives one back, or is given one to let go."""
+    annotation = data.type_annotation
+    received = [data.signature.return_type]
+    for expression, called in annotation.calltypes.items():
+        if getattr(expression, "op", None) == "call":
+            callee = annotation.typemap[expression.func.name]
+            if not isinstance(callee, types.NamedTupleClass):  # which only puts together
+                received.append(called.return_type)
+    if any(_holds_array(kind) for kind in received):
+        raise TypeError(f"{annotation.func_id.func_qualname} gives or gets an array: it is no lean kernel.")
+
+
+def _holds_array(kind: Any) -> bool:
+    if isinstance(kind, types.BaseTuple):
+        return any(_holds_array(part) for part in kind)  # type: ignore[attr-defined] # every concrete tuple has parts
+    return isinstance(kind, types.Array)
 
 
 class _OursAlone(FunctionCache):
@@ -152,7 +204,7 @@ def generic(declaration: Callable[..., Any]) -> Generic:
         f"    return body\n",
         scope,
     )
-    overload(interpreted)(scope["choose"])
+    overload(interpreted, jit_options=_LEAN)(scope["choose"])  # passes on what it is given
 
     def register(kind: type) -> Callable[[Function], Function]:
         def keep(function: Function) -> Function:
@@ -188,7 +240,7 @@ def rewind(state: Any, start: Any) -> None:
             rewind(part, kept)
 
 
-@overload(rewind)
+@overload(rewind, jit_options=_COUNTING)  # numba may copy an array to assign it
 def _compiled_rewind(state: Any, start: Any) -> Callable[..., None] | None:
     if not isinstance(state, types.BaseNamedTuple):
         return None

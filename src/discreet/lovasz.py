@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.set_functions import SetFunction
 
@@ -126,7 +126,7 @@ def decreasing_order(x: FloatArray) -> IntArray:
     return order
 
 
-@kernel
+@lean_kernel
 def sort_by_level(levels: FloatArray, items: IntArray) -> None:
     """Sort some items in place by decreasing level; of equal ones the lower number comes first."""
     # Insertion: for few items several times faster than a general sort, and from one round to the next most
@@ -146,9 +146,14 @@ def sort_by_level(levels: FloatArray, items: IntArray) -> None:
             moves += 1
         items[place] = item
         if moves > most_moves:
-            items.sort()
-            items[:] = items[np.argsort(-levels[items], kind="mergesort")]
+            _sort_many_by_level(levels, items)
             return
+
+
+@kernel
+def _sort_many_by_level(levels: FloatArray, items: IntArray) -> None:
+    items.sort()
+    items[:] = items[np.argsort(-levels[items], kind="mergesort")]
 
 
 @kernel
@@ -164,7 +169,7 @@ def chain_weights(x: FloatArray, order: IntArray) -> FloatArray:
     return weights
 
 
-@kernel
+@lean_kernel
 def chain_gains(values: FloatArray, order: IntArray, gains: FloatArray) -> None:
     """Write each item's gain f(B_i) - f(B_{i-1}) into `gains`, from the n+1 chain values."""
     for k in range(order.size):

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.auditing.as_shipped import is_as_shipped
 from discreet.auditing.target import Score
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.errors import InvalidType
 from discreet.privacy import noise
 from discreet.privacy.guarantee import Guarantee
@@ -63,7 +63,7 @@ class OneBitReleases(Numbers[OneBit]):
         return lambda seen: np.asarray(of_bits[np.clip(seen[:, 0], 0, 1).astype(np.int64)])
 
 
-@kernel
+@lean_kernel
 def _fill_bits(
     units: int, slope: int, out: IntArray, done: int, words: WordArray, cursor: int
 ) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from discreet.auditing.as_shipped import is_as_shipped
 from discreet.auditing.densities import log_density, telling_rounds
 from discreet.auditing.target import Score
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel, rewind, snapshot
+from discreet.compiled import lean_kernel, rewind, snapshot
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
@@ -159,7 +159,7 @@ def _compiled_runs(steps: Any, vectors: IntArray, runs: int, seed: Seed | None) 
     return seen
 
 
-@kernel
+@lean_kernel
 def _run_sums(
     mechanism: Any,
     start: Any,

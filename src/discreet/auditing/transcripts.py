@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet.baselines.exponential_weights import ArmsCore
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.compiled import generic, kernel, rewind, snapshot
+from discreet.compiled import generic, kernel, lean_kernel, rewind, snapshot
 from discreet.environments.pool import PoolStream
 from discreet.learners.bandit_core import RELEASED, BanditCore
 from discreet.learners.batched_core import BatchedCore
@@ -42,21 +42,21 @@ def copy_release(core: Any, out: FloatArray) -> None:
 
 @copy_release.register(Core)
 @copy_release.register(BatchedCore)
-@kernel
+@lean_kernel
 def _copy_sum(core: Any, out: FloatArray) -> None:
     for i in range(min(out.size, core.released.size)):
         out[i] = core.released[i]
 
 
 @copy_release.register(BanditCore)
-@kernel
+@lean_kernel
 def _copy_number(core: BanditCore, out: FloatArray) -> None:
     if out.size:
         out[0] = core.rounds[RELEASED]
 
 
 @copy_release.register(ArmsCore)
-@kernel
+@lean_kernel
 def _copy_nothing(core: ArmsCore, out: FloatArray) -> None:
     pass
 
@@ -137,7 +137,7 @@ def _play_again_and_again(
     return done, cursor
 
 
-@kernel
+@lean_kernel
 def _write_down(core: Any, draw: Draw, seen: Transcript, run: int, kept: int) -> None:
     code = 0
     for k in range(draw.numbers[SIZE]):

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, lean_kernel
 from discreet.learners.arguments import keeps_arguments, named_items
 from discreet.learners.core import choose, learn_cost, put_first
 from discreet.learners.draw import PROBABILITY, SIZE, Draw
@@ -139,7 +139,7 @@ def _choose_arm(core: ArmsCore, draw: Draw, words: WordArray, cursor: int) -> in
 
 
 @learn_cost.register(ArmsCore)
-@kernel
+@lean_kernel
 def _learn_arm(core: ArmsCore, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
     done, cursor = fill(core.law, core.fresh, 0, words, cursor)
     if done == 0:

@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, lean_kernel
 from discreet.learners.arguments import keeps_arguments, named_items
 from discreet.learners.core import choose, learn_cost, learn_function, put_first
 from discreet.learners.draw import PROBABILITY, Draw
@@ -109,7 +109,7 @@ class RandomSet(_IgnoresFeedback):
 
 
 @choose.register(FixedCore)
-@kernel
+@lean_kernel
 def _choose_fixed(core: FixedCore, draw: Draw, words: WordArray, cursor: int) -> int:
     put_first(core.chosen, draw)
     draw.chances[PROBABILITY] = 1.0
@@ -133,7 +133,7 @@ def _choose_random(core: RandomCore, draw: Draw, words: WordArray, cursor: int) 
 
 @learn_cost.register(FixedCore)
 @learn_cost.register(RandomCore)
-@kernel
+@lean_kernel
 def _learn_no_cost(core: Any, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
     core.rounds[0] += 1
     return cursor
@@ -141,7 +141,7 @@ def _learn_no_cost(core: Any, draw: Draw, cost: float, words: WordArray, cursor:
 
 @learn_function.register(FixedCore)
 @learn_function.register(RandomCore)
-@kernel
+@lean_kernel
 def _learn_no_function(core: Any, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
     core.rounds[0] += 1
     return cursor

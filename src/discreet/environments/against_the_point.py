@@ -6,7 +6,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.environments.item_signs import signed_item_chain, signed_item_prefix, sum_of_signed_items
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.set_functions import Modular
@@ -64,7 +64,7 @@ class AgainstThePoint(Stream):
         return sum_of_signed_items(self.n, self.compiled.items[:rounds], self.compiled.signs[:rounds])
 
 
-@kernel
+@lean_kernel
 def set_sign(stream: Adversary, t: int, x: FloatArray) -> None:
     """Set the sign of round t against x; a round that is replayed gets one sign, not two."""
     if t == 0:
@@ -73,14 +73,14 @@ def set_sign(stream: Adversary, t: int, x: FloatArray) -> None:
 
 
 @chain_costs.register(Adversary)
-@kernel
+@lean_kernel
 def _adversary_chain(stream: Adversary, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
     set_sign(stream, t, x)
     signed_item_chain(stream.items[t], stream.signs[t], order, costs)
 
 
 @prefix_cost.register(Adversary)
-@kernel
+@lean_kernel
 def _adversary_prefix(stream: Adversary, t: int, x: FloatArray, order: IntArray, size: int) -> float:
     set_sign(stream, t, x)
     return signed_item_prefix(stream.items[t], stream.signs[t], order, size)

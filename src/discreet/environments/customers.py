@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, lean_kernel
 from discreet.environments.exact_numbers import towards_zero
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
@@ -143,7 +143,7 @@ def _on_grid(name: str, numbers: FloatArray) -> FloatArray:
 
 
 @chain_costs.register(CustomerRounds)
-@kernel
+@lean_kernel
 def _customer_chain(
     stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray
 ) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.set_functions import Cut, SetFunction
 
@@ -66,7 +66,7 @@ def _sum_of_cuts(n: int, tails: IntArray, heads: IntArray) -> SetFunction:
 
 
 @chain_costs.register(Edges)
-@kernel
+@lean_kernel
 def _edge_chain(stream: Edges, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
     tail, head = stream.tails[t], stream.heads[t]
     tail_in = head_in = False
@@ -78,7 +78,7 @@ def _edge_chain(stream: Edges, t: int, x: FloatArray, order: IntArray, costs: Fl
 
 
 @prefix_cost.register(Edges)
-@kernel
+@lean_kernel
 def _edge_prefix(stream: Edges, t: int, x: FloatArray, order: IntArray, size: int) -> float:
     tail_in = False
     for k in range(size):

@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.set_functions import Modular
 
@@ -73,7 +73,7 @@ def sum_of_signed_items(n: int, items: IntArray, signs: IntArray) -> Modular:
     return Modular(2 * weights, constant=-weights.sum())
 
 
-@kernel
+@lean_kernel
 def signed_item_chain(item: int, sign: int, order: IntArray, costs: FloatArray) -> None:
     """Write the n+1 values of S -> sign (2 [item in S] - 1) along `order` into `costs`."""
     cost = -float(sign)
@@ -84,7 +84,7 @@ def signed_item_chain(item: int, sign: int, order: IntArray, costs: FloatArray) 
         costs[k + 1] = cost
 
 
-@kernel
+@lean_kernel
 def signed_item_prefix(item: int, sign: int, order: IntArray, size: int) -> float:
     """The value of S -> sign (2 [item in S] - 1) at the first `size` items of `order`."""
     for k in range(size):
@@ -94,12 +94,12 @@ def signed_item_prefix(item: int, sign: int, order: IntArray, size: int) -> floa
 
 
 @chain_costs.register(SignedItems)
-@kernel
+@lean_kernel
 def _signs_chain(stream: SignedItems, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
     signed_item_chain(stream.items[t], stream.signs[t], order, costs)
 
 
 @prefix_cost.register(SignedItems)
-@kernel
+@lean_kernel
 def _signs_prefix(stream: SignedItems, t: int, x: FloatArray, order: IntArray, size: int) -> float:
     return signed_item_prefix(stream.items[t], stream.signs[t], order, size)

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, lean_kernel
 from discreet.environments.exact_numbers import towards_zero
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.set_functions import Cut, SetFunction
@@ -130,7 +130,7 @@ def _range(prices: FloatArray, edges: float) -> tuple[float, float]:
 
 
 @chain_costs.register(PictureRounds)
-@kernel
+@lean_kernel
 def _picture_chain(stream: PictureRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
     cut_chain(stream.tails, stream.heads, stream.weights, stream.prices[stream.choice[t]], order, costs)
     for k in range(costs.size):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import SetFunction, Sum
@@ -114,7 +114,7 @@ class Pool(Stream):
 
 
 @chain_costs.register(PoolStream)
-@kernel
+@lean_kernel
 def _pool_chain(stream: PoolStream, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
     row = stream.choice[t]
     code = 0
@@ -125,7 +125,7 @@ def _pool_chain(stream: PoolStream, t: int, x: FloatArray, order: IntArray, cost
 
 
 @prefix_cost.register(PoolStream)
-@kernel
+@lean_kernel
 def _pool_prefix(stream: PoolStream, t: int, x: FloatArray, order: IntArray, size: int) -> float:
     code = 0
     for k in range(size):

@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, lean_kernel
 
 
-@kernel
+@lean_kernel
 def prefix_probability(above: float, below: float, gamma: float, prefixes: int) -> float:
     """rho_k, where the chain weight mu_k is the difference of two successive levels."""
     return (1.0 - gamma) * (above - below) + gamma / prefixes
@@ -36,7 +36,7 @@ def chain_probabilities(weights: FloatArray, gamma: float) -> FloatArray:
     return probabilities
 
 
-@kernel
+@lean_kernel
 def draw_prefix(x: FloatArray, order: IntArray, gamma: float, uniform: float) -> tuple[int, float]:
     """The length k of a prefix of `order`, which sorts x decreasingly, and its probability rho_k.
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 
 
-@kernel
+@lean_kernel
 def one_point(order: IntArray, size: int, probability: float, cost: float, out: FloatArray) -> None:
     """Write the coin-free estimate into `out`.
 
@@ -41,7 +41,7 @@ def one_point(order: IntArray, size: int, probability: float, cost: float, out: 
     add_one_point(order, size, cost / probability, out)
 
 
-@kernel
+@lean_kernel
 def add_one_point(order: IntArray, size: int, share: float, out: Any) -> None:
     """Add the coin-free estimate to `out`, where `share` is the cost divided by its probability."""
     if size > 0:
@@ -50,7 +50,7 @@ def add_one_point(order: IntArray, size: int, share: float, out: Any) -> None:
         out[order[size]] -= share
 
 
-@kernel
+@lean_kernel
 def one_point_with_coin(
     order: IntArray, size: int, probability: float, cost: float, heads: bool, out: FloatArray
 ) -> None:

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.learners.core import choose, draw_from_chain, learn_cost
 from discreet.learners.draw import BASELINE, PROBABILITY, SIZE, TOLD, TOTAL, Draw
 from discreet.learners.scalar_release import release
@@ -108,7 +108,7 @@ def new_bandit_core(
 
 
 @choose.register(BanditCore)
-@kernel
+@lean_kernel
 def _choose_for_a_block(core: BanditCore, draw: Draw, words: WordArray, cursor: int) -> int:
     if 0 < draw.numbers[TOLD] < core.length:
         return cursor
@@ -124,7 +124,7 @@ def _choose_for_a_block(core: BanditCore, draw: Draw, words: WordArray, cursor: 
 
 
 @learn_cost.register(BanditCore)
-@kernel
+@lean_kernel
 def _learn_block(core: BanditCore, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
     told, total = draw.numbers[TOLD] + 1, draw.numbers[TOTAL]
     total += to_units(cost, core.low, core.high, core.units)
@@ -141,7 +141,7 @@ def _learn_block(core: BanditCore, draw: Draw, cost: float, words: WordArray, cu
     return cursor
 
 
-@kernel
+@lean_kernel
 def learn_released(core: BanditCore, draw: Draw, number: int) -> None:
     """Learn from a released number, which stands for the sum of a block's costs; move the point."""
     whole = share_of(core, number, draw.chances[PROBABILITY], draw.chances[BASELINE])
@@ -155,7 +155,7 @@ def learn_released(core: BanditCore, draw: Draw, number: int) -> None:
     move_point(core)
 
 
-@kernel
+@lean_kernel
 def learn_many_released(
     core: BanditCore,
     raised: IntArray,
@@ -190,13 +190,13 @@ def learn_many_released(
         move_point(core)
 
 
-@kernel
+@lean_kernel
 def raise_item(core: BanditCore, item: int, whole: int) -> None:
     """Add to the sum of an item's estimates."""
     core.gradients[item] = bounded_sum(core.gradients[item], whole)
 
 
-@kernel
+@lean_kernel
 def share_of(core: BanditCore, number: int, probability: float, baseline: float) -> int:
     """What a released number adds to the sum of estimates: over its draw's baseline, by its probability."""
     share = (number / core.length - baseline) / probability
@@ -204,14 +204,14 @@ def share_of(core: BanditCore, number: int, probability: float, baseline: float)
     return whole
 
 
-@kernel
+@lean_kernel
 def step_of(core: BanditCore) -> float:
     """The present step eta_t, which takes gradients in halves of the range."""
     eta: float = core.step * (core.rounds[UPDATES] + 1.0) ** (-2.0 / 3.0)
     return eta
 
 
-@kernel
+@lean_kernel
 def move_point(core: BanditCore) -> None:
     """The point that the sum of estimates leads to."""
     eta = step_of(core) / core.units

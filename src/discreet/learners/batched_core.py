@@ -23,7 +23,7 @@ import numpy as np
 
 from discreet.bounds.dual_averaging import start_range
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.learners.core import choose, draw_from_chain, learn_function
 from discreet.learners.draw import Draw
 from discreet.learners.limits import Limits
@@ -118,13 +118,13 @@ def new_batched_core(
 
 
 @choose.register(BatchedCore)
-@kernel
+@lean_kernel
 def _choose_level_set(core: BatchedCore, draw: Draw, words: WordArray, cursor: int) -> int:
     return draw_from_chain(core.x, core.levels, 0.0, draw, words, cursor)
 
 
 @learn_function.register(BatchedCore)
-@kernel
+@lean_kernel
 def _learn_in_block(core: BatchedCore, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
     closes = core.counts[IN_BLOCK] + 1 == core.counts[LENGTH]
     if closes:
@@ -146,7 +146,7 @@ def _learn_in_block(core: BatchedCore, draw: Draw, costs: FloatArray, words: Wor
     return cursor
 
 
-@kernel
+@lean_kernel
 def move(core: BatchedCore) -> None:
     """Close a block: adapt the step and the length to what was released, and move the point."""
     eta = step_of(core)
@@ -173,14 +173,14 @@ def move(core: BatchedCore) -> None:
     core.counts[BLOCKS] += 1
 
 
-@kernel
+@lean_kernel
 def step_of(core: BatchedCore) -> float:
     """The present step eta, which takes values of gradients."""
     eta: float = ALPHA * core.range / core.adapted[SPENT]
     return eta
 
 
-@kernel
+@lean_kernel
 def potential(total: float, eta: float, start: float) -> float:
     """The least value of total * x + (x - start)^2 / (2 eta) over x in [0, 1]."""
     x = clip_to_cube(start - eta * total)

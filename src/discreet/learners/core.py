@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.compiled import generic, kernel
+from discreet.compiled import generic, lean_kernel
 from discreet.estimators import draw_prefix, one_point, one_point_with_coin
 from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.learners.limits import Limits
@@ -42,7 +42,7 @@ def choose(core: Any, draw: Draw, words: WordArray, cursor: int) -> int:
     raise AssertionError("declares a generic function")
 
 
-@kernel
+@lean_kernel
 def choose_many(
     core: Any,
     orders: IntArray,
@@ -139,7 +139,7 @@ def horizon_of(core: Any) -> int:
     return int(getattr(core, "horizon", MOST_ROUNDS))
 
 
-@kernel
+@lean_kernel
 def draw_from_chain(
     x: FloatArray, levels: FloatArray, gamma: float, draw: Draw, words: WordArray, cursor: int
 ) -> int:
@@ -154,13 +154,13 @@ def draw_from_chain(
 
 
 @choose.register(Core)
-@kernel
+@lean_kernel
 def _choose_prefix(core: Core, draw: Draw, words: WordArray, cursor: int) -> int:
     return draw_from_chain(core.x, core.levels, core.gamma, draw, words, cursor)
 
 
 @learn_function.register(Core)
-@kernel
+@lean_kernel
 def _learn_gradient(core: Core, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
     if core.rounds[0] >= core.horizon:
         return cursor
@@ -174,7 +174,7 @@ def _learn_gradient(core: Core, draw: Draw, costs: FloatArray, words: WordArray,
 
 
 @learn_cost.register(Core)
-@kernel
+@lean_kernel
 def _learn_estimate(core: Core, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
     if core.rounds[0] >= core.horizon:
         return cursor
@@ -201,7 +201,7 @@ def _learn_estimate(core: Core, draw: Draw, cost: float, words: WordArray, curso
     return cursor
 
 
-@kernel
+@lean_kernel
 def absorb(core: Core) -> None:
     """Bound the gradient in `vector`, sum it in private, and move the point by what is released."""
     limits = core.limits
@@ -216,7 +216,7 @@ def absorb(core: Core) -> None:
     next_point(core.rule, core.released, core.rounds[0], core.x, core.levels)
 
 
-@kernel
+@lean_kernel
 def put_first(chosen: BoolArray, draw: Draw) -> None:
     """Write a set down as a draw: an order of all items that begins with its members, and their number."""
     size, place = 0, draw.order.size - 1

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.checks import IntArray
-from discreet.compiled import generic, kernel
+from discreet.compiled import generic, lean_kernel
 from discreet.privacy.noise import Law, fill
 from discreet.privacy.uniform import DRY
 from discreet.randomizers.kernels import release_bit
@@ -41,14 +41,14 @@ class AsItIs(NamedTuple):
 
 
 @release.register(AsBit)
-@kernel
+@lean_kernel
 def _release_bit(kind: AsBit, total: int, words: WordArray, cursor: int) -> tuple[int, int]:
     bit, cursor = release_bit(total, kind.slope, words, cursor)
     return (kind.magnitude if bit == 1 else -kind.magnitude), cursor
 
 
 @release.register(WithLaplace)
-@kernel
+@lean_kernel
 def _release_with_noise(kind: WithLaplace, total: int, words: WordArray, cursor: int) -> tuple[int, int]:
     done, cursor = fill(kind.law, kind.fresh, 0, words, cursor)
     if done == 0:
@@ -59,7 +59,7 @@ def _release_with_noise(kind: WithLaplace, total: int, words: WordArray, cursor:
 
 
 @release.register(AsItIs)
-@kernel
+@lean_kernel
 def _release_as_it_is(kind: AsItIs, total: int, words: WordArray, cursor: int) -> tuple[int, int]:
     return total, cursor
 

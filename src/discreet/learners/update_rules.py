@@ -7,7 +7,7 @@ public term to what goes into the sum; `next_point` reads the released sum only.
 from typing import Any, NamedTuple
 
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import generic, kernel
+from discreet.compiled import generic, lean_kernel
 
 
 @generic
@@ -55,7 +55,7 @@ class ProjectedDescent(NamedTuple):
     before: FloatArray
 
 
-@kernel
+@lean_kernel
 def clip_to_cube(value: float) -> float:
     """The nearest number in [0, 1]; 0 for what is not a number, which noise never is."""
     return min(value, 1.0) if value > 0.0 else 0.0
@@ -64,27 +64,27 @@ def clip_to_cube(value: float) -> float:
 @enter.register(ApproximateLeader)
 @enter.register(DualAveraging)
 @enter.register(ProjectedDescent)
-@kernel
+@lean_kernel
 def _enter_nothing(rule: Any, x: FloatArray, step: float, vector: IntArray) -> None:
     pass
 
 
 @enter.register(PublishedLeader)
-@kernel
+@lean_kernel
 def _enter_regularizer(rule: PublishedLeader, x: FloatArray, step: float, vector: IntArray) -> None:
     for i in range(x.size):
         vector[i] += round(rule.H * x[i] / step)
 
 
 @next_point.register(ApproximateLeader)
-@kernel
+@lean_kernel
 def _lead(rule: ApproximateLeader, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray) -> None:
     for i in range(x.size):
         x[i] = levels[i] = clip_to_cube(-total[i] / (rule.H * rounds))
 
 
 @next_point.register(PublishedLeader)
-@kernel
+@lean_kernel
 def _lead_as_published(
     rule: PublishedLeader, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray
 ) -> None:
@@ -94,7 +94,7 @@ def _lead_as_published(
 
 
 @next_point.register(DualAveraging)
-@kernel
+@lean_kernel
 def _average(rule: DualAveraging, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray) -> None:
     for i in range(x.size):
         levels[i] = rule.start[i] - rule.eta * total[i]
@@ -102,7 +102,7 @@ def _average(rule: DualAveraging, total: FloatArray, rounds: int, x: FloatArray,
 
 
 @next_point.register(ProjectedDescent)
-@kernel
+@lean_kernel
 def _descend(
     rule: ProjectedDescent, total: FloatArray, rounds: int, x: FloatArray, levels: FloatArray
 ) -> None:

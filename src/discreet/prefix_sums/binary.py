@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 import numpy.typing as npt
 
 from discreet.checks import IntArray, integer
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
 from discreet.prefix_sums.steps import (
     add_secret,
@@ -119,7 +119,7 @@ def mean_nodes(rounds: int) -> float:
     return ones / rounds
 
 
-@kernel
+@lean_kernel
 def entering_level(state: TreeState) -> int:
     """The level of the node that the next round completes: the lowest digit that is zero."""
     level = 0
@@ -128,7 +128,7 @@ def entering_level(state: TreeState) -> int:
     return level
 
 
-@kernel
+@lean_kernel
 def advance(state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> None:
     """Enter a vector; drop the nodes that the new one contains; write the noisy sum."""
     n = state.total.size
@@ -145,7 +145,7 @@ def advance(state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> N
 
 
 @samples_needed.register(BinarySteps)
-@kernel
+@lean_kernel
 def one_node(mechanism: Any) -> int:
     """A round completes one node."""
     size: int = mechanism.state.total.size
@@ -153,14 +153,14 @@ def one_node(mechanism: Any) -> int:
 
 
 @draw_noise.register(BinarySteps)
-@kernel
+@lean_kernel
 def _draw_node(mechanism: BinarySteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     level = entering_level(mechanism.state)
     return draw_rows(mechanism.law, mechanism.state, level, level + 1, done, words, cursor)
 
 
 @add_secret.register(BinarySteps)
-@kernel
+@lean_kernel
 def enter_vector(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> None:
     """Advance the tree of any mechanism laid out like this one."""
     advance(mechanism.state, vector, released)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy.typing as npt
 
 from discreet.checks import IntArray, integer
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
 from discreet.prefix_sums.steps import (
@@ -193,7 +193,7 @@ def state_for(shape: Shape, dimension: int) -> TreeState:
     )
 
 
-@kernel
+@lean_kernel
 def wrapping_levels(shape: Shape, state: TreeState) -> int:
     """How many of the lowest digits are at their largest, so that the next round carries."""
     reach = (shape.arity - 1) // 2
@@ -203,7 +203,7 @@ def wrapping_levels(shape: Shape, state: TreeState) -> int:
     return level
 
 
-@kernel
+@lean_kernel
 def rows_to_draw(shape: Shape, state: TreeState) -> tuple[int, int]:
     """The rows of noise that the next round needs new, first..last-1: row 0, as a rule.
 
@@ -219,7 +219,7 @@ def rows_to_draw(shape: Shape, state: TreeState) -> tuple[int, int]:
     return 0, 1 + level * reach
 
 
-@kernel
+@lean_kernel
 def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> None:
     """Enter a vector, change the nodes in use to those of the next round, write the noisy sum."""
     n = state.total.size
@@ -250,21 +250,21 @@ def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDAr
 
 
 @samples_needed.register(KArySteps)
-@kernel
+@lean_kernel
 def _rows_of_nodes(mechanism: KArySteps) -> int:
     first, last = rows_to_draw(mechanism.shape, mechanism.state)
     return (last - first) * mechanism.state.total.size
 
 
 @draw_noise.register(KArySteps)
-@kernel
+@lean_kernel
 def _draw_nodes(mechanism: KArySteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     first, last = rows_to_draw(mechanism.shape, mechanism.state)
     return draw_rows(mechanism.law, mechanism.state, first, last, done, words, cursor)
 
 
 @add_secret.register(KArySteps)
-@kernel
+@lean_kernel
 def _add(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
     advance(mechanism.shape, mechanism.state, vector, released)
 

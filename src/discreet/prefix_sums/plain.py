@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.privacy.bounded_sums import bounded_sum
 from discreet.privacy.noise import Law, fill
@@ -42,19 +42,19 @@ def round_noise(dimension: int, law: Law) -> RoundNoise:
 
 
 @samples_needed.register(NoNoise)
-@kernel
+@lean_kernel
 def _no_samples(mechanism: NoNoise) -> int:
     return 0
 
 
 @draw_noise.register(NoNoise)
-@kernel
+@lean_kernel
 def _draw_nothing(mechanism: NoNoise, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     return done, cursor
 
 
 @add_secret.register(NoNoise)
-@kernel
+@lean_kernel
 def _add_exactly(mechanism: NoNoise, vector: IntArray, released: npt.NDArray[Any]) -> None:
     for i in range(vector.size):
         mechanism.total[i] += vector[i]
@@ -62,19 +62,19 @@ def _add_exactly(mechanism: NoNoise, vector: IntArray, released: npt.NDArray[Any
 
 
 @samples_needed.register(RoundNoise)
-@kernel
+@lean_kernel
 def _one_sample_each(mechanism: RoundNoise) -> int:
     return mechanism.fresh.size
 
 
 @draw_noise.register(RoundNoise)
-@kernel
+@lean_kernel
 def _draw_each(mechanism: RoundNoise, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     return fill(mechanism.law, mechanism.fresh, done, words, cursor)
 
 
 @add_secret.register(RoundNoise)
-@kernel
+@lean_kernel
 def _add_each(mechanism: RoundNoise, vector: IntArray, released: npt.NDArray[Any]) -> None:
     for i in range(vector.size):
         mechanism.total[i] = bounded_sum(mechanism.total[i], vector[i] + mechanism.fresh[i])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from discreet.checks import positive_number
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import binary
 from discreet.prefix_sums.base import common_settings
@@ -111,7 +111,7 @@ check_round.register(SphericalSteps)(binary.check_binary_digits)
 
 
 @draw_noise.register(SphericalSteps)
-@kernel
+@lean_kernel
 def _draw_node(mechanism: SphericalSteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     n = mechanism.state.total.size
     start = binary.entering_level(mechanism.state) * n

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray, integer
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
 from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
@@ -285,7 +285,7 @@ class SquareRootToeplitz(CompiledPrefixSum):
         return restored
 
 
-@kernel
+@lean_kernel
 def correlate(
     fresh: FloatArray, buffers: FloatArray, poles: FloatArray, weights: FloatArray, noise: FloatArray
 ) -> None:
@@ -300,19 +300,19 @@ def correlate(
 
 
 @samples_needed.register(ToeplitzSteps)
-@kernel
+@lean_kernel
 def _one_sample_each(mechanism: ToeplitzSteps) -> int:
     return mechanism.state.fresh.size
 
 
 @draw_noise.register(ToeplitzSteps)
-@kernel
+@lean_kernel
 def _draw_fresh(mechanism: ToeplitzSteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     return fill_gaussian(mechanism.sigma[0], mechanism.state.fresh, done, words, cursor)
 
 
 @add_secret.register(ToeplitzSteps)
-@kernel
+@lean_kernel
 def _add(mechanism: ToeplitzSteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
     state = mechanism.state
     correlate(state.fresh, state.buffers, mechanism.poles, mechanism.weights, state.noise)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.privacy.noise import Law, fill
 from discreet.randomness import WordArray
@@ -71,7 +71,7 @@ def check_digits(digits: IntArray, base: int, *, least: int, most: int, rounds: 
         raise InvalidArgument("The saved state is damaged: its digits are not those of its round.")
 
 
-@kernel
+@lean_kernel
 def draw_rows(
     law: Law, state: TreeState, first: int, last: int, done: int, words: WordArray, cursor: int
 ) -> tuple[int, int]:

@@ -11,20 +11,20 @@ import math
 import numpy as np
 
 from discreet.checks import FloatArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.randomness import WordArray
 
 _TO_UNIT = 2.0**-53
 _DROPPED_BITS = np.uint64(11)
 
 
-@kernel
+@lean_kernel
 def unit_float(word: np.uint64) -> float:
     """A float in (0, 1], from the upper 53 bits of a word."""
     return (np.float64(word >> _DROPPED_BITS) + 1.0) * _TO_UNIT
 
 
-@kernel
+@lean_kernel
 def fill_gaussian(sigma: float, out: FloatArray, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     """Fill ``out[done:]`` with normal deviates as far as the words reach, two at a time (Box and Muller)."""
     while done < out.size and cursor + 2 <= words.size:
@@ -38,7 +38,7 @@ def fill_gaussian(sigma: float, out: FloatArray, done: int, words: WordArray, cu
     return min(done, out.size), cursor
 
 
-@kernel
+@lean_kernel
 def fill_spherical(
     scale: float, out: FloatArray, done: int, words: WordArray, cursor: int
 ) -> tuple[int, int]:

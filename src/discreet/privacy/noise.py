@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.checks import IntArray, complaint, integer
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.privacy.uniform import DRY, ENDED, below, next_in_run, run_is_even
 from discreet.randomness import WordArray, WordSource
 
@@ -111,7 +111,7 @@ def wrapped(number: int) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-@kernel
+@lean_kernel
 def fill(law: Law, out: IntArray, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
     """Fill ``out[done:]`` with samples as far as the words reach; return the new ``(done, cursor)``."""
     while done < out.size:
@@ -127,7 +127,7 @@ def fill(law: Law, out: IntArray, done: int, words: WordArray, cursor: int) -> t
     return done, cursor
 
 
-@kernel
+@lean_kernel
 def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int, int, int]:
     """One discrete Laplace sample: the floor of a scaled exponential, with a sign.
 
@@ -167,7 +167,7 @@ def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int, int
             return value, failures, cell - (remainder + cell) % bottom, cursor
 
 
-@kernel
+@lean_kernel
 def _one_gaussian(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
     """One discrete Gaussian sample: a Laplace sample, accepted with the right probability.
 
@@ -198,7 +198,7 @@ def _one_gaussian(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
             return value, cursor
 
 
-@kernel
+@lean_kernel
 def _distance_from_one(whole: int, part: int, top: int) -> tuple[int, int]:
     """The distance from 1 of y = whole + part / top >= 0, as (k, x): k + x / top with 0 <= x < top."""
     k = whole - 1 + part // top  # the floor: part may be negative
@@ -208,7 +208,7 @@ def _distance_from_one(whole: int, part: int, top: int) -> tuple[int, int]:
     return (1, 0) if x == 0 else (0, top - x)
 
 
-@kernel
+@lean_kernel
 def _last_coin(x: int, top: int, k: int, words: WordArray, cursor: int) -> tuple[bool, int]:
     """A coin of bias exp(-y (2k+y) / (2k+2)) with y = x / top (Karney 2016, algorithm B).
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray, complaint, integer, positive_number
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.errors import InvalidType
 from discreet.privacy import grid
 from discreet.privacy.grid import DEFAULT_UNITS, MOST_UNITS, Grid
@@ -23,7 +23,7 @@ MOST_L2_UNITS = 1 << 24
 MOST_L2_COORDINATES = 1 << 14
 
 #: :func:`discreet.privacy.grid.to_units`, compiled.
-to_units: Callable[[float, float, float, int], int] = kernel(grid.to_units)
+to_units: Callable[[float, float, float, int], int] = lean_kernel(grid.to_units)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,14 +127,14 @@ class VectorBound:
         return units
 
 
-@kernel
+@lean_kernel
 def values_to_units(values: FloatArray, step: float, limit: int, out: IntArray) -> None:
     """Each value as a whole number of steps, clipped to [-limit, limit]; zero if it is not finite."""
     for i in range(values.size):
         out[i] = to_units(values[i], -limit * step, limit * step, limit)
 
 
-@kernel
+@lean_kernel
 def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
     """Clip each coordinate, then shrink all of them alike if the sum of absolute values exceeds `l1`.
 
@@ -151,7 +151,7 @@ def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
             units[i] = share if units[i] >= 0 else -share
 
 
-@kernel
+@lean_kernel
 def bound_l2_in_place(units: IntArray, l2: int) -> None:
     """Clip each coordinate to [-l2, l2], then shrink all alike if the Euclidean norm exceeds `l2`.
 
@@ -171,7 +171,7 @@ def bound_l2_in_place(units: IntArray, l2: int) -> None:
             units[i] = share if units[i] >= 0 else -share
 
 
-@kernel
+@lean_kernel
 def chain_gradient(
     costs: FloatArray, order: IntArray, low: float, high: float, units: int, out: IntArray
 ) -> None:

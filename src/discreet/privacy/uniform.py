@@ -7,7 +7,7 @@ the whole sample in progress (see :mod:`discreet.randomness`).
 
 import numpy as np
 
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.randomness import WordArray
 
 #: A cursor that says: the words ran out, replay this sample when there are more.
@@ -24,7 +24,7 @@ _DROPPED_BITS = np.uint64(11)
 _TWO_TO_63 = np.uint64(1 << 63)
 
 
-@kernel
+@lean_kernel
 def high_word(a: np.uint64, b: np.uint64) -> np.uint64:
     """The upper 64 bits of the 128-bit product of two words, by halves."""
     a_low, a_high = a & _LOW_HALF, a >> _HALF
@@ -34,7 +34,7 @@ def high_word(a: np.uint64, b: np.uint64) -> np.uint64:
     return a_high * b_high + (middle >> _HALF) + (carry >> _HALF)
 
 
-@kernel
+@lean_kernel
 def below(bound: int, words: WordArray, cursor: int) -> tuple[int, int, int]:
     """An exactly uniform integer in [0, bound), and one spare fair bit, from one word (1 <= bound < 2^62).
 
@@ -59,7 +59,7 @@ def below(bound: int, words: WordArray, cursor: int) -> tuple[int, int, int]:
     return 0, 0, DRY
 
 
-@kernel
+@lean_kernel
 def next_in_run(previous: int, ties: int, bound: int, words: WordArray, cursor: int) -> tuple[int, int, int]:
     """Draw one more uniform real and say whether it is smaller than the one before.
 
@@ -92,7 +92,7 @@ def next_in_run(previous: int, ties: int, bound: int, words: WordArray, cursor: 
     return cell, ties, cursor
 
 
-@kernel
+@lean_kernel
 def run_is_even(start: int, ties: int, bound: int, words: WordArray, cursor: int) -> tuple[bool, int]:
     """A coin of bias exp(-x): whether a decreasing run of uniform reals below x has even length.
 
@@ -110,7 +110,7 @@ def run_is_even(start: int, ties: int, bound: int, words: WordArray, cursor: int
         even = not even
 
 
-@kernel
+@lean_kernel
 def uniform_float(word: np.uint64) -> float:
     """A float in [0, 1), from the upper 53 bits of a word: for coins, which need not be exact."""
     return np.float64(word >> _DROPPED_BITS) * 2.0**-53

@@ -5,17 +5,17 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import lean_kernel
 from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY
 from discreet.randomizers import one_bit
 from discreet.randomness import WordArray
 
-_bit_of: Callable[[int, int, int], bool] = kernel(one_bit.bit_of)
+_bit_of: Callable[[int, int, int], bool] = lean_kernel(one_bit.bit_of)
 _ONE = np.uint64(1)
 
 
-@kernel
+@lean_kernel
 def release_bit(units: int, slope: int, words: WordArray, cursor: int) -> tuple[int, int]:
     """The bit of a private grid value, from one word; ``(0, DRY)`` if there is none left."""
     if cursor >= words.size:
@@ -24,7 +24,7 @@ def release_bit(units: int, slope: int, words: WordArray, cursor: int) -> tuple[
     return int(_bit_of(units, slope, uniform)), cursor + 1
 
 
-@kernel
+@lean_kernel
 def release_bits(
     values: FloatArray,
     low: float,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range
 from discreet.set_functions.cut_network import CutNetwork
@@ -161,7 +161,7 @@ class Cut(SetFunction):
         )
 
 
-@kernel
+@lean_kernel
 def cut_value(
     tails: IntArray, heads: IntArray, weights: FloatArray, modular: FloatArray, mask: BoolArray
 ) -> float:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range
 from discreet.set_functions.cut_network import CutNetwork
@@ -286,7 +286,7 @@ class HypergraphCut(_WeightedGroups):
         }
 
 
-@kernel
+@lean_kernel
 def groups_value(
     starts: IntArray,
     members: IntArray,

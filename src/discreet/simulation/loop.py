@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.checks import FloatArray
-from discreet.compiled import generic, kernel
+from discreet.compiled import generic, lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import HorizonReached, InvalidArgument
 from discreet.learners.base import Learner
@@ -39,7 +39,7 @@ def play_round(
 
 
 @play_round.register(OneNumber)
-@kernel
+@lean_kernel
 def _play_for_a_number(
     told: OneNumber, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
 ) -> int:
@@ -53,7 +53,7 @@ def _play_for_a_number(
 
 
 @play_round.register(WholeFunction)
-@kernel
+@lean_kernel
 def _play_for_a_function(
     told: WholeFunction, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
 ) -> int:
@@ -65,12 +65,22 @@ def _play_for_a_function(
     return learnt
 
 
-@kernel
+@lean_kernel
 def play_rounds(
-    told: Any, core: Any, draw: Draw, paid: FloatArray, first: int, done: int, words: WordArray, cursor: int
+    told: Any,
+    core: Any,
+    draw: Draw,
+    costs: FloatArray,
+    paid: FloatArray,
+    first: int,
+    done: int,
+    words: WordArray,
+    cursor: int,
 ) -> tuple[int, int]:
-    """Play the rounds after `first`, of which `done` are, until `paid` is full or the words run out."""
-    costs = np.empty(core.x.size + 1)
+    """Play the rounds after `first`, of which `done` are, until `paid` is full or the words run out.
+
+    There must be room in `costs` for those of a chain.
+    """
     while done < paid.size:
         after = play_round(told, core, draw, first + done, costs, words, cursor)
         if after == DRY:
@@ -125,10 +135,13 @@ class Run:
 
     def _play_compiled(self, paid: FloatArray) -> None:
         core, draw, first = self.learner._core, self._draw, self.rounds
+        costs = np.empty(self.stream.n + 1)
         told = OneNumber(self.stream.compiled) if self._bandit else WholeFunction(self.stream.compiled)
         with self.learner._played_elsewhere(paid.size):
             self.learner._source.feed(
-                lambda done, words, cursor: play_rounds(told, core, draw, paid, first, done, words, cursor),
+                lambda done, words, cursor: play_rounds(
+                    told, core, draw, costs, paid, first, done, words, cursor
+                ),
                 paid.size,
             )
         self.subset = frozenset(draw.order[: draw.numbers[SIZE]].tolist())
