@@ -14,7 +14,8 @@ class Row:
 
     Attributes:
         name: What was measured.
-        value: Of ours: a median time, per item where the name says so, or another quantity.
+        value: Of ours: a median time, per item where the name says so, or another quantity. NaN for what
+            could not be measured, which reaches nothing.
         limit: What it is meant to stay under, or None.
         peer: What it was compared with, or "".
         ratio: The peer's value over ours (above 1 means that ours is better), or None.

@@ -1,5 +1,6 @@
 """Rows of benchmarks as text for a terminal, and as Markdown for a page."""
 
+import math
 import os
 import platform
 from collections.abc import Iterable, Iterator
@@ -45,6 +46,8 @@ def shown(value: float, unit: str = "s") -> str:
         >>> shown(0.0123), shown(2.5e-7), shown(0.0123, "regret a round")
         ('12.3 ms', '250 ns', '0.0123')
     """
+    if math.isnan(value):
+        return ""
     if unit != "s":
         return f"{value:.3g}"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):

@@ -1,12 +1,9 @@
-"""Long runs of the service: ``python -m benchmarks.soak_service`` prints what it finds, in a few minutes.
+"""Long runs of the service, in some minutes: 100,000 rounds by 8 client processes, a million rounds in bulk.
 
-* 100,000 rounds with 8 client processes end with the learner's set (items whose level is above 1/2) at the
-  planted optimum.
-* The server's memory stays flat over a million rounds.
-* The database stops growing once closed decisions are forgotten as fast as new ones come.
+The learner must end with its set (items whose level is above 1/2) at the planted optimum, the server's memory
+must stay flat, and the database must stop growing once closed decisions are forgotten as fast as others come.
 """
 
-import argparse
 import contextlib
 import importlib
 import os
@@ -19,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from benchmarks.measure import Row
 from discreet.client import Client
 
 MEGABYTE = 1 << 20
@@ -79,13 +77,27 @@ def soak(
     return Soaked(found.chosen, optimum, found.rounds, found.rounds / taken)
 
 
-def memory(server: Serving, *, rounds: int, step: int) -> Iterator[float]:
+@dataclass
+class Bulk:
+    """Where asks and tells of a thousand spent their time; in seconds, of all rounds so far."""
+
+    rounds: int = 0
+    asking: float = 0.0
+    telling: float = 0.0
+
+
+def memory(server: Serving, *, rounds: int, step: int, bulk: Bulk) -> Iterator[float]:
     """Megabytes of the server, after each step of rounds that are asked and told a thousand at a time."""
     with Client(server.url, server.key) as client:
         client.create_learner("memory", "bandit", 10, epsilon=1.0, cost_range=(0, 1))
         for done in range(1000, rounds + 1, 1000):
+            began = time.perf_counter()
             decisions = client.ask("memory", 1000)
-            assert set(client.tell_many("memory", [(each, 0.25) for each in decisions])) == {"accepted"}
+            asked = time.perf_counter()
+            codes = client.tell_many("memory", [(each, 0.25) for each in decisions])
+            bulk.rounds, bulk.asking = done, bulk.asking + asked - began
+            bulk.telling += time.perf_counter() - asked
+            assert set(codes) == {"accepted"}
             if done % step == 0:
                 yield resident(server.pid)
 
@@ -120,30 +132,56 @@ def growth(folder: str, *, cycles: int, rounds: int) -> Iterator[float]:
             yield sum(each.stat().st_size for each in path.parent.glob("growth.db*")) / MEGABYTE
 
 
-def main() -> int:
-    """Print all of it; exit code 1 where something is not as it should be."""
-    argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    ).parse_args()
+def bytes_of_a_decision(folder: str, *, decisions: int) -> float:
+    """How much an SQLite database grows by one decision that was told about."""
+    from discreet.service.desk import Desk
+    from discreet.service.records import Feedback
+
+    path = pathlib.Path(folder) / "bytes.db"
+    sizes: list[int] = []
+    for _ in range(2):
+        with contextlib.closing(Desk.open(path, housekeeping=False)) as desk:
+            if not sizes:
+                desk.create("size", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
+            for _ in range(decisions // 1000):
+                choices = desk.ask("size", 1000)
+                desk.tell("size", [Feedback(each.id, cost=0.5) for each in choices])
+        sizes.append(path.stat().st_size)  # closed: nothing is left in the journal
+    return (sizes[1] - sizes[0]) / decisions
+
+
+def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         sys.path.append("tests")
         with importlib.import_module("running_service").RunningService(pathlib.Path(folder)) as server:
             found = soak(server, rounds=100_000, clients=8)
-            print(f"soak: {found}", flush=True)
-            sizes = []
-            for number, size in enumerate(memory(server, rounds=1_000_000, step=100_000), 1):
-                sizes.append(size)
-                print(f"memory after {number} x 100,000 rounds: {size:.1f} MB", flush=True)
-        database = []
-        for number, size in enumerate(growth(folder, cycles=8, rounds=50_000), 1):
-            database.append(size)
-            print(f"database after {number} x 50,000 rounds and compaction: {size:.1f} MB", flush=True)
-    learnt = found.chosen == found.optimum
-    flat = max(sizes[5:]) < 1.05 * sizes[4]  # by then the cache of the database (64 MiB) is full
-    bounded = max(database[4:]) < 1.05 * database[3]
-    print(f"planted optimum: {learnt}; memory flat: {flat}; database bounded: {bounded}")
-    return 0 if learnt and flat and bounded else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            wrong = len(found.chosen ^ found.optimum)
+            yield Row("items chosen wrongly after 100,000 rounds", wrong, limit=0, unit="items")
+            note = f"{found.pairs_per_second:.0f} pairs/s"
+            yield Row(
+                "ask + tell over HTTP, 8 processes, 10 at a time", 1 / found.pairs_per_second, note=note
+            )
+            bulk = Bulk()
+            sizes = list(memory(server, rounds=1_000_000, step=100_000, bulk=bulk))
+        for what, seconds in (("ask", bulk.asking), ("tell", bulk.telling)):
+            note = f"{bulk.rounds / seconds:.0f}/s"
+            yield Row(f"{what} of 1,000 over HTTP, one client, each", seconds / bulk.rounds, note=note)
+        # By then the cache of the database (64 MiB) is full.
+        note = f"{sizes[4]:.0f} MB after half of them, {sizes[-1]:.0f} MB at the end"
+        yield Row(
+            "memory, most in the second half of 10^6 rounds / after the first",
+            max(sizes[5:]) / sizes[4],
+            limit=1.05,
+            note=note,
+            unit="ratio",
+        )
+        grown = list(growth(folder, cycles=8, rounds=50_000))
+        yield Row(
+            "database, 50,000 rounds and compaction a cycle: 5th to 8th / 4th",
+            max(grown[4:]) / grown[3],
+            limit=1.05,
+            note=f"{grown[-1]:.1f} MB at the end",
+            unit="ratio",
+        )
+        size = bytes_of_a_decision(folder, decisions=50_000)
+        yield Row("one decision in the database, SQLite", size, unit="bytes")
