@@ -208,3 +208,20 @@ def test_a_string_that_never_ends_is_one_token() -> None:
     assert len(_TOKEN.findall('"' + '\\"' * 1000)) == 1
     with pytest.raises(Problem):
         read_json(b"[" * 2000 + b'"' + b'\\"' * 31_000)
+
+
+def test_times_of_functions_are_not_told(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """How long one takes to be evaluated says something about it."""
+    with service(tmp_path / "shop.db") as served:
+        for learner, value in (("plan", {"function": MODULAR}), ("shop", {"cost": 1})):
+            (decision,) = served.ask(learner)
+            body = {"decision": decision["id"], **value}
+            assert served.worker.post(f"/v1/learners/{learner}/tell", json=body).status_code == 200
+        metrics = served.reader.get("/metrics").text
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    times = {
+        line["learner"]: line["milliseconds"] for line in lines if line.get("route", "").endswith("/tell")
+    }
+    assert times["plan"] is None
+    assert times["shop"] > 0
+    assert 'discreet_request_seconds_count{route="/v1/learners/{name}/tell"} 1.0' in metrics

@@ -1,9 +1,13 @@
 """Keys, roles, sizes and rates."""
 
+import contextlib
 import pathlib
 import re
 import socket
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from http_helpers import Service, client, code_of, listening, service
@@ -11,12 +15,14 @@ from starlette.routing import Route
 
 from discreet import dashboard
 from discreet.errors import Busy, InvalidArgument, StoreError, UnknownName
+from discreet.service import bearers
 from discreet.service.app import Settings, create_app
 from discreet.service.bearers import Bearers
 from discreet.service.desk import Desk
 from discreet.service.web import limits
 from discreet.service.web.limits import Rates
 from discreet.service.web.problems import Problem
+from discreet.storage.base import Writing
 
 
 @pytest.fixture
@@ -123,6 +129,39 @@ def test_keys_are_kept_as_digests(tmp_path: pathlib.Path) -> None:
     for secret in (key.rpartition("_")[2], other.rpartition("_")[2]):
         assert secret.encode() not in written
         assert bytes.fromhex(secret) not in written
+
+
+def test_one_admin_is_left_whoever_revokes(
+    postgres: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two processes revoke the keys of two admins at once: one of them is refused."""
+    file = tmp_path / "key"
+    with Desk.open(postgres, key_file=file) as one, Desk.open(postgres, key_file=file) as two:
+        names = [one.bearers.create("admin")[0].id for _ in range(2)]
+        both = threading.Barrier(2)
+        by_id = bearers._by_id
+
+        def looked(writing: Writing) -> Any:
+            if both.n_waiting == 0 and not both.broken:
+                threading.Timer(1.0, both.abort).start()  # for one that has to wait for the other
+            found = by_id(writing)
+            with contextlib.suppress(threading.BrokenBarrierError):
+                both.wait()
+            return found
+
+        monkeypatch.setattr(bearers, "_by_id", looked)
+
+        def tried(desk: Desk, name: str) -> bool:
+            try:
+                desk.bearers.revoke(name)
+            except InvalidArgument:
+                return False
+            return True
+
+        with ThreadPoolExecutor(2) as pool:
+            done = [pool.submit(tried, desk, name) for desk, name in zip((one, two), names, strict=True)]
+            assert sorted(each.result(30) for each in done) == [False, True]
+        assert [each.role.value for each in one.bearers.listed()] == ["admin"]
 
 
 def test_keys_revoked_elsewhere_are_noticed(postgres: str, tmp_path: pathlib.Path) -> None:

@@ -3,13 +3,17 @@
 import os
 import pathlib
 import shutil
+import time
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
-from desk_helpers import bandit, functions, opened, rounds, told
+from desk_helpers import Clock, bandit, functions, opened, rounds, told
+from sqlalchemy import text
 
-from discreet.errors import StaleState, StoreError, WrongKey
+from discreet.errors import StaleState, StoreError
 from discreet.service.desk import Desk
-from discreet.service.records import Code
+from discreet.service.records import Code, Feedback
 from discreet.set_functions import Modular
 
 
@@ -172,18 +176,17 @@ def test_nothing_is_acknowledged_that_the_witness_missed(
         bandit(desk)
         choices = desk.ask("shop", 2)
         write = os.pwrite
-
-        def full(handle: int, data: bytes, place: int) -> int:
-            raise OSError(5, "input/output error")
-
-        monkeypatch.setattr(os, "pwrite", full)
+        monkeypatch.setattr(os, "pwrite", _no_writing)
         for _ in range(2):
             with pytest.raises(StoreError, match="cannot be written"):
                 told(desk, "shop", choices, cost=0.5)
         with pytest.raises(StoreError, match="witness"):
             desk.ask("shop")
-        assert desk.learner("shop").counts.asked == 2
+        for look in (desk.learner, desk.minutes):  # nor is it seen in sums and means
+            with pytest.raises(StoreError, match="witness"):
+                look("shop")
         monkeypatch.setattr(os, "pwrite", write)
+        assert desk.learner("shop").counts.asked == 2
         assert told(desk, "shop", choices, cost=0.5) == [Code.ACCEPTED] * 2
         assert rounds(desk) == 2
         assert desk._witness.knows_more(desk._registry.named("shop").record.lineage, 1)
@@ -222,7 +225,7 @@ def test_a_store_made_anew_beside_an_old_witness_is_refused(tmp_path: pathlib.Pa
 
 
 def test_a_backup_restored_under_a_running_desk_is_not_continued(tmp_path: pathlib.Path) -> None:
-    """The next fold finds a state that has released less than the witness knows, and leaves it alone."""
+    """The next ask or tell finds that the store went back, and so does the next fold."""
     path = tmp_path / "desk.db"
     with opened(path) as desk:
         functions(desk)
@@ -231,16 +234,18 @@ def test_a_backup_restored_under_a_running_desk_is_not_continued(tmp_path: pathl
         with desk._store.reading() as reading:
             old = reading.state(kept.id)
         play(desk, 60)
+        choice = desk.ask("plan")[0]
         with desk._store.writing() as writing:
             table = writing._connection
             table.exec_driver_sql("UPDATE learners SET generation = ?, state = ?", old)
-        told(desk, "plan", desk.ask("plan"), function=Modular([0, 0, 0]))
-        assert desk.housekeeping.fold() == 0
+        with pytest.raises(StaleState):
+            desk.tell("plan", [Feedback(choice.id, function=Modular([0, 0, 0]))])
         assert kept.stale
-        with desk._store.reading() as reading:
-            assert reading.state(kept.id) == old
         with pytest.raises(StaleState):
             desk.ask("plan")
+        with desk._store.reading() as reading:
+            assert reading.state(kept.id) == old
+            assert reading.waiting() == {}
 
 
 def test_a_backup_with_the_same_releases_goes_on(tmp_path: pathlib.Path) -> None:
@@ -260,22 +265,29 @@ def test_a_backup_with_the_same_releases_goes_on(tmp_path: pathlib.Path) -> None
 
 
 def test_a_state_put_in_place_of_another_is_not_opened(tmp_path: pathlib.Path) -> None:
-    """Sealed bytes belong to their generation."""
+    """Sealed bytes belong to their generation. Other learners go on, and this one can be started anew."""
     import sqlite3
 
     path = tmp_path / "desk.db"
     with opened(path) as desk:
         functions(desk)
+        bandit(desk)
     with sqlite3.connect(path) as connection:
         old = connection.execute("SELECT state FROM learners").fetchone()[0]
     connection.close()
     with opened(path) as desk:
         play(desk, 30)
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE learners SET state = ?", (old,))
+        connection.execute("UPDATE learners SET state = ? WHERE name = 'plan'", (old,))
     connection.close()
-    with pytest.raises(WrongKey, match="sealed state"):
-        opened(path)
+    with opened(path) as desk:
+        assert desk.learner("plan").status == "damaged"
+        with pytest.raises(StaleState, match="damaged"):
+            desk.ask("plan")
+        told(desk, "shop", desk.ask("shop"), cost=0.5)
+        assert desk.restart("plan").status == "active"
+        play(desk, 2)
+        assert rounds(desk, "plan") == 2
 
 
 def test_the_witness_notes_before_anything_is_shown(
@@ -327,3 +339,103 @@ def test_a_failed_commit_shows_nothing(tmp_path: pathlib.Path) -> None:
         assert desk.learner("shop").counts.told == 10
         assert told(desk, "shop", choices, cost=0.9) == [Code.ACCEPTED] * 20
         assert rounds(desk) == 20
+
+
+def test_a_backup_from_before_the_end_of_a_learner_is_not_continued(tmp_path: pathlib.Path) -> None:
+    """What was archived stays so."""
+    path = tmp_path / "desk.db"
+    with opened(path) as desk:
+        bandit(desk)
+        told(desk, "shop", desk.ask("shop"), cost=0.5)
+    copy = backup(path)
+    with opened(path) as desk:
+        desk.archive("shop")
+    with opened(path) as desk:
+        assert desk.learner("shop").status == "archived"
+    shutil.copy(copy, path)
+    with opened(path) as desk:
+        assert desk.learner("shop").status == "stale"
+        with pytest.raises(StaleState):
+            desk.ask("shop")
+
+
+def test_a_learner_that_housekeeping_goes_on_with_is_not_taken_for_old(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tell comes when the witness knows of a fold that is committed and not shown: it is tried again."""
+    clock = Clock()
+    with opened(tmp_path / "desk.db", clock) as desk:
+        bandit(desk, deadline_seconds=60)
+        desk.ask("shop", 3)
+        clock.now += 61_000
+        assert desk.housekeeping.expire() == 3
+        choices = desk.ask("shop", 2)
+        record, told_meanwhile = desk._witness.record, list[Future[Any]]()
+
+        def slow(*arguments: Any, **options: Any) -> None:
+            record(*arguments, **options)
+            if not told_meanwhile:
+                feedback = [Feedback(choice.id, cost=0.5) for choice in choices]
+                told_meanwhile.append(desk.submit_tell("shop", feedback))
+                time.sleep(0.3)  # for a committer that would not see what happens
+
+        monkeypatch.setattr(desk._witness, "record", slow)
+        assert desk.housekeeping.fold() == 3
+        assert [outcome.code for outcome in told_meanwhile[0].result(20)] == [Code.ACCEPTED] * 2
+        assert desk.learner("shop").status == "active"
+        assert rounds(desk) == 5
+
+
+def test_a_witness_that_cannot_be_written_stops_releases(
+    postgres: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """Where others fold what was told: at most what was under way is released, and nothing more is taken."""
+    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
+    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
+    with opened(postgres) as desk:
+        bandit(desk)
+        for count in (2, 3):
+            told(desk, "shop", desk.ask("shop", count), cost=0.5)
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "pwrite", _no_writing)
+            desk.housekeeping.fold()
+            with pytest.raises(StoreError, match="witness"):
+                desk.learner("shop")
+            with pytest.raises(StoreError, match="witness"):
+                desk.ask("shop")
+            desk.housekeeping.fold()
+            with desk._store.reading() as reading:
+                kept = desk._registry.named("shop")
+                assert reading.state(kept.id)[0] == kept.generation + 1
+        desk.housekeeping.refresh()
+        assert told(desk, "shop", desk.ask("shop"), cost=0.5) == [Code.ACCEPTED]
+        assert rounds(desk) == 6
+
+
+def test_a_database_put_back_takes_no_second_bit(
+    postgres: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """A server that had it open notices with the next tell, before anything is written."""
+    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
+    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
+    with opened(postgres) as desk:
+        bandit(desk)
+        choices = desk.ask("shop", 5)
+        with desk._store.reading() as reading:
+            old = reading.state(desk._registry.named("shop").id)
+        told(desk, "shop", choices, cost=0.5)
+        assert rounds(desk) == 5
+        with desk._store.writing() as writing:
+            table = writing._connection
+            back = {"generation": old[0], "state": old[1]}
+            table.execute(text("UPDATE learners SET generation = :generation, state = :state"), back)
+            table.execute(text("UPDATE decisions SET closed_at = NULL, how = NULL"))
+        with pytest.raises(StaleState):
+            told(desk, "shop", choices, cost=0.5)
+        with desk._store.reading() as reading:
+            assert not reading.waiting()
+        assert desk.learner("shop").status == "stale"
+
+
+def _no_writing(handle: int, data: bytes, place: int) -> int:
+    raise OSError(5, "input/output error")

@@ -12,7 +12,8 @@ from discreet.cli import main
 from discreet.errors import Archived, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service import upkeep
 from discreet.service.desk import Desk
-from discreet.service.records import Code
+from discreet.service.records import Code, Feedback
+from discreet.service.witness import ENDED, Witness
 from discreet.set_functions import Modular
 
 
@@ -220,7 +221,7 @@ def test_a_restored_store_is_adopted(tmp_path: pathlib.Path, capsys: pytest.Capt
         assert desk.population("town").spent == 3.0
         told(desk, "shop", desk.ask("shop"), cost=0.5)
     shutil.copy(copy, store)  # the same again: it is as old as it was
-    with pytest.raises(StaleState, match="had released"):
+    with pytest.raises(StaleState, match="1 learners or epochs"):
         upkeep.adopt(store, latest=True)
     assert upkeep.adopt(store).restarted == ("shop",)
     with opened(store) as desk:
@@ -330,3 +331,69 @@ def test_adopting_beside_running_processes(postgres: str, tmp_path: pathlib.Path
     (file,) = (tmp_path / "state" / "discreet").glob("*.witness")
     lines = file.read_text().splitlines()
     assert sorted(int(line.split()[1]) for line in lines[1:]) == [0, 0, 20]
+
+
+def test_a_complete_export_is_never_removed(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fails after the learners were handed over, it is all there is of them; the error names it."""
+    with opened(tmp_path / "a.db") as desk:
+        filled(desk)
+    key, file = tmp_path / "a.db.key", tmp_path / "a.jsonl"
+    old = shutil.copy(tmp_path / "a.db", tmp_path / "old.db")
+
+    record = Witness.record
+
+    def failing(witness: Witness, lineage: str, releases: int, *, durable: bool) -> None:
+        if releases == ENDED:
+            raise StoreError("The witness cannot be written.")
+        record(witness, lineage, releases, durable=durable)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Witness, "record", failing)
+        with pytest.raises(StoreError, match=r"complete, in .*a\.jsonl"):
+            upkeep.export(tmp_path / "a.db", file)
+    assert upkeep.export(tmp_path / "a.db", tmp_path / "again.jsonl").handed_over == ()
+    shutil.copy(old, tmp_path / "a.db")
+    with opened(tmp_path / "a.db") as desk:
+        assert {view.status for view in desk.learners()} == {"stale"}
+    upkeep.import_(tmp_path / "b.db", file, key)
+    with opened(tmp_path / "b.db", key_file=key) as desk:
+        assert {view.status for view in desk.learners()} == {"active"}
+
+
+def test_an_export_that_changed_nothing_leaves_nothing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where handing over fails, learners go on here."""
+    with opened(tmp_path / "a.db") as desk:
+        filled(desk)
+    before = {each.name for each in tmp_path.iterdir()}
+    with monkeypatch.context() as broken:
+        broken.setattr("discreet.storage.transfer._hand_over", lambda connection: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            upkeep.export(tmp_path / "a.db", tmp_path / "a.jsonl")
+    assert {each.name for each in tmp_path.iterdir()} <= before
+    with opened(tmp_path / "a.db") as desk:
+        assert {view.status for view in desk.learners()} == {"active"}
+
+
+@pytest.mark.parametrize("status", ["archived", "restarted"])
+def test_damaged_feedback_does_not_stop_a_learner(
+    status: str, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What waits sealed and cannot be opened is left out; the rest is learnt from, and it can be ended."""
+    path = tmp_path / "a.db"
+    with opened(path) as desk:
+        functions(desk)
+        told(desk, "plan", desk.ask("plan", 3), function=Modular([0.1, 0.2, 0.3]))
+        ids = [choice.id for choice in desk.ask("plan", 2)]
+    with sqlite3.connect(path) as connection:
+        ((payload, decision),) = connection.execute("SELECT payload, decision FROM feedback LIMIT 1")
+        damaged = bytes([payload[0] ^ 1]) + payload[1:]
+        connection.execute("UPDATE feedback SET payload = ? WHERE decision = ?", (damaged, decision))
+    connection.close()
+    with opened(path) as desk:
+        assert rounds(desk, "plan") == 2
+        assert "1 decisions were damaged" in caplog.text
+        assert desk.tell("plan", [Feedback(each, function=Modular([0, 0, 0])) for each in ids])[0].accepted
+        view = desk.archive("plan") if status == "archived" else desk.restart("plan")
+        assert view.epoch == (1 if status == "archived" else 2)

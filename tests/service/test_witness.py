@@ -1,12 +1,13 @@
 """The witness file: what it knows, and what it survives."""
 
+import contextlib
 import os
 import pathlib
 
 import pytest
 
 from discreet.errors import StaleState, StoreError
-from discreet.service.witness import ENDED, DamagedWitness, Witness
+from discreet.service.witness import GONE, DamagedWitness, Witness
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32
 
@@ -117,7 +118,7 @@ def test_lines_that_were_moved_are_found(tmp_path: pathlib.Path) -> None:
     witness.record(B, 9, durable=False)
     witness.close()
     lines = [line.split() for line in path.read_text().splitlines()[1:]]
-    assert {lineage: int(number) for lineage, number in lines} == {A: 7, B: ENDED, C: 6, "d" * 32: 1}
+    assert {lineage: int(number) for lineage, number, _ in lines} == {A: 7, B: GONE, C: 6, "d" * 32: 1}
 
 
 def test_what_waits_for_the_disk(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +133,8 @@ def test_what_waits_for_the_disk(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "fdatasync", watched)
     witness = Witness(tmp_path / "witness", "store")
     witness.record(A, 0, durable=False)
-    assert len(synced) == 1
+    assert len(synced) == 2  # the line, and the number of lines
+    synced.pop()
     for count in range(1, 10):
         witness.record(A, count, durable=False)
     assert len(synced) == 1
@@ -173,3 +175,23 @@ def test_a_witness_that_cannot_be_written_keeps_things_hidden(
     witness.record(B, 1, durable=False)
     witness.close()
     assert Witness(path, "store").lineages == {A, B}
+
+
+def test_a_file_that_was_cut_or_changed_is_not_believed(tmp_path: pathlib.Path) -> None:
+    """Lines are counted, and each has a checksum: a smaller number cannot slip in unnoticed."""
+    path = tmp_path / "witness"
+    with contextlib.closing(Witness(path, "store")) as witness:
+        for lineage in (A, B):
+            witness.record(lineage, 5, durable=False)
+    whole = path.read_bytes()
+    changed = bytearray(whole)
+    changed[64 + 32 + 20] = ord("4")
+    wrong_count = bytearray(whole)
+    wrong_count[62] = ord("x")
+    for damaged in (whole[:-64], whole[:-1], bytes(changed), bytes(wrong_count)):
+        assert damaged != whole
+        path.write_bytes(damaged)
+        with pytest.raises(DamagedWitness):
+            Witness(path, "store", shared=True)
+    path.write_bytes(whole)
+    assert Witness(path, "store").knows_more(A, 4)

@@ -58,6 +58,30 @@ def test_a_copy_is_put_back_over_the_journal_of_a_killed_process(tmp_path: pathl
     connection.close()
 
 
+def test_a_copy_that_cannot_be_put_back_loses_nothing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stood only in the journal of a killed process is in the database before the journal goes."""
+    place = tmp_path / "a.db"
+    store = open_store(place)
+    back_up(place, tmp_path / "copy.db")
+    with store.writing() as writing:
+        writing.note_once("word", "later")
+    left = {name: (tmp_path / name).read_bytes() for name in ("a.db", "a.db-wal", "a.db-shm")}
+    store.close()
+    for name, content in left.items():
+        (tmp_path / name).write_bytes(content)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr("discreet.storage.sqlite_backup.os.replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            put_back(tmp_path / "copy.db", place)
+    assert noted(place) == "later"
+
+
 @pytest.mark.parametrize("content", [b"", b"no database at all " * 100, None])
 def test_what_is_no_copy_is_refused(tmp_path: pathlib.Path, content: bytes | None) -> None:
     """And the store stays what it was."""

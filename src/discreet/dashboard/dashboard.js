@@ -18,6 +18,7 @@ const STATES = {
   active: "It is active.",
   archived: "It has ended: it can be looked at, and neither asked nor told.",
   stale: "It does not go on: the store is an old backup. Restarting it begins a new epoch.",
+  damaged: "It does not go on: what is kept of it is damaged. Restarting it begins a new epoch.",
 };
 const LOCKED = {
   401: "The server does not know this key. It may be mistyped, or have been revoked.",

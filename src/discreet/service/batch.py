@@ -107,6 +107,11 @@ class Batch:
                         else Archived(f"The learner {kept.record.name!r} is {status.value}.")
                     )
                 continue
+            obstacle = kept.obstacle(generation)
+            if obstacle is not None:
+                for place in places:
+                    done.answers[place] = obstacle
+                continue
             if generation > kept.generation:
                 done.behind.append(kept)
             counts = Counts()
@@ -115,7 +120,7 @@ class Batch:
             if asks:
                 self._ask(kept, asks, counts, done)
             if tells:
-                self._tell(kept, tells, counts, done)
+                self._tell(kept, generation, tells, counts, done)
             if counts != Counts():
                 self._writing.add_counts(number, minute_of(self._now), counts)
         return done
@@ -201,7 +206,7 @@ class Batch:
         found = self._writing.decisions(ids)
         return _still_fitting(ask, [found[key] for key in ids])
 
-    def _tell(self, kept: Kept, tells: dict[int, Tell], counts: Counts, done: Done) -> None:
+    def _tell(self, kept: Kept, generation: int, tells: dict[int, Tell], counts: Counts, done: Done) -> None:
         first: dict[bytes, Told] = {}
         for tell in tells.values():
             for told in tell.feedback:
@@ -215,7 +220,19 @@ class Batch:
         for place, tell in tells.items():
             done.answers[place] = [codes[told.decision] for told in tell.feedback]
         counts.told += len(closed)
-        self._learn(kept, closed, self._counted(kept, closed, first), counts, done)
+        counted = self._counted(kept, closed, first)
+        if not counted:
+            return
+        if kept.record.secret or not self._alone:
+            self._let_wait(kept, closed, counted)
+            done.waiting = True
+        else:
+            fold = kept.resumed(self._writing, generation)
+            bits = [told.payload for told in counted if told.payload is not None]
+            folded = kept.fold(fold, [closed[told.decision] for told in counted], bits)
+            counts.released += folded.released
+            counts.ones += folded.ones
+            done.folded.append((kept, folded))
 
     def _counted(self, kept: Kept, closed: dict[bytes, bytes], told: dict[bytes, Told]) -> list[Told]:
         """The feedback that is learnt from: of each person no more than counts. Values play no part."""
@@ -236,28 +253,16 @@ class Batch:
             counted.append(told[key])
         return counted
 
-    def _learn(
-        self, kept: Kept, closed: dict[bytes, bytes], counted: list[Told], counts: Counts, done: Done
-    ) -> None:
-        if not counted:
-            return
-        payloads = {
-            told.decision: kept.neutral(told.decision, closed[told.decision])
-            if told.payload is None
-            else told.payload
-            for told in counted
-        }
-        fold = None
-        if self._alone and not kept.record.secret:
-            fold = kept.resumed(self._writing)
-        if fold is None:
-            self._writing.add_waiting(kept.id, payloads)
-            done.waiting = True
-            return
-        folded = kept.fold(fold, [closed[key] for key in payloads], list(payloads.values()))
-        counts.released += folded.released
-        counts.ones += folded.ones
-        done.folded.append((kept, folded))
+    def _let_wait(self, kept: Kept, closed: dict[bytes, bytes], counted: list[Told]) -> None:
+        """Keep feedback until it is folded in, sealed."""
+        waiting = {}
+        for decision, payload, _ in counted:
+            if payload is None:
+                payload = kept.neutral(decision, closed[decision])
+            elif not kept.record.secret:
+                payload = kept.sealed_feedback(decision, payload)
+            waiting[decision] = payload
+        self._writing.add_waiting(kept.id, waiting)
 
 
 def _same_request(ask: Ask, others: dict[int, Ask]) -> int | None:

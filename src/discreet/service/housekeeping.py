@@ -93,6 +93,8 @@ class Housekeeping:
     def _fold(self, kept: Kept, most: int) -> int:
         if kept.stale:
             return 0
+        with self._store.reading() as reading:
+            kept.catch_up(reading)  # nothing more is released before what was is noted by the witness
         with self._store.writing() as writing:
             fold = writing.fold(kept.id, most=most)
             if fold is None or not fold.waiting or writing.heads([kept.id])[kept.id][0] is not Status.ACTIVE:
@@ -110,10 +112,9 @@ class Housekeeping:
                 heads = reading.heads(held)
             behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
         for kept in behind:
-            with self._store.reading() as reading:
-                generation, state = reading.state(kept.id)
             try:
-                kept.show(generation, kept.opened_state(generation, state))
+                with self._store.reading() as reading:
+                    kept.catch_up(reading)
             except DiscreetError as error:  # does not keep the others from it
                 log.warning("%s could not be shown: %s", kept.record.name, error)
 

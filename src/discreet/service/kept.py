@@ -8,14 +8,14 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from discreet.errors import InvalidArgument, StaleState
+from discreet.errors import Conflict, DiscreetError, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.learners.detached import Detached, DetachedBandit, DetachedFunctions, detached
 from discreet.service.clock import minute_of
 from discreet.service.keys import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.witness import Witness
-from discreet.storage.base import Fold, Writing
-from discreet.storage.records import Counts, LearnerRecord, Status
+from discreet.storage.base import Fold, Reading, Writing
+from discreet.storage.records import Counts, LearnerRecord, Status, Waiting
 
 _STATE, _FEEDBACK = "state", "feedback"
 
@@ -47,7 +47,8 @@ class Kept:
         record: As above; its status and generation are those of the time it was read.
         shown: The committed state: asks draw from it, summaries show it.
         generation: Of the shown state.
-        stale: Whether the store is an old backup, so that this learner must not go on.
+        stale: Whether this learner must not go on: the store is an old backup, or its state is damaged.
+        damaged: Whether the state in the store cannot be read.
     """
 
     def __init__(
@@ -62,11 +63,18 @@ class Kept:
         self._working_state: bytes | None = None
         self._showing, self._folding = threading.Lock(), threading.Lock()
         self.generation = -1
-        self.stale = False
+        self.stale = self.damaged = False
         self._latest = (-1, b"")
+        #: Whether the witness could not note what was committed last.
+        self._unnoted = False
         #: Decisions asked for before this time are known to be closed.
         self.swept = 0
-        self.show(generation, self.opened_state(generation, state))
+        try:
+            self.show(generation, self.opened_state(generation, state))
+        except (InvalidArgument, WrongKey):  # the key was seen to be the right one; others can go on
+            log.error("%s: its state was damaged where it was kept", record.name)
+            self.stale = self.damaged = True
+            self.generation = generation
 
     @property
     def limited(self) -> bool:
@@ -79,11 +87,30 @@ class Kept:
         return self.shown.guarantee.rounds_per_person
 
     def check(self) -> None:
-        """Refuse to go on from an old backup, where it could go on at all."""
+        """Refuse to go on from an old backup, or from nothing, where it could go on at all."""
         if self.stale and self.record.status is Status.ACTIVE:
-            raise self._old_backup()
+            raise self._cannot_go_on()
 
-    def _old_backup(self) -> StaleState:
+    def obstacle(self, generation: int) -> DiscreetError | None:
+        """Why nothing can be asked or told, given the generation that the store has; None if it can.
+
+        Args:
+            generation: Seen by a transaction that keeps it so.
+        """
+        if generation < self.generation:  # the database was put back while this process had it open
+            self.stale = True
+        if self.stale:
+            return self._cannot_go_on()
+        if self._unnoted:  # or more would be released, all of which an old backup would release again
+            return StoreError("What was released last cannot be noted by the witness. Nothing was changed.")
+        return None
+
+    def _cannot_go_on(self) -> StaleState:
+        if self.damaged:
+            return StaleState(
+                f"What is kept of {self.record.name!r} is damaged. Restore the latest state, or close this "
+                "epoch and start a new one (`restart`)."
+            )
         return StaleState(
             f"The store is older than what {self.record.name!r} had released: an old backup must not be "
             "continued, it would release the same data again. Restore the latest state, or close this "
@@ -104,14 +131,35 @@ class Kept:
             # Once stale, always: what was released since then is not in this line of states.
             self.stale = self.stale or self._witness.knows_more(lineage, releases)
             if not self.stale:
-                self._witness.record(lineage, releases, durable=self.record.secret)
+                try:
+                    self._witness.record(lineage, releases, durable=self.record.secret)
+                    self._unnoted = False
+                except StoreError:
+                    self._unnoted = True
+                    raise
             self.shown, self._next = self._next, self.shown
             self.generation = generation
             self._latest = generation, state
 
-    def resumed(self, writing: Writing) -> Fold:
-        """A fold from the state that is shown, which nobody else can have gone on from."""
-        generation, state = self._latest
+    def catch_up(self, reading: Reading) -> None:
+        """Show the latest state that the store has.
+
+        Raises:
+            StoreError: It cannot be noted by the witness, so nothing of it may be shown.
+        """
+        if reading.heads([self.id])[self.id][1] > self.generation:
+            generation, state = reading.state(self.id)
+            self.show(generation, self.opened_state(generation, state))
+
+    def resumed(self, writing: Writing, generation: int) -> Fold:
+        """A fold from the state that is shown, which must be of this generation: the store's.
+
+        Raises:
+            Conflict: It is not: another thread has committed a later one just now.
+        """
+        latest, state = self._latest
+        if latest != generation:
+            raise Conflict(f"The learner {self.record.name!r} went on just now; nothing was changed.")
         return writing.resume(self.id, generation, self.sealed_state(generation, state))
 
     def fold(self, fold: Fold, draws: Sequence[bytes], payloads: Sequence[bytes]) -> Folded:
@@ -131,14 +179,14 @@ class Kept:
             self._working_state = None
             if self._witness.knows_more(self.record.lineage, learner.releases, look=True):
                 self.stale = True
-                raise self._old_backup()
-            payloads = [*(self.opened_feedback(w.decision, w.payload) for w in fold.waiting), *payloads]
-            draws = [*(w.draw for w in fold.waiting), *draws]
-            left = learner.horizon - learner.rounds
-            payloads = self._learnt(learner, draws[:left], payloads[:left], len(fold.waiting))
+                raise self._cannot_go_on()
+            told = self._opened(fold.waiting)
+            waited = len(told)
+            told += zip(draws, payloads, strict=True)
+            learnt = self._learnt(learner, told[: learner.horizon - learner.rounds], waited)
             state = self._working_state = learner.state()
         fold.put(self.sealed_state(fold.generation + 1, state))
-        bits = b"".join(payloads) if isinstance(learner, DetachedBandit) else b""
+        bits = b"".join(learnt) if isinstance(learner, DetachedBandit) else b""
         return Folded(fold.generation, state, len(bits), bits.count(1))
 
     def fold_waiting(self, writing: Writing, fold: Fold, now: int) -> Folded:
@@ -147,26 +195,36 @@ class Kept:
         writing.add_counts(self.id, minute_of(now), Counts(released=folded.released, ones=folded.ones))
         return folded
 
-    def _learnt(
-        self, learner: Detached, draws: Sequence[bytes], payloads: Sequence[bytes], waiting: int
-    ) -> Sequence[bytes]:
-        """Learn, and give what was learnt from: not what waited with a draw that was damaged meanwhile.
+    def _opened(self, waiting: Sequence[Waiting]) -> list[tuple[bytes, bytes]]:
+        """Draws and payloads of what waits, but for what was damaged: all after it would wait for ever."""
+        opened = []
+        for each in waiting:
+            try:
+                payload = self._ring.unseal(each.payload, self.record.lineage, _FEEDBACK, each.decision)
+            except WrongKey:
+                continue
+            opened.append((each.draw, payload))
+        self._report_lost(len(waiting) - len(opened))
+        return opened
 
-        It would keep all that comes after it waiting for ever. What comes with this very transaction was not
-        acknowledged yet, and is complained about.
+    def _learnt(self, learner: Detached, told: list[tuple[bytes, bytes]], waited: int) -> list[bytes]:
+        """Learn from draws and payloads, and give the payloads: not what waited with a damaged draw.
+
+        What comes with this very transaction was not acknowledged yet, and is complained about.
         """
         try:
-            learner.fold(draws, payloads)
+            learner.fold([draw for draw, _ in told], [payload for _, payload in told])
         except InvalidArgument:
-            told = [*zip(draws, payloads, strict=True)]
-            sound = [each for k, each in enumerate(told) if k >= waiting or learner.sound(*each)]
+            sound = [each for k, each in enumerate(told) if k >= waited or learner.sound(*each)]
             if len(sound) == len(told):
                 raise
-            lost = len(told) - len(sound)
-            log.error("%s: %d decisions were damaged where they were kept", self.record.name, lost)
-            learner.fold([draw for draw, _ in sound], [payload for _, payload in sound])
-            return [payload for _, payload in sound]
-        return payloads
+            self._report_lost(len(told) - len(sound))
+            return self._learnt(learner, sound, 0)
+        return [payload for _, payload in told]
+
+    def _report_lost(self, count: int) -> None:
+        if count:
+            log.error("%s: %d decisions were damaged where they were kept", self.record.name, count)
 
     # What is told, ready to be kept
 
@@ -196,7 +254,7 @@ class Kept:
         return self.sealed_feedback(decision, self.shown.chain_costs(draw, function))
 
     def neutral(self, decision: bytes, draw: bytes) -> bytes:
-        """What is learnt from when nothing was told in time, ready to be kept."""
+        """What is learnt from when nothing was told in time, sealed."""
         return self.sealed_feedback(decision, self.shown.neutral(draw))
 
     def person(self, person: str) -> bytes:
@@ -206,16 +264,12 @@ class Kept:
     # Sealing
 
     def sealed_feedback(self, decision: bytes, payload: bytes) -> bytes:
-        """A payload as a store may keep it."""
-        if not self.record.secret:
-            return payload
-        return self._ring.seal(payload, self.record.lineage, _FEEDBACK, decision)
+        """A payload as a store may keep it while it waits.
 
-    def opened_feedback(self, decision: bytes, payload: bytes) -> bytes:
-        """A payload that a store kept."""
-        if not self.record.secret:
-            return payload
-        return self._ring.unseal(payload, self.record.lineage, _FEEDBACK, decision)
+        Bits, too: where a transaction fails at its end and the client tells again, a database may keep traces
+        of both, and two bits of one cost say more than one.
+        """
+        return self._ring.seal(payload, self.record.lineage, _FEEDBACK, decision)
 
     def sealed_state(self, generation: int, state: bytes) -> bytes:
         """A state as a store may keep it."""

@@ -92,8 +92,8 @@ class LearnerView:
         items: The items.
         arguments: Those it was made with.
         population: The people it learns from, or None.
-        status: "active", "archived", "closed" (a later epoch took over), "handed_over" (exported) or "stale"
-            (an old backup).
+        status: "active", "archived", "closed" (a later epoch took over), "handed_over" (exported), "stale"
+            (an old backup) or "damaged".
         deadline_seconds: When decisions that were not told about are closed.
         created_at: Milliseconds since 1970.
         generation: Of the state shown.

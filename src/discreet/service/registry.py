@@ -62,7 +62,7 @@ class Registry:
     def releases(self) -> dict[str, int]:
         """How far each epoch of each learner has released, by lineage, as a witness notes it."""
         return {
-            kept.record.lineage: ENDED if kept.record.status is Status.HANDED_OVER else kept.shown.releases
+            kept.record.lineage: kept.shown.releases if kept.record.status is Status.ACTIVE else ENDED
             for kept in list(self._held.values())
         }
 
@@ -144,7 +144,7 @@ class Registry:
                     writing.drop_waiting(kept.id)
                     writing.set_status(kept.id, status)
                 generation, sealed = writing.state(kept.id)
-                state = kept.opened_state(generation, sealed)
+                state = kept.shown.state() if kept.damaged else kept.opened_state(generation, sealed)
                 yield writing, before, state
             kept.show(generation, state)
         finally:
@@ -193,6 +193,8 @@ class Registry:
                 if kept is None:
                     kept = self._held[record.id] = Kept(record, *states[record.id], self._ring, self._witness)
                 kept.record = record
+                if record.status is not Status.ACTIVE:  # nor does it go on in an old backup
+                    self._witness.record(record.lineage, ENDED, durable=True)
                 if record.name not in latest or latest[record.name].record.epoch < record.epoch:
                     latest[record.name] = kept
             self._latest = latest
@@ -209,7 +211,10 @@ class Registry:
         record: LearnerRecord = kept.record
         with self._store.reading() as reading:
             counts = reading.counts(record.id)
-        stale = kept.stale and record.status is Status.ACTIVE
+            kept.catch_up(reading)  # or what was released would be seen before the witness knows
+        status = record.status.value
+        if kept.stale and record.status is Status.ACTIVE:
+            status = "damaged" if kept.damaged else "stale"
         return LearnerView(
             name=record.name,
             epoch=record.epoch,
@@ -217,7 +222,7 @@ class Registry:
             items=tuple(record.settings["items"]),
             arguments=record.settings["arguments"],
             population=record.population,
-            status="stale" if stale else record.status.value,
+            status=status,
             deadline_seconds=record.deadline,
             created_at=record.created_at,
             generation=kept.generation,
@@ -230,6 +235,7 @@ class Registry:
         kept = self.named(name)
         with self._store.reading() as reading:
             found = reading.minutes(kept.id, since)
+            kept.catch_up(reading)
         return [MinuteView(minute.start, minute.counts, *_estimate(kept, minute.counts)) for minute in found]
 
     def recent(self, name: str, most: int) -> list[RecentChoice]:

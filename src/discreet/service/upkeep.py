@@ -100,6 +100,8 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
                     f"The store is older than what {view.name!r} had released: an old backup, which must not "
                     "go on."
                 )
+            if view.status == "damaged":
+                problems.append(f"The state of {view.name!r} is damaged.")
             if view.status == "active" and counts.pending != found.open.get(number, 0):
                 problems.append(
                     f"Of {view.name!r} {found.open.get(number, 0)} decisions are open, and its counts say "
@@ -122,13 +124,15 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
             or archived if the ledger does not allow that. Without a witness that is all of them.
 
     Raises:
-        StaleState: With `latest`, a learner of which the witness knows that it had released more.
+        StaleState: With `latest`, a witness that knows of more: learners, or what they had released.
     """
     require_store(where)
     store, ring, witness = opened(where, key_file, None, look_only=True, repair=True)
     try:
         if inspect(_sql(store)).damage:
             raise StoreError("The database is damaged. Restore a backup that is not.")
+        if latest and not witness.fresh:
+            require_latest(store, witness)
         registry = Registry(store, ring, witness, milliseconds)
         restarted, archived = [], []
         for kept in registry.active():

@@ -10,7 +10,8 @@ which survives the process, and is on disk within about a second: waiting for it
 and only a backup of the last second before a power failure could pass for the latest state.
 
 Every line has its place and 64 bytes, so it lies in one sector, is never half written, and needs no room that
-a full disk might lack. Processes on one machine share the file.
+a full disk might lack. It ends with a checksum, and the first line says how many there are, so that a file
+which was cut or changed is not believed. Processes on one machine share the file.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import os
 import pathlib
 import re
 import threading
+import zlib
 from collections.abc import Iterator, Mapping
 
 from discreet.atomic_files import sync_folder
@@ -29,10 +31,12 @@ from discreet.errors import StaleState, StoreError
 
 _LINE = 64
 _HEAD = "discreet witness of"
-_FORM = re.compile(rb"([!-~]+) (\d{20}) *\n")
+_FORM = re.compile(rb"(([!-~]+) (\d{20})) ([0-9a-f]{8}) *\n")
 
-#: More than any learner releases: says that a learner goes on elsewhere or not at all, and here never again.
-ENDED = (1 << 63) - 1
+#: More than any learner releases: of one that is not in the store, as is known and accepted, and of one that
+#: is there and has ended, since it was archived or restarted or goes on elsewhere.
+GONE = (1 << 63) - 1
+ENDED = GONE - 1
 
 
 class DamagedWitness(StaleState):
@@ -69,7 +73,7 @@ class Witness:
         repair: bool = False,
     ) -> None:
         self.path = path
-        self._head = " ".join((_HEAD, store)).ljust(_LINE - 1).encode("ascii") + b"\n"
+        self._name = f"{_HEAD} {store} ".encode("ascii")
         self._shared, self._look_only = shared, look_only
         self._lock = threading.Lock()
         self._handle = -1
@@ -88,8 +92,8 @@ class Witness:
 
     @property
     def lineages(self) -> frozenset[str]:
-        """All learners it knows that have not ended for good."""
-        return frozenset(lineage for lineage, releases in self._known.items() if releases < ENDED)
+        """All learners that must be in the store."""
+        return frozenset(lineage for lineage, releases in self._known.items() if releases < GONE)
 
     def begin(self) -> None:
         """Make the file, if there is none: from now on a store without it has lost it."""
@@ -143,7 +147,7 @@ class Witness:
             self._sync()
 
     def settle(self, releases: Mapping[str, int]) -> None:
-        """Know how far these learners have released, and that all others have ended; all of it on disk.
+        """Know how far these learners have released, and that all others are gone; all of it on disk.
 
         No number gets lower: a backup that was old before is still old. Processes that have the file open go
         on with it, and so do learners they made meanwhile.
@@ -153,9 +157,10 @@ class Witness:
                 numbers = self._read(os.pread(handle, os.fstat(handle).st_size, 0))
             except DamagedWitness:  # which is to be repaired, or it had not been opened
                 numbers = {}
-            numbers |= dict.fromkeys(self._known.keys() - releases.keys(), ENDED)
+            numbers |= dict.fromkeys(self._known.keys() - releases.keys(), GONE)
             numbers |= {lineage: max(count, numbers.get(lineage, 0)) for lineage, count in releases.items()}
-            content = b"".join([self._head, *(_line(lineage, count) for lineage, count in numbers.items())])
+            lines = [_line(lineage, count) for lineage, count in numbers.items()]
+            content = b"".join([self._head(len(lines)), *lines])
             os.pwrite(handle, content, 0)
             os.ftruncate(handle, len(content))
             os.fsync(handle)
@@ -174,39 +179,52 @@ class Witness:
             written = self._written(handle, lineage)
             if written is None or releases > written:
                 line, place = _line(lineage, releases), self._places.get(lineage, self._end)
-                if os.pwrite(handle, line, place * _LINE) != len(line):  # a full disk: as good as nothing
-                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                _put(handle, line, place)
                 self._places[lineage] = place
+                if written is None:
+                    os.fdatasync(handle)  # it is there before it is counted
+                    _put(handle, self._head(place), 0)
+                    self._end = max(self._end, place + 1)
             return written is None
 
     def _written(self, handle: int, lineage: str) -> int | None:
         """What the file says of a learner now; another process may have added it, or moved its line."""
         place = self._places.get(lineage)
         line = b"" if place is None else os.pread(handle, _LINE, place * _LINE)
-        found = _FORM.fullmatch(line)
-        if found is not None and found[1] == lineage.encode():
-            return int(found[2])
+        found = _entry(line)
+        if found is not None and found[0] == lineage:
+            return found[1]
         return self._read(os.pread(handle, os.fstat(handle).st_size, 0)).get(lineage)
 
     def _read(self, content: bytes) -> dict[str, int]:
         """The numbers in a file, and where they are from now on."""
         content = content.rstrip(b"\0")  # what a power failure left empty, or cut short, was not acted on
         lines = [content[k : k + _LINE] for k in range(0, len(content) - _LINE + 1, _LINE)]
-        self._check_head(content[:_LINE])
+        if len(lines) < 1 + self._check_head(content[:_LINE]):
+            raise self._damaged()
         known: dict[str, int] = {}
         self._places, self._end = {}, max(1, len(lines))
         for place, line in enumerate(lines[1:], 1):
-            found = _FORM.fullmatch(line)
+            found = _entry(line)
             if found is None:
                 raise self._damaged()
-            lineage = found[1].decode()
+            lineage, releases = found
             self._places[lineage] = place
-            known[lineage] = max(int(found[2]), known.get(lineage, 0))
+            known[lineage] = max(releases, known.get(lineage, 0))
         return known
 
-    def _check_head(self, head: bytes) -> None:
-        if head == self._head[: len(head)]:
-            return
+    def _head(self, lines: int) -> bytes:
+        return self._name + f"{lines:010d}".rjust(_LINE - 1 - len(self._name)).encode("ascii") + b"\n"
+
+    def _check_head(self, head: bytes) -> int:
+        """How many lines there are at least."""
+        if head.startswith(self._name) and len(head) == _LINE:
+            count = head[len(self._name) :].strip()
+            if not count.isdigit():
+                raise self._damaged()
+            return int(count)
+        if head == self._name[: len(head)] or (len(head) < _LINE and head.startswith(self._name)):
+            return 0  # cut short by a power failure: nothing was noted after it
         if not head.startswith(_HEAD.encode()):
             raise self._damaged()
         raise StaleState(
@@ -238,11 +256,25 @@ class Witness:
             if check:
                 self._check_head(head)
             if len(head) < _LINE:
-                os.pwrite(self._handle, self._head, 0)
+                _put(self._handle, self._head(0), 0)
             yield self._handle
         finally:
             fcntl.flock(self._handle, fcntl.LOCK_UN)
 
 
 def _line(lineage: str, releases: int) -> bytes:
-    return f"{lineage} {releases:020d}".ljust(_LINE - 1).encode("ascii") + b"\n"
+    entry = f"{lineage} {releases:020d}".encode("ascii")
+    return entry + f" {zlib.crc32(entry):08x}".encode("ascii").ljust(_LINE - 1 - len(entry)) + b"\n"
+
+
+def _entry(line: bytes) -> tuple[str, int] | None:
+    """The lineage and the number in a line; None for what is no sound one."""
+    found = _FORM.fullmatch(line)
+    if found is None or int(found[4], 16) != zlib.crc32(found[1]):
+        return None
+    return found[2].decode(), int(found[3])
+
+
+def _put(handle: int, line: bytes, place: int) -> None:
+    if os.pwrite(handle, line, place * _LINE) != len(line):  # a full disk: as good as nothing
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -93,7 +93,7 @@ class DecisionRecord:
 
 @dataclasses.dataclass(frozen=True)
 class Waiting:
-    """Feedback that has not been folded in: a bit, or sealed bytes."""
+    """Feedback that has not been folded in: sealed bytes."""
 
     decision: bytes
     draw: bytes

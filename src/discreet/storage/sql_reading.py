@@ -33,6 +33,10 @@ _SUMS = [func.coalesce(func.sum(tables.minutes.c[name]), 0).label(name) for name
 HEADS = select(tables.learners.c.id, tables.learners.c.status, tables.learners.c.generation).where(
     tables.learners.c.id.in_(bindparam("numbers", expanding=True))
 )
+_K = tables.keys.c
+KEYS = (
+    select(_K.digest, _K.role, _K.label, _K.created_at).where(_K.revoked.is_(False)).order_by(_K.created_at)
+)
 
 
 class SqlReading(Reading):
@@ -130,12 +134,10 @@ class SqlReading(Reading):
         return [PopulationRecord(name, limit) for name, limit in rows]
 
     def keys(self) -> list[KeyRecord]:
-        t = tables.keys
-        rows = self._connection.execute(
-            select(t.c.digest, t.c.role, t.c.label, t.c.created_at)
-            .where(t.c.revoked.is_(False))
-            .order_by(t.c.created_at)
-        )
+        return self._keys(KEYS)
+
+    def _keys(self, statement: Select[Any]) -> list[KeyRecord]:
+        rows = self._connection.execute(statement)
         return [KeyRecord(bytes(digest), role, label, at) for digest, role, label, at in rows]
 
     @staticmethod

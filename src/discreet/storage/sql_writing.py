@@ -25,7 +25,7 @@ from discreet.storage.records import (
     Status,
     Waiting,
 )
-from discreet.storage.sql_reading import COUNTED, HEADS, SqlReading, in_parts
+from discreet.storage.sql_reading import COUNTED, HEADS, KEYS, SqlReading, in_parts
 
 _HOUR = 3_600_000
 _NEXT_STATE = (
@@ -242,6 +242,9 @@ class SqlWriting(SqlReading, Writing):
         for (learner, start), total in sorted(sums.items()):
             self.add_counts(learner, start, Counts(*total))
         self._writer = keep
+
+    def keys(self) -> list[KeyRecord]:
+        return self._keys(KEYS.with_for_update())  # what is decided by them holds until the transaction ends
 
     def add_key(self, key: KeyRecord) -> None:
         try:

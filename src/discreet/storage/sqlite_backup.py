@@ -61,6 +61,7 @@ def _copied(source: pathlib.Path, target: pathlib.Path) -> None:
             raise StoreError(f"{source} is damaged, or is no store; nothing was changed.")
         with open(beside, "rb") as file:
             os.fsync(file.fileno())
+        _empty_journal(target)
         for journal in ("-wal", "-shm"):
             pathlib.Path(f"{target}{journal}").unlink(missing_ok=True)
         os.replace(beside, target)
@@ -70,6 +71,13 @@ def _copied(source: pathlib.Path, target: pathlib.Path) -> None:
         for name in (beside, *(pathlib.Path(f"{beside}{end}") for end in ("-wal", "-shm", "-journal"))):
             name.unlink(missing_ok=True)
     sync_folder(target.parent)
+
+
+def _empty_journal(path: pathlib.Path) -> None:
+    """Have all in the database itself, so that removing its journal loses nothing if the rest fails."""
+    if path.exists():
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # a damaged one is replaced all the same
 
 
 def _read_only(path: pathlib.Path) -> sqlite3.Connection:

@@ -42,18 +42,23 @@ def export_store(
     """Write everything to a new file, which only its owner can read.
 
     The file is complete and on disk before learners are marked as handed over, and gets its name afterwards:
-    at no time could a learner go on in both places.
+    at no time could a learner go on in both places. Once they are, the file is never removed: it is all there
+    is of them.
 
     Args:
         store: What to write.
         path: The file.
-        ended: Gets the lineages that ended here, before the file gets its name.
+        ended: Gets the lineages that ended here.
+
+    Raises:
+        StoreError: What comes after the learners were handed over failed; says where the file is.
     """
     target = real_path(path)
     if target.exists():
         raise InvalidArgument(f"There is a file {target} already.")
     beside = name_beside(target)
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handed_over: dict[str, str] = {}
     try:
         with os.fdopen(handle, "w", encoding="ascii") as file, store.writing() as writing:
             connection = writing._connection
@@ -62,12 +67,20 @@ def export_store(
             file.flush()
             os.fsync(file.fileno())
             handed_over = _hand_over(connection)
-        ended(handed_over.values())
     except BaseException:
-        beside.unlink(missing_ok=True)
+        if not _are_gone(store, handed_over):
+            beside.unlink(missing_ok=True)
         raise
-    os.rename(beside, target)
-    sync_folder(target.parent)
+    try:
+        os.rename(beside, target)
+        sync_folder(target.parent)
+        ended(handed_over.values())
+    except Exception as error:
+        place = target if target.exists() else beside
+        raise StoreError(
+            f"The learners were handed over and the export is complete, in {place}, but its end failed "
+            f"({type(error).__name__}). Export the old store once more, so that its witness knows."
+        ) from None
     return Exported(rows, tuple(handed_over))
 
 
@@ -126,6 +139,19 @@ def _hand_over(connection: Connection) -> dict[str, str]:
     rows = connection.execute(select(t.c.name, t.c.lineage).where(ending).order_by(t.c.name)).all()
     connection.execute(update(t).where(ending).values(status=Status.HANDED_OVER.value))
     return {row.name: row.lineage for row in rows}
+
+
+def _are_gone(store: SqlStore, handed_over: dict[str, str]) -> bool:
+    """Whether learners were handed over by a transaction whose end is not known, or may have been."""
+    if not handed_over:
+        return False
+    try:
+        with store.reading() as reading:
+            records = reading.learners()
+    except StoreError:
+        return True
+    ended = {record.lineage for record in records if record.status is Status.HANDED_OVER}
+    return not ended.isdisjoint(handed_over.values())
 
 
 def _batches(file: IO[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:

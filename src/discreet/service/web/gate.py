@@ -13,6 +13,7 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from discreet.learners.detached import DetachedBandit
 from discreet.service.bearers import Bearer, Bearers, Role
 from discreet.service.web.hot import Hot
 from discreet.service.web.limits import Rates, whole_body
@@ -27,6 +28,7 @@ from discreet.service.web.sending import ALWAYS, deliver, respond
 _REFRESH, _OLDEST = 1.0, 3.0
 _METHODS = {"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"}
 _LEARNERS = "/v1/learners/"
+_HOT = _LEARNERS + "{name}/"
 _NOWHERE = "(none)"
 #: Whoever has no key shares one bucket.
 _NOBODY = ""
@@ -86,12 +88,17 @@ class Gate:
             await self._answered(scope, receive, send, noted)
         finally:
             method = scope["method"] if scope["method"] in _METHODS else "other"
-            seconds = time.perf_counter() - began
+            seconds = time.perf_counter() - began if self._may_be_timed(noted) else None
             self._metrics.ended(method, noted.route, noted.status, seconds)
             key = None if noted.bearer is None else noted.bearer.id
             exists = 200 <= noted.status < 300 or noted.learner in self._known
             learner = noted.learner if exists else None  # anything may stand in an address
             self._requests.add(method, noted.route, noted.status, seconds, key, learner)
+
+    def _may_be_timed(self, noted: Noted) -> bool:
+        """Not if a function may have been told: how long it takes to evaluate is private."""
+        known = self._known.get(noted.learner or "")
+        return noted.route != _HOT + "tell" or (known is not None and known.kind == DetachedBandit.kind)
 
     async def _answered(self, scope: Scope, receive: Receive, send: Send, noted: Noted) -> None:
         async def watched(message: Message) -> None:
@@ -127,7 +134,7 @@ class Gate:
             noted.learner = name
             handler = self._hot.get(action)
             if handler is not None:
-                noted.route = f"{_LEARNERS}{{name}}/{action}"
+                noted.route = _HOT + action
                 if scope["method"] != "POST":
                     raise Problem("method_not_allowed", headers=[(b"allow", b"POST")])
                 allowed(bearer, Role.ASK_TELL)

@@ -38,15 +38,22 @@ class RequestLog:
         self._lines: list[str] = []
 
     def add(
-        self, method: str, route: str, status: int, seconds: float, key: str | None, learner: str | None
+        self,
+        method: str,
+        route: str,
+        status: int,
+        seconds: float | None,
+        key: str | None,
+        learner: str | None,
     ) -> None:
         """Note a request that was answered. All of these are the server's own words, but for known names."""
         if self._stream is None:
             return
         now = time.time()
+        taken = "null" if seconds is None else f"{1000 * seconds:.2f}"
         self._lines.append(
             f'{{"time":"{_stamp(now)}","level":"info","event":"request","method":"{method}",'
-            f'"route":"{route}","status":{status},"milliseconds":{1000 * seconds:.2f},'
+            f'"route":"{route}","status":{status},"milliseconds":{taken},'
             f'"key":{_quoted(key)},"learner":{_quoted(learner)}}}\n'
         )
         if len(self._lines) == 1:

@@ -60,11 +60,12 @@ class Metrics:
         """A request has come."""
         self._running.inc()
 
-    def ended(self, method: str, route: str, status: int, seconds: float) -> None:
-        """A request was answered."""
+    def ended(self, method: str, route: str, status: int, seconds: float | None) -> None:
+        """A request was answered, in a time that may be told or not."""
         self._running.dec()
         self._request(method, route, str(status)).inc()
-        self._time(route).observe(seconds)
+        if seconds is not None:
+            self._time(route).observe(seconds)
 
     def asked(self, learner: str, count: int) -> None:
         """Decisions were given."""
