@@ -183,7 +183,7 @@ def constants(part: Any) -> Iterator[Any]:
         lambda: BanditLearner(3, 1, (0, 1), start=np.array([0.1, 0.2, 0.3], dtype=np.float32), seed=1),
         lambda: BanditLearner(iter("abc"), 1, (0, 1), start=(level / 4 for level in range(3)), seed=1),
         lambda: BanditLearner(2, 1, (0, 1), mode="central", block=np.int64(4), rounds_per_person=3, seed=1),
-        lambda: FullInformationLearner({"x", "y"}, 2, (0, 1), start=frozenset({"x"}), expire_after=7, seed=1),
+        lambda: FullInformationLearner(("x", "y"), 2, (0, 1), start=frozenset({"x"}), expire_after=7, seed=1),
         lambda: FullInformationLearner(2, 2, (0, 1), method="tree", horizon=99, step=Fraction(1, 7), seed=1),
         lambda: FullInformationLearner(2, 2, (0, 1), gradient_bound=0.5, horizon=50, seed=1),
         lambda: paper.SubmodPFTAL(["é", "水", "\ud800"], 99, 1.0, S1=range(2), seed=1),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import discreet
-from discreet.errors import AlreadyTold, Expired, InvalidArgument
+from discreet.errors import AlreadyTold, Expired, InvalidArgument, InvalidType
 from discreet.set_functions import FromCallable, is_submodular
 
 
@@ -75,6 +75,14 @@ def test_items_are_fixed_but_can_be_switched_off() -> None:
         ["tea", "milk", "oats"], epsilon=1.0, cost_range=(0, 1), start=[*learner.point, 0.5]
     )
     assert wider.point[:2].tolist() == learner.point.tolist()
+
+
+def test_items_in_a_set_are_refused() -> None:
+    """A list of them is not, and keeps its order."""
+    with pytest.raises(InvalidType, match="need an order"):
+        discreet.BanditLearner({"tea", "milk"}, epsilon=1.0, cost_range=(0, 1))
+    learner = discreet.BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
+    assert learner.items == ("tea", "milk")
 
 
 def test_a_seed_voids_the_guarantee() -> None:

@@ -192,6 +192,18 @@ def test_another_generator_can_be_plugged_in():
         as_source(source, seed=1)
 
 
+def test_seeds_and_sources_are_refused_in_the_name_of_their_owner():
+    """Of whoever was given them; what comes of a seed does not depend on who that is."""
+    with pytest.raises(InvalidArgument, match=r"^The 'seed' of WordSource must"):
+        WordSource(seed=-1)
+    with pytest.raises(InvalidArgument, match=r"^The 'seed' of Owner must"):
+        as_source(None, seed=-1, owner="Owner")
+    with pytest.raises(InvalidType, match=r"^The 'source' of Owner must be a WordSource. Got int instead.$"):
+        as_source(7, owner="Owner")
+    for seed in (7, [7, 8], np.random.SeedSequence(7)):
+        assert as_source(None, seed, owner="Owner").word() == np.random.PCG64DXSM(seed).random_raw()
+
+
 def test_words_that_were_read_when_an_interruption_struck_are_never_read_again() -> None:
     """An exception just after a sampler has used its words: the next one must not see them."""
     source = WordSource(seed=3)

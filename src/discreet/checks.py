@@ -31,9 +31,18 @@ def complaint(owner: str, name: str, wanted: str, got: object) -> InvalidArgumen
 def unknown_name(sentence: str, name: str, known: Iterable[str], others: str = "") -> UnknownName:
     """The error for a name that nothing has, with the nearest that there is and all there are."""
     listed = list(known)
-    near = difflib.get_close_matches(name, listed, 1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return UnknownName(f"{sentence}{hint} Known: {', '.join(listed)}{others}.")
+    return UnknownName(f"{sentence}{did_you_mean(name, listed)} Known: {', '.join(listed)}{others}.")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question to put after a message about an unknown name, or nothing where no known one is near.
+
+    Examples:
+        >>> "It has no 'eps'." + did_you_mean("eps", ["epsilon", "mode"])
+        "It has no 'eps'. Did you mean 'epsilon'?"
+    """
+    near = difflib.get_close_matches(name, list(known), 1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def finite_number(owner: str, name: str, value: object) -> float:

@@ -38,6 +38,12 @@ def kernel(function: Function) -> Function:
 
     Division by zero follows IEEE rules instead of raising, so that no branch of a
     kernel can turn a private value into an exception.
+
+    Examples:
+        >>> import colorsys
+        >>> brightness, _, _ = kernel(colorsys.rgb_to_yiq)(1.0, 0.5, 0.0)
+        >>> round(brightness, 3)
+        0.595
     """
     return _compiled(function, _COUNTING)
 

@@ -38,6 +38,11 @@ class Chain:
     Attributes:
         order: The items by decreasing x; ties keep the items' own order.
         weights: The n+1 numbers mu_0, ..., mu_n of the prefixes; nonnegative, of sum 1.
+
+    Examples:
+        >>> found = chain([0.25, 0.75])
+        >>> found.sets[1], found.weights
+        (frozenset({1}), array([0.25, 0.5 , 0.25]))
     """
 
     order: IntArray
@@ -120,7 +125,12 @@ def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
 
 @kernel
 def decreasing_order(x: FloatArray) -> IntArray:
-    """The items by decreasing x; of equal ones the lower number comes first."""
+    """The items by decreasing x; of equal ones the lower number comes first.
+
+    Examples:
+        >>> decreasing_order(np.array([0.2, 0.9, 0.2]))
+        array([1, 0, 2])
+    """
     order = np.arange(x.size)
     sort_by_level(x, order)
     return order
@@ -128,7 +138,14 @@ def decreasing_order(x: FloatArray) -> IntArray:
 
 @lean_kernel
 def sort_by_level(levels: FloatArray, items: IntArray) -> None:
-    """Sort some items in place by decreasing level; of equal ones the lower number comes first."""
+    """Sort some items in place by decreasing level; of equal ones the lower number comes first.
+
+    Examples:
+        >>> items = np.array([0, 2])
+        >>> sort_by_level(np.array([0.2, 0.9, 0.5]), items)
+        >>> items
+        array([2, 0])
+    """
     # Insertion: for few items several times faster than a general sort, and from one round to the next most
     # items are in order already. Where many are not, a general sort takes over.
     m = items.size
@@ -158,7 +175,12 @@ def _sort_many_by_level(levels: FloatArray, items: IntArray) -> None:
 
 @kernel
 def chain_weights(x: FloatArray, order: IntArray) -> FloatArray:
-    """The weights mu_0, ..., mu_n of the prefixes of `order`, which sorts (some items of) x decreasingly."""
+    """The weights mu_0, ..., mu_n of the prefixes of `order`, which sorts (some items of) x decreasingly.
+
+    Examples:
+        >>> chain_weights(np.array([0.25, 0.75]), np.array([1, 0]))
+        array([0.25, 0.5 , 0.25])
+    """
     m = order.size
     weights = np.empty(m + 1)
     above = 1.0
@@ -171,7 +193,14 @@ def chain_weights(x: FloatArray, order: IntArray) -> FloatArray:
 
 @lean_kernel
 def chain_gains(values: FloatArray, order: IntArray, gains: FloatArray) -> None:
-    """Write each item's gain f(B_i) - f(B_{i-1}) into `gains`, from the n+1 chain values."""
+    """Write each item's gain f(B_i) - f(B_{i-1}) into `gains`, from the n+1 chain values.
+
+    Examples:
+        >>> gains = np.empty(2)
+        >>> chain_gains(np.array([0.0, 3.0, 4.0]), np.array([1, 0]), gains)
+        >>> gains
+        array([1., 3.])
+    """
     for k in range(order.size):
         gains[order[k]] = values[k + 1] - values[k]
 

@@ -44,7 +44,13 @@ _MOST_WORDS = 8192
 
 
 def chacha20() -> DrawWords:
-    """A fresh ChaCha20 stream under a 256-bit key from the operating system."""
+    """A fresh ChaCha20 stream under a 256-bit key from the operating system.
+
+    Examples:
+        >>> draw = chacha20()
+        >>> draw(3).dtype, draw(3).size
+        (dtype('uint64'), 3)
+    """
     from randomgen import ChaCha  # 80 ms to import, and clients of one bit do not need it
 
     draw: DrawWords = ChaCha(key=secrets.randbits(256), rounds=20).random_raw
@@ -52,7 +58,12 @@ def chacha20() -> DrawWords:
 
 
 def operating_system() -> DrawWords:
-    """Words straight from the operating system: slower, and nothing else needs to be imported."""
+    """Words straight from the operating system: slower, and nothing else needs to be imported.
+
+    Examples:
+        >>> operating_system()(3).size
+        3
+    """
     return lambda count: np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
@@ -86,7 +97,7 @@ class WordSource:
         if seed is not None and fresh is not None:
             raise InvalidArgument("A WordSource takes a 'seed' or a 'fresh' generator, not both.")
         self._fresh = fresh or chacha20
-        self._seeded = None if seed is None else _seeded_generator(seed)
+        self._seeded = None if seed is None else np.random.PCG64DXSM(_seed_sequence("WordSource", seed))
         self._draw: DrawWords = self._fresh() if self._seeded is None else self._seeded.random_raw
         self._start_empty()
 
@@ -192,22 +203,43 @@ def process_mark() -> tuple[int, int]:
     The count of forks rises along every line of descent, so a process id that the
     system hands out again cannot be mistaken for the old owner. The id itself
     notices forks made behind the interpreter's back.
+
+    Examples:
+        >>> process_mark() == process_mark()
+        True
     """
     return _AFTER_FORK.count, os.getpid()
 
 
-def as_source(source: "WordSource | None", seed: Seed | None = None) -> WordSource:
-    """The given source, or a new one: cryptographic unless there is a seed."""
+def as_source(
+    source: "WordSource | None", seed: Seed | None = None, *, owner: str = "WordSource"
+) -> WordSource:
+    """The given source, or a new one: cryptographic unless there is a seed.
+
+    Args:
+        source: Random words.
+        seed: What to make words from, instead.
+        owner: Whose arguments these are, for messages.
+
+    Examples:
+        >>> as_source(None), as_source(None, seed=1)
+        (WordSource(private=True), WordSource(private=False))
+    """
     if source is not None and seed is not None:
         raise InvalidArgument("Give a 'source' or a 'seed', not both.")
-    return source if source is not None else WordSource(seed)
+    if source is not None:
+        if not isinstance(source, WordSource):
+            kind = type(source).__name__
+            raise InvalidType(f"The 'source' of {owner} must be a WordSource. Got {kind} instead.")
+        return source
+    return WordSource() if seed is None else WordSource(_seed_sequence(owner, seed))
 
 
-def _seeded_generator(seed: Seed) -> np.random.PCG64DXSM:
+def _seed_sequence(owner: str, seed: Seed) -> np.random.SeedSequence:
     try:
-        return np.random.PCG64DXSM(seed)
+        return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     except (TypeError, ValueError):
-        raise complaint("WordSource", "seed", "a whole number of at least 0, or several", seed) from None
+        raise complaint(owner, "seed", "a whole number of at least 0, or several", seed) from None
 
 
 class _AfterFork:

@@ -1,6 +1,7 @@
 """Environments by name: what holds of all of them, and what is said of wrong names and parameters."""
 
 import inspect
+import pathlib
 import pkgutil
 
 import numpy as np
@@ -124,3 +125,18 @@ def test_no_environment_is_called_like_a_module() -> None:
     assert not modules & recipes
     assert recipes <= set(discreet.environments.__all__)
     assert {name.replace("-", "_") for name in ENVIRONMENTS} == recipes
+
+
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+def test_wrong_values_are_refused_in_its_own_name(name: str, tmp_path: pathlib.Path) -> None:
+    """As it is typed on the command line, not in that of the class behind it; each parameter by its name."""
+    files = {"baskets": "tea,milk\ntea\n", "invoices": "InvoiceNo,StockCode\n1,tea\n1,milk\n"}
+    given: dict[str, object] = {}
+    if name in files:
+        given = {"path": tmp_path / "bought.csv", "n": 2}
+        (tmp_path / "bought.csv").write_text(files[name])
+    numbers = set(inspect.signature(ENVIRONMENTS[name]).parameters) - {"path", "invoice", "item", "quantity"}
+    assert numbers
+    for parameter in numbers:
+        with pytest.raises(DiscreetError, match=f"^The '{parameter}' of {name} must be "):
+            find(name, **{**given, parameter: "wrong"}).stream(2)

@@ -107,7 +107,7 @@ def test_regret_stays_below_the_corrected_bound(bandit: bool) -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: SubmodPFTAL(3, 0, 1.0), "'T' of SubmodPFTAL must be a whole number of at least 1"),
+        (lambda: SubmodPFTAL(3, 0, 1.0), "'T' of SubmodPFTAL must be a whole number from 1 to 4294967296"),
         (lambda: SubmodPFTAL(3, 10, 0.0), "'epsilon' of SubmodPFTAL must be a positive number"),
         (lambda: SubmodPFTAL(3, 10, 1.0, M=-1), "'M' of SubmodPFTAL"),
         (lambda: SubmodPFTAL(3, 10, 1.0, H=0), "'H' of SubmodPFTAL"),

@@ -171,6 +171,11 @@ def test_pftal_regret_on_quadratics_stays_below_its_bound() -> None:
         (lambda: TBAP(2, 10, 1.0, -1.0), "'epsilon' of TBAP"),
         (lambda: TBAP(2, 10, 1.0, 1.0).add([1.0]), "'z' of TBAP"),
         (lambda: PFTAL(3, 10, 1.0, 1.0, 1.0), "'X' of PFTAL"),  # type: ignore[arg-type]
+        (lambda: TBAP(2, 10, 1.0, 2000.0), "'epsilon' of TBAP"),
+        (lambda: TBAP(2, 10, 1.0, 1.0, seed=-1), "'seed' of TBAP"),
+        (lambda: PFTAL(Simplex(2), 0, 1.0, 1.0, 1.0), "'T' of PFTAL"),
+        (lambda: PFTAL(Simplex(2), 10, -1.0, 1.0, 1.0), "'epsilon' of PFTAL"),
+        (lambda: PFTAL(Simplex(2), 10, 1.0, 1.0, 1.0, seed=-1), "'seed' of PFTAL"),
         (lambda: PFTAL(Simplex(2), 10, 1.0, 0.0, 1.0), "'H' of PFTAL"),
         (lambda: PFTAL(Simplex(2), 10, 1.0, 1.0, -1.0), "'L' of PFTAL"),
         (lambda: PFTAL(Simplex(2), 10, 1.0, 1.0, 1.0, x1=[1, 1]), "'x1' of PFTAL"),

@@ -71,6 +71,16 @@ def test_a_budget_is_one_kind_of_loss():
         Budget(epsilon=1.0, neighbours="replace")
 
 
+def test_a_budget_is_refused_in_the_name_of_its_owner():
+    """Of whoever was given the two numbers; good ones give the same budget as ever."""
+    for wrong in (None, -1.0, "1", 1e-70):
+        with pytest.raises(InvalidArgument, match=r"^The 'epsilon' of Owner must"):
+            Budget.of("Owner", wrong)
+    with pytest.raises(InvalidArgument, match=r"^The 'rounds_per_person' of Owner must"):
+        Budget.of("Owner", 1.0, 0)
+    assert Budget.of("Owner", 1.0, 4) == Budget(epsilon=1.0, rounds_per_person=4)
+
+
 @given(st.floats(1e-6, 100), st.integers(1, 50), st.integers(1, 30), st.integers(1, 2**30))
 def test_a_budget_is_never_overspent(epsilon, k, nodes, distance):
     """K rounds, each in `nodes` sums moved by `distance`, lose at most epsilon in exact arithmetic."""

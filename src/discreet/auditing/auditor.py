@@ -119,7 +119,13 @@ def _pairs(
 
 
 def as_target(given: Any, *, rounds: int | None = None, view: View | None = None) -> Target:
-    """Something of this package, ready to be audited; a target of the user's own as it is."""
+    """Something of this package, ready to be audited; a target of the user's own as it is.
+
+    Examples:
+        >>> target = as_target(OneBit(epsilon=1.0))
+        >>> target.claim().epsilon, target.neighbours()
+        (1.0, (1.0, -1.0))
+    """
     target = _known_target(given, rounds, view)
     if target is not None:
         return target

@@ -36,6 +36,13 @@ def from_functions(
     Args:
         functions: Functions of at most 16 items.
         rounds: How many to take.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> seen = [Modular([1.0]), Modular([0.5]), Modular([-1.0])]
+        >>> first, second = from_functions(seen, rounds=2)
+        >>> [f([0]) for f in first], [f([0]) for f in second]
+        ([1.0, 0.5], [-1.0, 0.5])
     """
     taken = checks.integer("from_functions", "rounds", rounds, 1, len(functions))
     if len({f.n for f in functions}) > 1:

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
 
 def plot_audits(audits: Sequence[Audit]) -> Axes:
-    """One row per audit: the claimed loss, the proved one, and the least that would have been found out."""
+    """One row per audit: the claimed loss, the proved one, and the least that would have been found out.
+
+    Examples:
+        >>> from discreet import audit
+        >>> from discreet.randomizers import OneBit
+        >>> axes = plot_audits([audit(OneBit(epsilon=1.0), runs=1_000, seed=1)])
+        >>> axes.get_xlabel()
+        'privacy loss epsilon'
+    """
     from discreet.simulation.canvas import drawing, new_axes
     from discreet.simulation.looks import COLOURS, INK, MUTED
 

@@ -46,6 +46,13 @@ class LearnerRuns:
             "shown": the sets and the points, for a trained score.
 
     The data of an audit are sequences of set functions, one for each round.
+
+    Examples:
+        >>> from discreet import BanditLearner
+        >>> runs = LearnerRuns(BanditLearner(2, epsilon=1.0, cost_range=(0, 1)), rounds=3)
+        >>> stream, _ = runs.neighbours()
+        >>> runs.view, [f([0]) for f in stream], runs.observe(stream, 100, seed=1).shape
+        ('released', [1.0, 0.5, 0.5], (100, 12))
     """
 
     def __init__(self, learner: Learner, rounds: int | None = None, view: View | None = None) -> None:

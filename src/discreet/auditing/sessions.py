@@ -30,6 +30,17 @@ class Sessions:
         make: From a seed (or None) to a new learner with `ask`, `tell`, `items` and `guarantee`.
         neighbours: Two sequences of set functions, one for each round, that differ in one round.
         bandit: Whether it is told numbers rather than functions.
+
+    Examples:
+        >>> from discreet import BanditLearner
+        >>> from discreet.set_functions import Modular
+        >>> sessions = Sessions(
+        ...     lambda seed: BanditLearner(1, epsilon=1.0, cost_range=(0, 1), seed=seed),
+        ...     neighbours=([Modular([1.0])], [Modular([0.0])]),
+        ... )
+        >>> rows = sessions.observe(sessions.neighbours()[0], runs=5, seed=1)
+        >>> len(rows), sessions.claim().epsilon
+        (5, 1.0)
     """
 
     def __init__(

@@ -37,6 +37,14 @@ class Sums:
         claim: What is claimed, if not the mechanism's own guarantee.
 
     The data of an audit are arrays with one vector (in grid units) per round.
+
+    Examples:
+        >>> from discreet import audit
+        >>> from discreet.prefix_sums import BinaryTree
+        >>> from discreet.privacy import Budget
+        >>> tree = BinaryTree(1, 8, VectorBound(coordinate=1, l1=1), Budget(epsilon=1.0))
+        >>> audit(Sums(tree, rounds=4), runs=2_000, seed=1).passed
+        True
     """
 
     def __init__(
@@ -130,6 +138,13 @@ class FirstNode(Sums):
 
     An audit of single nodes has far more power than one of transcripts, in which the loss is spread over
     many nodes that have to be at their worst all at once.
+
+    Examples:
+        >>> from discreet.prefix_sums import BinaryTree
+        >>> from discreet.privacy import Budget
+        >>> tree = BinaryTree(1, 8, VectorBound(coordinate=1, l1=1), Budget(epsilon=1.0))
+        >>> FirstNode(tree, nodes=4).claim().epsilon
+        0.25
     """
 
     def __init__(self, mechanism: PrefixSum, nodes: int) -> None:

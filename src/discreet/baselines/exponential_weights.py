@@ -14,6 +14,7 @@ from discreet.learners.core import choose, learn_cost, put_first
 from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.learners.feedback import BanditFeedback
 from discreet.privacy.noise import Law, fill
+from discreet.privacy.rational import privacy_loss
 from discreet.privacy.sensitivity import to_units
 from discreet.privacy.uniform import DRY, uniform_float
 from discreet.randomizers.laplace import LaplaceOnGrid
@@ -82,9 +83,9 @@ class ExponentialWeights(BanditFeedback):
         items = named_items(owner, n)
         size = checks.integer(owner, "number of items", len(items), 1, MOST_ITEMS)
         T, M = checks.integer(owner, "T", T, 1), checks.positive_number(owner, "M", M)
-        epsilon = checks.positive_number(owner, "epsilon", epsilon)
+        epsilon = float(privacy_loss(owner, "epsilon", epsilon))
         arms = 2**size
-        words = as_source(source, seed)
+        words = as_source(source, seed, owner=owner)
         randomizer = LaplaceOnGrid(epsilon, (-M, M), source=words)
         default = math.sqrt(math.log(arms) / (T * arms * M**2 * (1 + 8 / epsilon**2)))
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)

@@ -105,7 +105,7 @@ class RandomSet(_IgnoresFeedback):
     def __init__(self, n: int | Iterable[Hashable], *, seed: Seed | None = None) -> None:
         items = named_items("RandomSet", n)
         core = RandomCore(np.full(len(items), 0.5), np.zeros(1, dtype=np.int64))
-        super().__init__(items, core, as_source(None, seed), IGNORES_FEEDBACK)
+        super().__init__(items, core, as_source(None, seed, owner="RandomSet"), IGNORES_FEEDBACK)
 
 
 @choose.register(FixedCore)

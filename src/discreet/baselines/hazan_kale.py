@@ -44,17 +44,19 @@ class HazanKale(FunctionFeedback):
         eta: float | None = None,
         seed: Seed | None = None,
     ) -> None:
-        items = named_items("HazanKale", n)
-        size = len(items)
+        owner = "HazanKale"
+        items = named_items(owner, n)
+        size, T = len(items), checks.integer(owner, "T", T, 1)
+        M = checks.positive_number(owner, "M", M)
         default = hazan_kale_step(size, T, M)
-        self.eta = checks.positive_number("HazanKale", "eta", default if eta is None else eta)
+        self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
         core = new_core(
             mechanism=no_noise(size),
             rule=ProjectedDescent(self.eta, np.zeros(size)),
             limits=subgradient_limits(-M, M)[0],
             start=np.full(size, 0.5),
         )
-        super().__init__(items, core, as_source(None, seed), NOT_PRIVATE)
+        super().__init__(items, core, as_source(None, seed, owner=owner), NOT_PRIVATE)
 
 
 class HazanKaleBandit(BanditFeedback):
@@ -89,11 +91,13 @@ class HazanKaleBandit(BanditFeedback):
         gamma: float | None = None,
         seed: Seed | None = None,
     ) -> None:
-        items = named_items("HazanKaleBandit", n)
-        size = len(items)
+        owner = "HazanKaleBandit"
+        items = named_items(owner, n)
+        size, T = len(items), checks.integer(owner, "T", T, 1)
+        M = checks.positive_number(owner, "M", M)
         default_eta, default_gamma = hazan_kale_bandit_tuning(size, T, M)
-        self.eta = checks.positive_number("HazanKaleBandit", "eta", default_eta if eta is None else eta)
-        self.gamma = checks.share("HazanKaleBandit", "gamma", default_gamma if gamma is None else gamma)
+        self.eta = checks.positive_number(owner, "eta", default_eta if eta is None else eta)
+        self.gamma = checks.share(owner, "gamma", default_gamma if gamma is None else gamma)
         core = new_core(
             mechanism=no_noise(size),
             rule=ProjectedDescent(self.eta, np.zeros(size)),
@@ -102,4 +106,4 @@ class HazanKaleBandit(BanditFeedback):
             gamma=self.gamma,
             coin=True,
         )
-        super().__init__(items, core, as_source(None, seed), NOT_PRIVATE)
+        super().__init__(items, core, as_source(None, seed, owner=owner), NOT_PRIVATE)

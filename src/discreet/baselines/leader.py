@@ -57,4 +57,4 @@ class FollowTheApproximateLeader(FunctionFeedback):
             limits=subgradient_limits(-M, M)[0],
             start=np.zeros(size),
         )
-        super().__init__(items, core, as_source(None, seed), NOT_PRIVATE)
+        super().__init__(items, core, as_source(None, seed, owner=owner), NOT_PRIVATE)

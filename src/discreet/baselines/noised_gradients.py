@@ -61,9 +61,9 @@ class NoisedGradients(FunctionFeedback):
         squared = 8 * M**2 + 2 * size * (8 * M / epsilon) ** 2
         default = math.sqrt(size / 4) / math.sqrt(T * squared)
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
-        (limits, bound), budget = subgradient_limits(-M, M), Budget(epsilon=epsilon)
+        (limits, bound), budget = subgradient_limits(-M, M), Budget.of(owner, epsilon)
         law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
-        words = as_source(source, seed)
+        words = as_source(source, seed, owner=owner)
         promise = budget.guarantee(words, proof="factorisations", local=True)
         core = new_core(
             mechanism=round_noise(size, law),

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable
 
 import numpy as np
 
+from discreet import checks
 from discreet.baselines.no_promise import NOT_PRIVATE
 from discreet.bounds.dual_averaging import bandit_tuning
 from discreet.learners.arguments import cost_interval, keeps_arguments, named_items
@@ -46,8 +47,9 @@ class BanditWithoutNoise(BanditFeedback):
         step: float = STEP,
         seed: Seed | None = None,
     ) -> None:
-        names = named_items("BanditWithoutNoise", items)
-        low, high = cost_interval("BanditWithoutNoise", cost_range, maximize=False)
+        owner = "BanditWithoutNoise"
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize=False)
         a, b = bandit_tuning(len(names), 1.0)
         core = new_bandit_core(
             kind=AsItIs(),
@@ -55,12 +57,12 @@ class BanditWithoutNoise(BanditFeedback):
             high=high,
             units=DEFAULT_UNITS,
             length=1,
-            exploration=a * exploration,
-            step=b * step,
+            exploration=a * checks.positive_number(owner, "exploration", exploration),
+            step=b * checks.positive_number(owner, "step", step),
             prior=1.0,
             start=np.full(len(names), 0.5),
         )
-        super().__init__(names, core, as_source(None, seed), NOT_PRIVATE)
+        super().__init__(names, core, as_source(None, seed, owner=owner), NOT_PRIVATE)
 
 
 class FullInformationWithoutNoise(FunctionFeedback):
@@ -84,8 +86,9 @@ class FullInformationWithoutNoise(FunctionFeedback):
     def __init__(
         self, items: int | Iterable[Hashable], cost_range: tuple[float, float], *, seed: Seed | None = None
     ) -> None:
-        names = named_items("FullInformationWithoutNoise", items)
-        low, high = cost_interval("FullInformationWithoutNoise", cost_range, maximize=False)
+        owner = "FullInformationWithoutNoise"
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize=False)
         limits, bound = subgradient_limits(low, high)
         core = new_batched_core(
             mechanism=no_noise(len(names)),
@@ -96,4 +99,4 @@ class FullInformationWithoutNoise(FunctionFeedback):
             first_spent=ALPHA * squared_gradient(limits, bound) ** 0.5,
             start=np.full(len(names), 0.5),
         )
-        super().__init__(names, core, as_source(None, seed), NOT_PRIVATE)
+        super().__init__(names, core, as_source(None, seed, owner=owner), NOT_PRIVATE)

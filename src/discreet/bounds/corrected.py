@@ -46,6 +46,12 @@ def mean_noise_norm(n: int, T: int, l1: float, l2: float, epsilon: float, noise:
         l2: L2 distance.
         epsilon: Privacy loss.
         noise: Which noise.
+
+    Examples:
+        >>> round(mean_noise_norm(n=4, T=1024, l1=8.0, l2=5.7, epsilon=1.0))
+        826
+        >>> round(mean_noise_norm(n=4, T=1024, l1=8.0, l2=5.7, epsilon=2.0))
+        413
     """
     n, T = sizes("mean_noise_norm", n, T)
     positive("mean_noise_norm", l1=l1, l2=l2, epsilon=epsilon)
@@ -64,6 +70,11 @@ def submod_pftal(n: int, T: int, M: float, epsilon: float, H: float, noise: Nois
 
     Gradients are clipped to |g|_1 <= 4M, so replacing a round moves a node by 8M in L1 and
     4 sqrt(2) M in L2.
+
+    Examples:
+        >>> H = submod_pftal_tuning(4, 10**8, 1.0, 1.0)
+        >>> round(submod_pftal(4, 10**8, 1.0, 1.0, H) / 10**8, 3)  # a round
+        0.121
     """
     n, T = sizes("submod_pftal", n, T)
     positive("submod_pftal", M=M, epsilon=epsilon, H=H)
@@ -74,7 +85,14 @@ def submod_pftal(n: int, T: int, M: float, epsilon: float, H: float, noise: Nois
 
 
 def submod_pftal_tuning(n: int, T: int, M: float, epsilon: float, noise: Noise = "laplace") -> float:
-    """The H that makes `submod_pftal` least: it has the form A / H + B H + constant."""
+    """The H that makes `submod_pftal` least: it has the form A / H + B H + constant.
+
+    Examples:
+        >>> H = submod_pftal_tuning(4, 10**8, 1.0, 1.0)
+        >>> best = submod_pftal(4, 10**8, 1.0, 1.0, H)
+        >>> all(best < submod_pftal(4, 10**8, 1.0, 1.0, other) for other in (0.9 * H, 1.1 * H))
+        True
+    """
     n, T = sizes("submod_pftal_tuning", n, T)
     positive("submod_pftal_tuning", M=M, epsilon=epsilon)
     log = 1 + math.log(T)
@@ -91,6 +109,11 @@ def bandit_submod_pftal(
 
     Given the coins, replacing a round moves one coordinate of the estimate by at most
     4 M (n+1) / gamma, in L1 and in L2 alike.
+
+    Examples:
+        >>> H, gamma = bandit_submod_pftal_tuning(4, 10**12, 1.0, 1.0)
+        >>> round(bandit_submod_pftal(4, 10**12, 1.0, 1.0, H, gamma) / 10**12, 2)  # a round
+        0.05
     """
     n, T = sizes("bandit_submod_pftal", n, T)
     positive("bandit_submod_pftal", M=M, epsilon=epsilon, H=H)
@@ -102,7 +125,14 @@ def bandit_submod_pftal(
 def bandit_submod_pftal_tuning(
     n: int, T: int, M: float, epsilon: float, noise: Noise = "laplace"
 ) -> tuple[float, float]:
-    """The (H, gamma) that make `bandit_submod_pftal` least, gamma on a grid of 1% steps."""
+    """The (H, gamma) that make `bandit_submod_pftal` least, gamma on a grid of 1% steps.
+
+    Examples:
+        >>> H, gamma = bandit_submod_pftal_tuning(4, 10**12, 1.0, 1.0)
+        >>> best = bandit_submod_pftal(4, 10**12, 1.0, 1.0, H, gamma)
+        >>> best < bandit_submod_pftal(4, 10**12, 1.0, 1.0, 1.1 * H, gamma)
+        True
+    """
     n, T = sizes("bandit_submod_pftal_tuning", n, T)
     positive("bandit_submod_pftal_tuning", M=M, epsilon=epsilon)
 

@@ -28,6 +28,11 @@ def bandit_tuning(n: int, second_moment: float) -> tuple[float, float]:
 
     exploration = (n sqrt(12 (n+1) s) / 24)^(2/3) and step = sqrt(exploration / (12 (n+1) s)), where s is the
     second moment of a released number in units of M^2, and the start is the middle of the cube.
+
+    Examples:
+        >>> exploration, step = bandit_tuning(n=4, second_moment=5.0)
+        >>> round(exploration, 2), round(step, 3)
+        (2.03, 0.082)
     """
     n, _ = sizes("bandit_tuning", n, 1)
     positive("bandit_tuning", second_moment=second_moment)
@@ -67,6 +72,11 @@ def bandit_dual_averaging(
         block: Rounds for which a set is held.
         start_range: R; n/8 by default.
         outstanding: How many draws at most are waiting for their costs, independently of these.
+
+    Examples:
+        >>> exploration, step = bandit_tuning(n=4, second_moment=5.0)
+        >>> round(bandit_dual_averaging(4, 10**8, 1.0, 5.0, exploration, step) / 10**8, 3)  # a round
+        0.039
     """
     n, T = sizes("bandit_dual_averaging", n, T)
     positive("bandit_dual_averaging", M=M, second_moment=second_moment, exploration=exploration, step=step)
@@ -121,6 +131,11 @@ def batched(
         start_range: R; n/8 by default.
         first_spent: F.
         adaptive: Whether the adversary sees what was chosen and adapts.
+
+    Examples:
+        >>> bound = batched(n=4, T=10**6, M=1.0, noise_variance=128.0, shortest=8, longest=128)
+        >>> round(bound / 10**6, 3)  # a round
+        0.052
     """
     n, T = sizes("batched", n, T)
     positive("batched", M=M, shortest=shortest, longest=longest, alpha=alpha)
@@ -145,6 +160,11 @@ def tree_dual_averaging(
     """Full information on prefix sums whose noise has this mean variance per coordinate.
 
     R / eta + eta T (4 M^2 + 2 sqrt(2) M sqrt(n variance)), with R = n/8 by default. The adversary may adapt.
+
+    Examples:
+        >>> eta = tree_step(n=4, T=10**6, M=1.0, variance=1e4)
+        >>> round(tree_dual_averaging(4, 10**6, 1.0, 1e4, eta) / 10**6, 3)  # a round
+        0.034
     """
     n, T = sizes("tree_dual_averaging", n, T)
     positive("tree_dual_averaging", M=M, eta=eta)
@@ -156,6 +176,12 @@ def tree_step(n: int, T: int, M: float, variance: float, *, start_range: float |
     """The eta that makes `tree_dual_averaging` least.
 
     From the middle of the cube the bound is then M sqrt(2 n T) sqrt(1 + sqrt(n variance) / (sqrt(2) M)).
+
+    Examples:
+        >>> eta = tree_step(n=4, T=10**6, M=1.0, variance=1e4)
+        >>> best = tree_dual_averaging(4, 10**6, 1.0, 1e4, eta)
+        >>> all(best < tree_dual_averaging(4, 10**6, 1.0, 1e4, other) for other in (0.9 * eta, 1.1 * eta))
+        True
     """
     n, T = sizes("tree_step", n, T)
     positive("tree_step", M=M)

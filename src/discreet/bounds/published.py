@@ -14,6 +14,10 @@ def ftal(T: int, L: float, H: float, D: float) -> float:
     """Follow the approximate leader without noise: 2 (L + H D)^2 ln T / H.
 
     For H-strongly convex, L-Lipschitz losses on a set of diameter D.
+
+    Examples:
+        >>> round(ftal(T=1000, L=1.0, H=1.0, D=1.0), 1)
+        55.3
     """
     _, T = sizes("ftal", 1, T)
     positive("ftal", L=L, H=H, D=D)
@@ -21,7 +25,12 @@ def ftal(T: int, L: float, H: float, D: float) -> float:
 
 
 def ftal_tuning(L: float, D: float) -> float:
-    """The H that makes `ftal` and `pftal` least where it may be chosen: L / D."""
+    """The H that makes `ftal` and `pftal` least where it may be chosen: L / D.
+
+    Examples:
+        >>> ftal_tuning(L=2.0, D=4.0)
+        0.5
+    """
     positive("ftal_tuning", L=L, D=D)
     return L / D
 
@@ -32,6 +41,11 @@ def pftal(n: int, T: int, L: float, H: float, D: float, epsilon: float) -> float
     The lemma's constant rests on three slips (erratum E4): the norm of the noise has mean n * scale,
     a tree has log2 T levels and not ln T, and the sum of 1/t exceeds ln T. It also takes the
     sensitivity of adding a round, not of replacing one (E3).
+
+    Examples:
+        >>> private = pftal(5, 10_000, L=1.0, H=1.0, D=1.0, epsilon=1.0)
+        >>> round(private / ftal(10_000, L=1.0, H=1.0, D=1.0))  # so many times the bound without privacy
+        560
     """
     n, T = sizes("pftal", n, T)
     positive("pftal", L=L, H=H, D=D, epsilon=epsilon)
@@ -39,7 +53,12 @@ def pftal(n: int, T: int, L: float, H: float, D: float, epsilon: float) -> float
 
 
 def submod_pftal_stated_H(n: int, T: int, M: float) -> float:
-    """The H of the full-information theorem, M sqrt(T) / sqrt(n), which erratum E2 refutes."""
+    """The H of the full-information theorem, M sqrt(T) / sqrt(n), which erratum E2 refutes.
+
+    Examples:
+        >>> submod_pftal_stated_H(n=4, T=10_000, M=1.0)
+        50.0
+    """
     n, T = sizes("submod_pftal_stated_H", n, T)
     positive("submod_pftal_stated_H", M=M)
     return M * math.sqrt(T) / math.sqrt(n)
@@ -49,6 +68,10 @@ def submod_pftal_claimed(n: int, T: int, M: float, epsilon: float) -> float:
     """The rate that the full-information theorem claims, n^1.5 M sqrt(T) / epsilon, without logarithms.
 
     Not a bound: with the theorem's H the regret is linear (E2).
+
+    Examples:
+        >>> submod_pftal_claimed(n=4, T=10_000, M=1.0, epsilon=1.0)
+        800.0
     """
     n, T = sizes("submod_pftal_claimed", n, T)
     positive("submod_pftal_claimed", M=M, epsilon=epsilon)
@@ -59,6 +82,12 @@ def submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: float) -
     """What the full-information proof gives for any H once its lost factor T is put back (E2).
 
     pftal with L = 4M + H sqrt(n) on a cube of diameter sqrt(n), plus T H n / 2.
+
+    Examples:
+        >>> T = 10**6
+        >>> H = submod_pftal_stated_H(4, T, 1.0)
+        >>> submod_pftal_published(4, T, 1.0, 1.0, H) > 2 * T  # costs in [-1, 1]: no regret is that large
+        True
     """
     n, T = sizes("submod_pftal_published", n, T)
     positive("submod_pftal_published", M=M, epsilon=epsilon, H=H)
@@ -67,7 +96,14 @@ def submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: float) -
 
 
 def submod_pftal_published_tuning(n: int, T: int, M: float, epsilon: float) -> float:
-    """The H that makes `submod_pftal_published` least: it has the form A / H + B H + constant."""
+    """The H that makes `submod_pftal_published` least: it has the form A / H + B H + constant.
+
+    Examples:
+        >>> H = submod_pftal_published_tuning(4, 10**6, 1.0, 1.0)
+        >>> best = submod_pftal_published(4, 10**6, 1.0, 1.0, H)
+        >>> all(best < submod_pftal_published(4, 10**6, 1.0, 1.0, other) for other in (0.9 * H, 1.1 * H))
+        True
+    """
     n, T = sizes("submod_pftal_published_tuning", n, T)
     positive("submod_pftal_published_tuning", M=M, epsilon=epsilon)
     log = math.log(max(T, 2))
@@ -80,6 +116,12 @@ def bandit_submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: f
 
     It assumes noise of the size that TBAP would add for L = 4M + 2 H sqrt(n), which is far too little
     for privacy (E1).
+
+    Examples:
+        >>> H, gamma = bandit_submod_pftal_stated_tuning(4, 10**8, 1.0)
+        >>> bound = bandit_submod_pftal_published(4, 10**8, 1.0, 1.0, H, gamma)
+        >>> round(bound / 10**8, 2)  # a round, where costs lie in [-1, 1]
+        6.23
     """
     n, T = sizes("bandit_submod_pftal_published", n, T)
     positive("bandit_submod_pftal_published", M=M, epsilon=epsilon, H=H)
@@ -95,6 +137,10 @@ def bandit_submod_pftal_stated_tuning(n: int, T: int, M: float) -> tuple[float, 
     """The (H, gamma) of the bandit theorem: M / (sqrt(n) T^(1/4)) and n / T^(1/4).
 
     The second is a probability only for T >= n^4 (E6); it is returned as it is.
+
+    Examples:
+        >>> bandit_submod_pftal_stated_tuning(n=4, T=10_000, M=1.0)
+        (0.05, 0.4)
     """
     n, T = sizes("bandit_submod_pftal_stated_tuning", n, T)
     positive("bandit_submod_pftal_stated_tuning", M=M)
@@ -105,6 +151,13 @@ def bandit_submod_pftal_published_tuning(n: int, T: int, M: float, epsilon: floa
     """The (H, gamma) that make `bandit_submod_pftal_published` least, gamma on a grid of 1% steps.
 
     For fixed gamma the bound is A / H + B H + constant.
+
+    Examples:
+        >>> H, gamma = bandit_submod_pftal_published_tuning(4, 10**8, 1.0, 1.0)
+        >>> stated = bandit_submod_pftal_stated_tuning(4, 10**8, 1.0)
+        >>> bound = bandit_submod_pftal_published
+        >>> bound(4, 10**8, 1.0, 1.0, H, gamma) < bound(4, 10**8, 1.0, 1.0, *stated)
+        True
     """
     n, T = sizes("bandit_submod_pftal_published_tuning", n, T)
     positive("bandit_submod_pftal_published_tuning", M=M, epsilon=epsilon)

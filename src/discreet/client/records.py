@@ -25,6 +25,11 @@ class Decision:
         id: Under which to tell what it cost.
         subset: The items.
         learner: Whose decision it is.
+
+    Examples:
+        >>> decision = Decision("d-1", frozenset({"tea"}), learner="shop")
+        >>> "tea" in decision.subset
+        True
     """
 
     id: str
@@ -42,6 +47,10 @@ class Feedback:
         released: Bandits: the bit, if you randomised it yourself.
         function: Full information: a set function, or its JSON description. Private.
         person: An opaque id; the service keeps a keyed hash of it.
+
+    Examples:
+        >>> Feedback("d-1", 0.7, person="ann")  # nothing private is shown
+        Feedback('d-1', ...)
     """
 
     decision: Decision | str
@@ -62,7 +71,13 @@ class Feedback:
 
 @dataclasses.dataclass(frozen=True)
 class Counts:
-    """How much happened to a learner."""
+    """How much happened to a learner.
+
+    Examples:
+        >>> counts = Counts(asked=10, told=7, expired=1, pending=2)
+        >>> counts.told / counts.asked
+        0.7
+    """
 
     asked: int
     told: int
@@ -88,6 +103,15 @@ class Learner:
         mean: The mean cost or reward as far as it was released.
         noise_variance: Of one released number.
         counts: How much happened.
+
+    Examples:
+        >>> counts = Counts(asked=121, told=120, expired=0, pending=1)
+        >>> learner = Learner(
+        ...     "shop", 1, "bandit", ("tea", "milk"), 1.0, (0.0, 1.0), False, 1, None, 3600.0, "active",
+        ...     point=(0.9, 0.2), rounds=120, mean=0.4, noise_variance=1.2, counts=counts,
+        ... )
+        >>> learner.chosen
+        frozenset({'tea'})
     """
 
     name: str
@@ -130,6 +154,12 @@ class Population:
         limit: In all; None for no limit.
         spent: So far, archived learners included.
         learners: Name, epoch and epsilon of each.
+
+    Examples:
+        >>> learners = (("shop", 1, 1.0), ("mail", 1, 0.5))
+        >>> people = Population("customers", limit=3.0, spent=1.5, learners=learners)
+        >>> people.limit - people.spent  # for learners to come
+        1.5
     """
 
     name: str

@@ -9,6 +9,7 @@ the learner does.
 from discreet.environments.against_the_point import AgainstThePoint
 from discreet.environments.basket_customers import customers_from_baskets
 from discreet.environments.basket_files import read_baskets, read_invoices
+from discreet.environments.bought import baskets, invoices
 from discreet.environments.concave_pools import concave_with_prices
 from discreet.environments.coverage_pools import coverage_with_prices
 from discreet.environments.customers import Customers, CustomerStream
@@ -23,7 +24,6 @@ from discreet.environments.pool import Pool
 from discreet.environments.registry import (
     ENVIRONMENTS,
     adversary,
-    baskets,
     checkout,
     concave,
     coverage,
@@ -32,7 +32,6 @@ from discreet.environments.registry import (
     find,
     has_size,
     image_cuts,
-    invoices,
     lower_bound,
     modular,
     priced_cuts,

@@ -23,6 +23,7 @@ def customers_from_baskets(
     price: float | None = None,
     bonus: float = 1.0,
     pairs: int | None = None,
+    owner: str = "customers_from_baskets",
 ) -> tuple[tuple[str, ...], Customers]:
     """The n items that are in most baskets, and for every basket a customer who wants what is in it.
 
@@ -43,6 +44,7 @@ def customers_from_baskets(
         price: What showing an item costs; by the rule above if not given.
         bonus: What a complete pair is worth, where an item is worth 1.
         pairs: How many pairs count, the most frequent ones; n by default.
+        owner: Whose arguments these are, for messages.
 
     Returns:
         The items' names, most frequent first, and the customers in the order of the baskets.
@@ -54,7 +56,6 @@ def customers_from_baskets(
         >>> round(people.function(0)([0]), 3), round(people.function(0)([0, 1]), 3)
         (0.042, -0.25)
     """
-    owner = "customers_from_baskets"
     n = checks.integer(owner, "n", n, 1)
     bonus = checks.finite_number(owner, "bonus", bonus)
     if bonus < 0:

@@ -17,6 +17,7 @@ def concave_with_prices(
     bias: float = 1.0,
     spread: float = 1.0,
     seed: int = 0,
+    owner: str = "concave_with_prices",
 ) -> Pool:
     """A pool of concave functions of the number of items, with prices, each scaled so that it fills [-1, 1].
 
@@ -32,6 +33,7 @@ def concave_with_prices(
         bias: The mean price of odd items; even items have minus this.
         spread: The standard deviation of the normal prices.
         seed: Of the functions; the rounds are drawn with seed + 1000.
+        owner: Whose arguments these are, for messages.
 
     Examples:
         >>> pool = concave_with_prices(4, rounds=1000, seed=0)
@@ -41,10 +43,10 @@ def concave_with_prices(
         >>> sorted(minimize(pool.total).set)
         [0, 2]
     """
-    if checks.finite_number("concave_with_prices", "height", height) < 0:
-        raise checks.complaint("concave_with_prices", "height", "a nonnegative number", height)
+    if checks.finite_number(owner, "height", height) < 0:
+        raise checks.complaint(owner, "height", "a nonnegative number", height)
     return priced_pool(
-        "concave_with_prices",
+        owner,
         lambda rng, n: _random_concave(rng, n, height),
         n,
         rounds,

@@ -18,6 +18,7 @@ def coverage_with_prices(
     bias: float = 1.0,
     spread: float = 1.0,
     seed: int = 0,
+    owner: str = "coverage_with_prices",
 ) -> Pool:
     """A pool of random coverage functions with rewards and prices, each scaled so that it fills [-1, 1].
 
@@ -34,6 +35,7 @@ def coverage_with_prices(
         bias: The mean price of odd items; even items have minus this.
         spread: The standard deviation of the normal prices.
         seed: Of the functions; the rounds are drawn with seed + 1000.
+        owner: Whose arguments these are, for messages.
 
     Examples:
         >>> pool = coverage_with_prices(4, rounds=1000, seed=0)
@@ -43,10 +45,10 @@ def coverage_with_prices(
         >>> sorted(minimize(pool.total).set)
         [0, 2]
     """
-    targets = checks.integer("coverage_with_prices", "targets", targets, 1)
-    covered = checks.unit_number("coverage_with_prices", "covered", covered)
+    targets = checks.integer(owner, "targets", targets, 1)
+    covered = checks.unit_number(owner, "covered", covered)
     return priced_pool(
-        "coverage_with_prices",
+        owner,
         lambda rng, n: _random_coverage(rng, n, targets, covered),
         n,
         rounds,

@@ -17,6 +17,7 @@ def cuts_with_prices(
     bias: float = 1.0,
     spread: float = 1.0,
     seed: int = 0,
+    owner: str = "cuts_with_prices",
 ) -> Pool:
     """A pool of random directed cuts with prices, each shifted and scaled so that its values fill [-1, 1].
 
@@ -28,6 +29,7 @@ def cuts_with_prices(
         bias: The mean price of odd items; even items have minus this.
         spread: The standard deviation of the normal prices.
         seed: Of the functions; the rounds are drawn with seed + 1000.
+        owner: Whose arguments these are, for messages.
 
     Examples:
         >>> pool = cuts_with_prices(4, rounds=10, seed=0)
@@ -37,9 +39,9 @@ def cuts_with_prices(
         >>> float(values.min().round(12)), float(values.max().round(12))
         (-1.0, 1.0)
     """
-    edge = checks.unit_number("cuts_with_prices", "edge", edge)
+    edge = checks.unit_number(owner, "edge", edge)
     return priced_pool(
-        "cuts_with_prices",
+        owner,
         lambda rng, n: _random_cut(rng, n, edge),
         n,
         rounds,

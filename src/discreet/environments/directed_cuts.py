@@ -31,6 +31,7 @@ class DirectedCuts(Stream):
         rounds: How many rounds to draw.
         favoured: The probability of the round being given to the edge (0, 1).
         seed: Of the draws.
+        owner: Whose arguments these are, for messages.
 
     Examples:
         >>> stream = DirectedCuts(3, rounds=100, favoured=1.0, seed=0)
@@ -38,11 +39,13 @@ class DirectedCuts(Stream):
         (100.0, -100.0, -100.0)
     """
 
-    def __init__(self, n: int, rounds: int, favoured: float = 0.0, seed: int = 0) -> None:
-        self.n = checks.integer("DirectedCuts", "n", n, 2)
-        self.rounds = checks.integer("DirectedCuts", "rounds", rounds, 1)
-        favoured = checks.unit_number("DirectedCuts", "favoured", favoured)
-        generator = np.random.default_rng(checks.integer("DirectedCuts", "seed", seed, 0))
+    def __init__(
+        self, n: int, rounds: int, favoured: float = 0.0, seed: int = 0, *, owner: str = "DirectedCuts"
+    ) -> None:
+        self.n = checks.integer(owner, "n", n, 2)
+        self.rounds = checks.integer(owner, "rounds", rounds, 1)
+        favoured = checks.unit_number(owner, "favoured", favoured)
+        generator = np.random.default_rng(checks.integer(owner, "seed", seed, 0))
         tails = generator.integers(self.n, size=self.rounds)
         heads = generator.integers(self.n - 1, size=self.rounds)
         heads += heads >= tails  # skips the tail itself

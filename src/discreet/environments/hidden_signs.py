@@ -20,6 +20,7 @@ class HiddenSigns(SignedItemStream):
         rounds: How many rounds to draw.
         strength: The constant in the gap.
         seed: Of the hidden set and the draws.
+        owner: Whose arguments these are, for messages.
 
     Attributes:
         hidden: The hidden set.
@@ -41,8 +42,9 @@ class HiddenSigns(SignedItemStream):
         (0.1, [1, 2, 3])
     """
 
-    def __init__(self, n: int, rounds: int, *, strength: float = 0.5, seed: int = 0) -> None:
-        owner = "HiddenSigns"
+    def __init__(
+        self, n: int, rounds: int, *, strength: float = 0.5, seed: int = 0, owner: str = "HiddenSigns"
+    ) -> None:
         self.n = checks.integer(owner, "n", n, 1)
         self.rounds = checks.integer(owner, "rounds", rounds, 1)
         self.gap = min(

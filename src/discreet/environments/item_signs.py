@@ -44,6 +44,7 @@ class ItemSigns(SignedItemStream):
         rounds: How many rounds to draw.
         gap: From 0 (signs are fair coins) to 1 (the best set costs -1 in every round).
         seed: Of the draws.
+        owner: Whose arguments these are, for messages.
 
     Examples:
         >>> stream = ItemSigns(5, rounds=100, gap=1.0, seed=0)
@@ -51,11 +52,11 @@ class ItemSigns(SignedItemStream):
         -100.0
     """
 
-    def __init__(self, n: int, rounds: int, gap: float, seed: int = 0) -> None:
-        self.n = checks.integer("ItemSigns", "n", n, 1)
-        self.rounds = checks.integer("ItemSigns", "rounds", rounds, 1)
-        gap = checks.unit_number("ItemSigns", "gap", gap)
-        generator = np.random.default_rng(checks.integer("ItemSigns", "seed", seed, 0))
+    def __init__(self, n: int, rounds: int, gap: float, seed: int = 0, *, owner: str = "ItemSigns") -> None:
+        self.n = checks.integer(owner, "n", n, 1)
+        self.rounds = checks.integer(owner, "rounds", rounds, 1)
+        gap = checks.unit_number(owner, "gap", gap)
+        generator = np.random.default_rng(checks.integer(owner, "seed", seed, 0))
         items = generator.integers(self.n, size=self.rounds)
         self.compiled = SignedItems(items, random_signs(items % 2 == 0, gap, generator))
 

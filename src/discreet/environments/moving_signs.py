@@ -20,6 +20,7 @@ class MovingSigns(SignedItemStream):
         gap: From 0 (signs are fair coins) to 1 (the best set of the time costs -1 in every round).
         turns: How often the run moves around the ring.
         seed: Of the draws.
+        owner: Whose arguments these are, for messages.
 
     Examples:
         >>> stream = MovingSigns(6, rounds=60_000, gap=1.0, turns=0.5, seed=0)
@@ -31,8 +32,16 @@ class MovingSigns(SignedItemStream):
         [1, 2, 3]
     """
 
-    def __init__(self, n: int, rounds: int, gap: float, *, turns: float = 0.5, seed: int = 0) -> None:
-        owner = "MovingSigns"
+    def __init__(
+        self,
+        n: int,
+        rounds: int,
+        gap: float,
+        *,
+        turns: float = 0.5,
+        seed: int = 0,
+        owner: str = "MovingSigns",
+    ) -> None:
         self.n = checks.integer(owner, "n", n, 2)
         self.rounds = checks.integer(owner, "rounds", rounds, 1)
         gap = checks.unit_number(owner, "gap", gap)

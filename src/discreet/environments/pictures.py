@@ -46,6 +46,7 @@ class NoisyPictures(Stream):
         smooth: What it costs to part two neighbours.
         pictures: How many pictures there are; every round has one of them.
         seed: Of the pictures and the rounds.
+        owner: Whose arguments these are, for messages.
 
     Attributes:
         shape: The pixels of the shape.
@@ -70,8 +71,8 @@ class NoisyPictures(Stream):
         smooth: float = 0.25,
         pictures: int = 256,
         seed: int = 0,
+        owner: str = "NoisyPictures",
     ) -> None:
-        owner = "NoisyPictures"
         width, height = checks.integer(owner, "width", width, 1), checks.integer(owner, "height", height, 1)
         self.n = checks.integer(owner, "number of pixels", width * height, 2)
         self.rounds = checks.integer(owner, "rounds", rounds, 1)

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import os
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from discreet import checks
 from discreet.environments.against_the_point import AgainstThePoint
-from discreet.environments.basket_customers import customers_from_baskets
-from discreet.environments.basket_files import Path, read_baskets, read_invoices
+from discreet.environments.bought import baskets, invoices
 from discreet.environments.concave_pools import concave_with_prices
 from discreet.environments.coverage_pools import coverage_with_prices
-from discreet.environments.customers import CustomerStream
 from discreet.environments.cut_pools import cuts_with_prices
 from discreet.environments.directed_cuts import DirectedCuts
 from discreet.environments.environment import Environment
@@ -31,10 +26,15 @@ from discreet.errors import InvalidArgument
 
 
 def modular(n: int = 8, gap: float = 0.5) -> Environment:
-    """Each round one item matters; the best set takes every other item, by a gap."""
+    """Each round one item matters; the best set takes every other item, by a gap.
+
+    Examples:
+        >>> modular(n=4, gap=1.0).stream(100).total([0, 2])  # costs -1 in every round
+        -100.0
+    """
     return Environment(
         "modular",
-        lambda rounds, seed: ItemSigns(n, rounds, gap, seed=seed),
+        lambda rounds, seed: ItemSigns(n, rounds, gap, seed=seed, owner="modular"),
         _numbers("modular", n),
         (-1.0, 1.0),
         "Each round concerns one item; every other item is worth taking.",
@@ -43,10 +43,15 @@ def modular(n: int = 8, gap: float = 0.5) -> Environment:
 
 
 def cuts(n: int = 8, favoured: float = 0.0) -> Environment:
-    """Each round one directed edge is cut or not; the empty and the full set are best."""
+    """Each round one directed edge is cut or not; the empty and the full set are best.
+
+    Examples:
+        >>> [cuts(n=4).stream(100).total(taken) for taken in ([], range(4))]
+        [-100.0, -100.0]
+    """
     return Environment(
         "cuts",
-        lambda rounds, seed: DirectedCuts(n, rounds, favoured, seed=seed),
+        lambda rounds, seed: DirectedCuts(n, rounds, favoured, seed=seed, owner="cuts"),
         _numbers("cuts", n, 2),
         (-1.0, 1.0),
         "Each round one directed edge must not be cut; taking nothing and taking all are best.",
@@ -55,10 +60,18 @@ def cuts(n: int = 8, favoured: float = 0.0) -> Environment:
 
 
 def priced_cuts(n: int = 8, edge: float = 0.2, bias: float = 1.0, spread: float = 1.0) -> Environment:
-    """Random cuts with prices; the best set is neither empty nor full. At most 16 items."""
+    """Random cuts with prices; the best set is neither empty nor full. At most 16 items.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> sorted(minimize(priced_cuts(n=4).stream(1000).total).set)
+        [0, 2]
+    """
     return Environment(
         "priced-cuts",
-        lambda rounds, seed: cuts_with_prices(n, rounds, edge=edge, bias=bias, spread=spread, seed=seed),
+        lambda rounds, seed: cuts_with_prices(
+            n, rounds, edge=edge, bias=bias, spread=spread, seed=seed, owner="priced-cuts"
+        ),
         _numbers("priced-cuts", n, 1, MOST_ITEMS),
         (-1.0, 1.0),
         "Random cuts with prices; the best set is neither empty nor full.",
@@ -69,12 +82,25 @@ def priced_cuts(n: int = 8, edge: float = 0.2, bias: float = 1.0, spread: float 
 def coverage(
     n: int = 8, targets: int = 12, covered: float = 0.3, bias: float = 1.0, spread: float = 1.0
 ) -> Environment:
-    """Items share what must be paid for once; the best set is neither empty nor full. At most 16 items."""
+    """Items share what must be paid for once; the best set is neither empty nor full. At most 16 items.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> sorted(minimize(coverage(n=4).stream(1000).total).set)
+        [0, 2]
+    """
     parameters = {"targets": targets, "covered": covered, "bias": bias, "spread": spread}
     return Environment(
         "coverage",
         lambda rounds, seed: coverage_with_prices(
-            n, rounds, targets=targets, covered=covered, bias=bias, spread=spread, seed=seed
+            n,
+            rounds,
+            targets=targets,
+            covered=covered,
+            bias=bias,
+            spread=spread,
+            seed=seed,
+            owner="coverage",
         ),
         _numbers("coverage", n, 1, MOST_ITEMS),
         (-1.0, 1.0),
@@ -84,11 +110,17 @@ def coverage(
 
 
 def concave(n: int = 8, height: float = 2.0, bias: float = 1.0, spread: float = 1.0) -> Environment:
-    """A concave function of the number of items plus prices. At most 16 items."""
+    """A concave function of the number of items plus prices. At most 16 items.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> sorted(minimize(concave(n=4).stream(1000).total).set)
+        [0, 2]
+    """
     return Environment(
         "concave",
         lambda rounds, seed: concave_with_prices(
-            n, rounds, height=height, bias=bias, spread=spread, seed=seed
+            n, rounds, height=height, bias=bias, spread=spread, seed=seed, owner="concave"
         ),
         _numbers("concave", n, 1, MOST_ITEMS),
         (-1.0, 1.0),
@@ -109,8 +141,13 @@ def checkout(
         price: What showing every item costs, at most 1; all wishes of a customer together are worth 1.
         popular: The probability that a wish concerns what is popular.
         customers: How many customers are drawn; every round one of them comes.
+
+    Examples:
+        >>> checkout(n=4).items
+        ('bread', 'butter', 'pasta', 'sauce')
     """
-    made = Shop(n, shop, price=price, popular=popular)
+    shop = checks.integer("checkout", "shop", shop, 0)
+    made = Shop(n, shop, price=price, popular=popular, owner="checkout")
     return Environment(
         "checkout",
         lambda rounds, seed: made.stream(rounds, seed, customers=customers),
@@ -121,63 +158,28 @@ def checkout(
     )
 
 
-def baskets(
-    path: Path, n: int = 10, price: float | None = None, bonus: float = 1.0, pairs: int | None = None
-) -> Environment:
-    """What people bought, in the order of time, as customers: one basket a line, items separated by commas.
-
-    See :func:`customers_from_baskets` for the costs. Items, pairs, price and so the range are chosen by
-    looking at the data. That is not private: it is for experiments only.
-
-    Args:
-        path: The file, plain or gzipped.
-        n: How many items to offer, the most frequent ones.
-        price: What showing an item costs; set from the data if not given.
-        bonus: What a complete pair is worth, where an item is worth 1.
-        pairs: How many pairs count, the most frequent ones; n by default.
-    """
-    return _bought("baskets", path, read_baskets(path), n, price, bonus, pairs)
-
-
-def invoices(
-    path: Path,
-    n: int = 10,
-    price: float | None = None,
-    bonus: float = 1.0,
-    pairs: int | None = None,
-    invoice: str = "InvoiceNo",
-    item: str = "StockCode",
-    quantity: str = "Quantity",
-) -> Environment:
-    """What people bought, in the order of time, as customers: a CSV file with a header and an item a line.
-
-    See :func:`customers_from_baskets` for the costs. Items, pairs, price and so the range are chosen by
-    looking at the data. That is not private: it is for experiments only.
-
-    Args:
-        path: The file, plain or gzipped.
-        n: How many items to offer, the most frequent ones.
-        price: What showing an item costs; set from the data if not given.
-        bonus: What a complete pair is worth, where an item is worth 1.
-        pairs: How many pairs count, the most frequent ones; n by default.
-        invoice: The column of invoice numbers.
-        item: The column of items.
-        quantity: The column of quantities, if there is one; returned goods are left out.
-    """
-    bought = read_invoices(path, invoice=invoice, item=item, quantity=quantity)
-    return _bought("invoices", path, bought, n, price, bonus, pairs)
-
-
 def image_cuts(
     width: int = 6, height: int = 6, noise: float = 1.0, smooth: float = 0.25, pictures: int = 256
 ) -> Environment:
-    """Noisy pictures of one shape; the best set of pixels is that shape. Items are (row, column)."""
+    """Noisy pictures of one shape; the best set of pixels is that shape. Items are (row, column).
+
+    Examples:
+        >>> image_cuts(width=2, height=1).items
+        ((0, 0), (0, 1))
+    """
     width = checks.integer("image-cuts", "width", width, 1)
     height = checks.integer("image-cuts", "height", height, 1)
     return Environment(
         "image-cuts",
         lambda rounds, seed: NoisyPictures(
-            width, height, rounds, noise=noise, smooth=smooth, pictures=pictures, seed=seed
+            width,
+            height,
+            rounds,
+            noise=noise,
+            smooth=smooth,
+            pictures=pictures,
+            seed=seed,
+            owner="image-cuts",
         ),
         tuple(itertools.product(range(height), range(width))),
         (-1.0, 1.0),
@@ -187,10 +189,18 @@ def image_cuts(
 
 
 def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Environment:
-    """Random cuts with prices, whose best set changes at half time. At most 16 items."""
+    """Random cuts with prices, whose best set changes at half time. At most 16 items.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> sorted(minimize(switching(n=4).stream(2000).total_until(1000)).set)
+        [0, 2]
+    """
     return Environment(
         "switching",
-        lambda rounds, seed: switching_cuts(n, rounds, bias=bias, later_bias=later_bias, seed=seed),
+        lambda rounds, seed: switching_cuts(
+            n, rounds, bias=bias, later_bias=later_bias, seed=seed, owner="switching"
+        ),
         _numbers("switching", n, 1, MOST_ITEMS),
         (-1.0, 1.0),
         "Random cuts with prices; at half time the other items become worth taking, half as clearly.",
@@ -199,10 +209,15 @@ def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Enviro
 
 
 def drifting(n: int = 8, gap: float = 0.5, turns: float = 0.5) -> Environment:
-    """Each round one item matters; the best set moves on all the time."""
+    """Each round one item matters; the best set moves on all the time.
+
+    Examples:
+        >>> drifting(n=4, gap=1.0, turns=0.5).stream(1000).total_until(100)([0, 1])
+        -100.0
+    """
     return Environment(
         "drifting",
-        lambda rounds, seed: MovingSigns(n, rounds, gap, turns=turns, seed=seed),
+        lambda rounds, seed: MovingSigns(n, rounds, gap, turns=turns, seed=seed, owner="drifting"),
         _numbers("drifting", n, 2),
         (-1.0, 1.0),
         "Each round concerns one item; those worth taking are a run that moves around a ring.",
@@ -214,10 +229,14 @@ def lower_bound(n: int = 8, strength: float = 0.5) -> Environment:
     """Nearly fair signs that favour a hidden set: every learner's expected regret is at least 0.23 sqrt(n T).
 
     That holds for the default strength; see :class:`HiddenSigns` for why.
+
+    Examples:
+        >>> lower_bound(n=4).stream(100).gap  # half of sqrt(n / rounds)
+        0.1
     """
     return Environment(
         "lower-bound",
-        lambda rounds, seed: HiddenSigns(n, rounds, strength=strength, seed=seed),
+        lambda rounds, seed: HiddenSigns(n, rounds, strength=strength, seed=seed, owner="lower-bound"),
         _numbers("lower-bound", n),
         (-1.0, 1.0),
         "Nearly fair signs favour a hidden set, so little that no learner can find it in time.",
@@ -226,7 +245,13 @@ def lower_bound(n: int = 8, strength: float = 0.5) -> Environment:
 
 
 def adversary(n: int = 8) -> Environment:
-    """An adversary that sets the sign of a random item against the learner's point."""
+    """An adversary that sets the sign of a random item against the learner's point.
+
+    Examples:
+        >>> from discreet import baselines, simulation
+        >>> simulation.regret(baselines.FixedSet(4, [0, 2]), adversary(n=4).stream(100))  # paid 1 a round
+        200.0
+    """
     return Environment(
         "adversary",
         lambda rounds, seed: AgainstThePoint(n, rounds, seed=seed),
@@ -239,29 +264,6 @@ def adversary(n: int = 8) -> Environment:
 def _numbers(name: str, n: int, least: int = 1, most: int | None = None) -> tuple[int, ...]:
     """Items that are called 0, 1, ..., as many as the environment can have."""
     return tuple(range(checks.integer(name, "n", n, least, most)))
-
-
-def _bought(
-    name: str,
-    path: Path,
-    bought: list[tuple[str, ...]],
-    n: int,
-    price: float | None,
-    bonus: float,
-    pairs: int | None,
-) -> Environment:
-    items, people = customers_from_baskets(bought, n, price=price, bonus=bonus, pairs=pairs)
-    used = {"price": float(people.prices[0]), "bonus": bonus, "pairs": n if pairs is None else pairs}
-    return Environment(
-        name,
-        lambda rounds, seed: CustomerStream(people, np.arange(rounds)),
-        items,
-        people.cost_range,
-        "What people bought, one basket a round, in the order of time.",
-        {"path": os.fspath(path), **used},
-        most_rounds=len(people),
-        fixed=True,
-    )
 
 
 #: Name -> the function that makes the environment.
@@ -305,5 +307,10 @@ def find(name: str, **parameters: Any) -> Environment:
 
 
 def has_size(name: str) -> bool:
-    """Whether a stream takes a number of items `n`; pictures have a width and a height instead."""
+    """Whether a stream takes a number of items `n`; pictures have a width and a height instead.
+
+    Examples:
+        >>> has_size("modular"), has_size("image-cuts")
+        (True, False)
+    """
     return name not in ENVIRONMENTS or "n" in inspect.signature(ENVIRONMENTS[name]).parameters

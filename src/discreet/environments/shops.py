@@ -41,6 +41,7 @@ class Shop:
         seed: Of the shop: of what is popular, and of the prices.
         price: What showing every item costs; at most 1.
         popular: The probability that a wish concerns a popular theme.
+        owner: Whose arguments these are, for messages.
 
     Attributes:
         names: Of the items: groceries, and numbers where these do not suffice.
@@ -58,11 +59,14 @@ class Shop:
         100
     """
 
-    def __init__(self, n: int, seed: int = 0, *, price: float = 1.0, popular: float = 0.9) -> None:
-        self.n = checks.integer("Shop", "n", n, 2)
-        rng = np.random.default_rng(checks.integer("Shop", "seed", seed, 0))
-        self.price = checks.unit_number("Shop", "price", price)
-        self.popular = checks.unit_number("Shop", "popular", popular)
+    def __init__(
+        self, n: int, seed: int = 0, *, price: float = 1.0, popular: float = 0.9, owner: str = "Shop"
+    ) -> None:
+        self._owner = owner
+        self.n = checks.integer(owner, "n", n, 2)
+        rng = np.random.default_rng(checks.integer(owner, "seed", seed, 0))
+        self.price = checks.unit_number(owner, "price", price)
+        self.popular = checks.unit_number(owner, "popular", popular)
         size = min(3, self.n // 2)
         self.themes = tuple(tuple(range(k, min(k + size, self.n))) for k in range(0, self.n, size))
         self.names = _names(self.n, size)
@@ -81,8 +85,8 @@ class Shop:
 
     def customers(self, count: int, seed: int = 0) -> Customers:
         """So many customers, drawn independently."""
-        count = checks.integer("Shop", "customers", count, 1)
-        rng = np.random.default_rng(checks.integer("Shop", "seed", seed, 0))
+        count = checks.integer(self._owner, "customers", count, 1)
+        rng = np.random.default_rng(checks.integer(self._owner, "seed", seed, 0))
         groups = [
             group
             for theme in self.themes
@@ -116,9 +120,9 @@ class Shop:
 
     def stream(self, rounds: int, seed: int = 0, *, customers: int = 512) -> CustomerStream:
         """Draw customers, and then for every round one of them."""
-        rounds = checks.integer("Shop", "rounds", rounds, 1)
+        rounds = checks.integer(self._owner, "rounds", rounds, 1)
         people = self.customers(customers, seed)
-        rng = np.random.default_rng([checks.integer("Shop", "seed", seed, 0), 1])
+        rng = np.random.default_rng([checks.integer(self._owner, "seed", seed, 0), 1])
         choice: IntArray = rng.integers(len(people), size=rounds)
         return CustomerStream(people, choice)
 

@@ -15,12 +15,29 @@ from discreet.set_functions import SetFunction, Sum
 
 @generic
 def chain_costs(stream: Any, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may look at x."""
+    """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may look at x.
+
+    Examples:
+        >>> import numpy as np
+        >>> from discreet.environments import ItemSigns
+        >>> stream, costs = ItemSigns(3, rounds=5, gap=1.0).compiled, np.empty(4)
+        >>> chain_costs(stream, 0, np.full(3, 0.5), np.array([2, 1, 0]), costs)
+        >>> int(stream.items[0]), costs
+        (2, array([ 1., -1., -1., -1.]))
+    """
 
 
 @generic
 def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    """The cost in round t of the first `size` items of `order`."""
+    """The cost in round t of the first `size` items of `order`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from discreet.environments import ItemSigns
+        >>> stream = ItemSigns(3, rounds=5, gap=1.0).compiled
+        >>> [prefix_cost(stream, 0, np.full(3, 0.5), np.array([2, 1, 0]), size) for size in range(4)]
+        [1.0, -1.0, -1.0, -1.0]
+    """
     raise AssertionError("declares a generic function")
 
 
@@ -33,6 +50,12 @@ class Stream(ABC):
         cost_range: No function has a value outside it.
         compiled: A named tuple for which `chain_costs` and `prefix_cost` are registered, or None where the
             functions are only known to Python.
+
+    Examples:
+        >>> from discreet.environments import ItemSigns
+        >>> stream = ItemSigns(4, rounds=100, gap=1.0)
+        >>> stream.n, stream.cost_range, sum(f([0, 2]) for f in stream) == stream.total([0, 2])
+        (4, (-1.0, 1.0), True)
     """
 
     n: int

@@ -9,7 +9,13 @@ SEED_OF_SECOND_HALF = 500
 
 
 def switching_cuts(
-    n: int, rounds: int, *, bias: float = 1.0, later_bias: float = -0.5, seed: int = 0
+    n: int,
+    rounds: int,
+    *,
+    bias: float = 1.0,
+    later_bias: float = -0.5,
+    seed: int = 0,
+    owner: str = "switching_cuts",
 ) -> Pool:
     """Cuts with prices; in the second half the other items are worth having, half as clearly.
 
@@ -19,6 +25,7 @@ def switching_cuts(
         bias: The mean price of odd items in the first half; even items have minus this.
         later_bias: The same in the second half.
         seed: Of the functions and rounds.
+        owner: Whose arguments these are, for messages.
 
     Examples:
         >>> pool = switching_cuts(6, rounds=2000, seed=0)
@@ -29,8 +36,10 @@ def switching_cuts(
         >>> sorted(minimize(second.total).set)
         [1, 3, 5]
     """
-    rounds = checks.integer("switching_cuts", "rounds", rounds, 2)
-    seed = checks.integer("switching_cuts", "seed", seed, 0)
-    first = cuts_with_prices(n, rounds // 2, bias=bias, seed=seed)
-    later = cuts_with_prices(n, rounds - rounds // 2, bias=later_bias, seed=seed + SEED_OF_SECOND_HALF)
+    rounds = checks.integer(owner, "rounds", rounds, 2)
+    seed = checks.integer(owner, "seed", seed, 0)
+    later_bias = checks.finite_number(owner, "later_bias", later_bias)
+    first = cuts_with_prices(n, rounds // 2, bias=bias, seed=seed, owner=owner)
+    second = seed + SEED_OF_SECOND_HALF
+    later = cuts_with_prices(n, rounds - rounds // 2, bias=later_bias, seed=second, owner=owner)
     return first.then(later)

@@ -43,7 +43,15 @@ def one_point(order: IntArray, size: int, probability: float, cost: float, out: 
 
 @lean_kernel
 def add_one_point(order: IntArray, size: int, share: float, out: Any) -> None:
-    """Add the coin-free estimate to `out`, where `share` is the cost divided by its probability."""
+    """Add the coin-free estimate to `out`, where `share` is the cost divided by its probability.
+
+    Examples:
+        >>> import numpy as np
+        >>> g = np.zeros(3)
+        >>> add_one_point(np.array([2, 0, 1]), 1, 8.0, g)
+        >>> g
+        array([-8.,  0.,  8.])
+    """
     if size > 0:
         out[order[size - 1]] += share
     if size < order.size:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import FloatArray
+from discreet.errors import InvalidType
 from discreet.learners.decision import Item
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
@@ -24,12 +25,24 @@ _NOT_KEPT = {"seed", "source"}
 
 
 def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
-    """The names of the items: 0, 1, ... where only their number is given."""
+    """The names of the items: 0, 1, ... where only their number is given.
+
+    A set is refused: its order may differ from one run to the next, and with it what a level belongs to.
+
+    Examples:
+        >>> named_items("OwnLearner", 3), named_items("OwnLearner", ["tea", "milk"])
+        ((0, 1, 2), ('tea', 'milk'))
+    """
     if isinstance(items, int | np.integer) and not isinstance(items, bool):
         numbers: tuple[Any, ...] = tuple(range(checks.integer(owner, "items", items, 1)))
         return numbers
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
         raise checks.complaint(owner, "items", "a number or an iterable of names", items)
+    if isinstance(items, set | frozenset):
+        raise InvalidType(
+            f"The 'items' of {owner} need an order: give a list or a tuple. "
+            f"Got a {type(items).__name__} instead."
+        )
     names = tuple(items)
     if not names or len(set(names)) < len(names):
         raise checks.complaint(owner, "items", "at least one name, all different", names)
@@ -57,6 +70,10 @@ def first_point(
     """A point of the cube: from n levels, from a set of items, or all levels 1/2 by default.
 
     A set (or frozenset) holds names of items; anything else is a sequence of levels.
+
+    Examples:
+        >>> first_point("OwnLearner", "start", {"tea"}, ("milk", "tea"))
+        array([0., 1.])
     """
     if start is None:
         return np.full(len(items), 0.5)
@@ -72,7 +89,12 @@ def first_point(
 
 
 def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float, float]:
-    """The range of costs; of rewards r the range of -r."""
+    """The range of costs; of rewards r the range of -r.
+
+    Examples:
+        >>> cost_interval("OwnLearner", (1, 2), maximize=True)
+        (-2.0, -1.0)
+    """
     try:
         ends = tuple(cost_range)  # type: ignore[arg-type, var-annotated] # the except clause is the check
         low, high = (checks.finite_number(owner, "cost_range", end) for end in ends)
@@ -91,14 +113,27 @@ def keeps_arguments(constructor: Constructor) -> Constructor:
 
     A file does so when its learner is loaded, and a simulation for each of its seeds. The first argument
     stands for the items, by their number or their names (see `named_items`); what is noted of it are the
-    names. Sequences may come back as lists.
+    names. Sequences may come back as lists. A call with wrong names of arguments is refused in the name of
+    the class.
+
+    Examples:
+        >>> class Own:
+        ...     @keeps_arguments
+        ...     def __init__(self, items, height=1.0): ...
+        >>> Own(3, heigth=2.0)
+        Traceback (most recent call last):
+            ...
+        discreet.errors.InvalidType: Own has no argument 'heigth'. Did you mean 'height'?
     """
     signature = inspect.signature(constructor)
     own, _, *others = signature.parameters
 
     @functools.wraps(constructor)
     def noting(*given: Any, **named: Any) -> None:
-        bound = signature.bind(*given, **named)
+        try:
+            bound = signature.bind(*given, **named)
+        except TypeError:
+            raise _wrong_call(constructor, signature, given, named) from None
         for name in others:
             if isinstance(bound.arguments.get(name), Iterator):  # it can be read only once
                 bound.arguments[name] = list(bound.arguments[name])
@@ -110,6 +145,33 @@ def keeps_arguments(constructor: Constructor) -> Constructor:
 
     noting.notes_arguments = True  # type: ignore[attr-defined] # read by the function below
     return noting  # type: ignore[return-value] # wraps keeps the signature
+
+
+def _wrong_call(
+    constructor: Callable[..., None],
+    signature: inspect.Signature,
+    given: tuple[Any, ...],
+    named: Mapping[str, Any],
+) -> InvalidType:
+    """What is wrong with a call that does not fit a constructor: names of arguments, never their values."""
+    owner = constructor.__qualname__.split(".")[-2]
+    _, *known = signature.parameters
+    kinds = [parameter.kind for parameter in signature.parameters.values()]
+    stranger = next((name for name in named if name not in known), None)
+    if stranger is not None and inspect.Parameter.VAR_KEYWORD not in kinds:
+        return InvalidType(f"{owner} has no argument {stranger!r}.{checks.did_you_mean(stranger, known)}")
+    try:
+        fitting = signature.bind_partial(*given, **named).arguments
+    except TypeError as error:
+        return InvalidType(f"{owner} cannot be called like this: {error}.")
+    missing = next(
+        name
+        for name, parameter in signature.parameters.items()
+        if name not in fitting
+        and parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    )
+    return InvalidType(f"{owner} needs the argument {missing!r}.")
 
 
 def notes_arguments(kind: type) -> bool:

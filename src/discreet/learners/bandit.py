@@ -47,7 +47,7 @@ class BanditLearner(BanditFeedback[Item]):
     """Choose subsets, be told what the chosen one cost, keep every cost private.
 
     Args:
-        items: The number of items, or their names.
+        items: The number of items, or their names in a fixed order: a list or a tuple, not a set.
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
             are clipped.
@@ -111,8 +111,8 @@ class BanditLearner(BanditFeedback[Item]):
         owner = "BanditLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        words = as_source(source, seed)
-        budget = Budget(epsilon=epsilon, rounds_per_person=rounds_per_person)
+        words = as_source(source, seed, owner=owner)
+        budget = Budget.of(owner, epsilon, rounds_per_person)
         if mode not in ("local", "central"):
             raise checks.complaint(owner, "mode", "'local' or 'central'", mode)
         if mode == "local":

@@ -58,6 +58,12 @@ class Learner(Exclusive, Generic[Item]):
     Attributes:
         items: The items' names, in order.
         expire_after: As above.
+
+    Examples:
+        >>> from discreet import BanditLearner
+        >>> learner = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
+        >>> isinstance(learner, Learner), learner.items, learner.point
+        (True, ('tea', 'milk'), array([0.5, 0.5]))
     """
 
     #: How many decisions in a row get one drawn set.

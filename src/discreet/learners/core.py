@@ -116,7 +116,17 @@ def new_core(
     gamma: float = 0.0,
     coin: bool = False,
 ) -> Core:
-    """A core before its first round, at the point `start`."""
+    """A core before its first round, at the point `start`.
+
+    Examples:
+        >>> from discreet.learners.limits import subgradient_limits
+        >>> from discreet.learners.update_rules import DualAveraging
+        >>> from discreet.prefix_sums.plain import no_noise
+        >>> start, (limits, _) = np.full(2, 0.5), subgradient_limits(-1.0, 1.0)
+        >>> core = new_core(mechanism=no_noise(2), rule=DualAveraging(0.1, start), limits=limits, start=start)
+        >>> core.x, core.rounds
+        (array([0.5, 0.5]), array([0]))
+    """
     n = start.size
     return Core(
         mechanism=mechanism,

@@ -53,7 +53,7 @@ def detached(settings: Mapping[str, Any], *, source: WordSource | None = None) -
     except DiscreetError:
         raise
     except (TypeError, LookupError, AttributeError):
-        raise InvalidArgument("The 'arguments' do not fit: some are missing, unknown or misshapen.") from None
+        raise InvalidArgument("The 'arguments' do not fit: some are misshapen.") from None
     if "constants" in settings:
         pending.same_constants(type(made._learner).__name__, made._core, settings["constants"])
     return made

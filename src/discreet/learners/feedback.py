@@ -19,7 +19,13 @@ from discreet.set_functions import FromCallable, SetFunction
 
 
 class BanditFeedback(Learner[Item]):
-    """A learner that is told one number: what the chosen set cost."""
+    """A learner that is told one number: what the chosen set cost.
+
+    Examples:
+        >>> from discreet import BanditLearner, FullInformationLearner
+        >>> [issubclass(kind, BanditFeedback) for kind in (BanditLearner, FullInformationLearner)]
+        [True, False]
+    """
 
     def tell(self, decision: Decision | int, cost: Any) -> None:
         """Learn from the cost of a decision.
@@ -66,7 +72,13 @@ class BanditFeedback(Learner[Item]):
 
 
 class FunctionFeedback(Learner[Item]):
-    """A learner that is told the whole cost function of the round."""
+    """A learner that is told the whole cost function of the round.
+
+    Examples:
+        >>> from discreet import BanditLearner, FullInformationLearner
+        >>> [issubclass(kind, FunctionFeedback) for kind in (BanditLearner, FullInformationLearner)]
+        [False, True]
+    """
 
     def tell(self, decision: Decision | int, function: SetFunction | Callable[[Any], float]) -> None:
         """Learn from the cost function of a decision's round.

@@ -19,6 +19,7 @@ from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.limits import Limits, subgradient_limits
 from discreet.learners.update_rules import DualAveraging
 from discreet.prefix_sums import KAryTree, SquareRootToeplitz
+from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.prefix_sums.plain import round_noise
 from discreet.privacy.accounting import gaussian_rho_of_epsilon, rho_of_epsilon
 from discreet.privacy.budget import Budget
@@ -38,7 +39,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
     """Choose subsets, be told the whole cost function afterwards, keep every function private.
 
     Args:
-        items: The number of items, or their names.
+        items: The number of items, or their names in a fixed order: a list or a tuple, not a set.
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
             are clipped.
@@ -105,13 +106,13 @@ class FullInformationLearner(FunctionFeedback[Item]):
         if method not in ("batched", "tree"):
             raise checks.complaint(owner, "method", "'batched' or 'tree'", method)
         if horizon is not None:
-            horizon = checks.integer(owner, "horizon", horizon, 1)
+            horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
         if delta is not None and not 0 < checks.finite_number(owner, "delta", delta) < 1:
             raise checks.complaint(owner, "delta", "a number strictly between 0 and 1", delta)
-        words = as_source(source, seed)
-        self._limits, self._bound = subgradient_limits(low, high, gradient_bound)
+        words = as_source(source, seed, owner=owner)
+        self._limits, self._bound = subgradient_limits(low, high, gradient_bound, owner=owner)
         self._start = first_point(owner, "start", start, names)
-        budget = Budget(epsilon=epsilon, rounds_per_person=rounds_per_person)
+        budget = Budget.of(owner, epsilon, rounds_per_person)
         if method == "tree":
             core, promise = self._tree(budget, words, horizon, delta, step)
         elif step is not None:

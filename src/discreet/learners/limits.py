@@ -32,16 +32,21 @@ class Limits(NamedTuple):
 
 
 def subgradient_limits(
-    low: float, high: float, gradient_bound: float | None = None
+    low: float, high: float, gradient_bound: float | None = None, *, owner: str = "subgradient_limits"
 ) -> tuple[Limits, VectorBound]:
     """For exact subgradients: |g_i| <= 2M and |g|_1 <= 4M, or less where a smaller bound is declared.
 
-    M is half the width of the range.
+    M is half the width of the range. The bound is refused as an argument of `owner`.
+
+    Examples:
+        >>> limits, bound = subgradient_limits(0.0, 1.0)
+        >>> limits.coordinate * limits.step, limits.l1 * limits.step
+        (1.0, 2.0)
     """
     if gradient_bound is not None:
         least = _FEWEST_UNITS * (0.5 * high - 0.5 * low) / UNITS
-        if not checks.positive_number("learner", "gradient_bound", gradient_bound) >= least:
-            raise checks.complaint("learner", "gradient_bound", f"at least {least:g}", gradient_bound)
+        if not checks.positive_number(owner, "gradient_bound", gradient_bound) >= least:
+            raise checks.complaint(owner, "gradient_bound", f"at least {least:g}", gradient_bound)
     bound = VectorBound.for_costs(low, high, units=UNITS, gradient_bound=gradient_bound)
     return Limits(low, high, UNITS, bound.step, bound.coordinate, bound.l1), bound
 
@@ -49,7 +54,13 @@ def subgradient_limits(
 def one_point_limits(
     low: float, high: float, n: int, gamma: float, *, coin: bool
 ) -> tuple[Limits, VectorBound]:
-    """For one-point estimates with exploration gamma, whose probabilities are at least gamma / (n+1)."""
+    """For one-point estimates with exploration gamma, whose probabilities are at least gamma / (n+1).
+
+    Examples:
+        >>> limits, _ = one_point_limits(-1.0, 1.0, n=4, gamma=0.5, coin=True)
+        >>> limits.coordinate * limits.step  # 2M (n+1) / gamma
+        20.0
+    """
     largest = largest_estimate(low, high, n, gamma, coin=coin)
     entries = 1 if coin else min(n, 2)
     bound = VectorBound(coordinate=UNITS, l1=entries * UNITS, step=largest / UNITS)

@@ -12,7 +12,15 @@ from discreet.compiled import generic, lean_kernel
 
 @generic
 def enter(rule: Any, x: FloatArray, step: float, vector: IntArray) -> None:
-    """Add to the round's gradient (in units of `step`) what the rule wants in the sum."""
+    """Add to the round's gradient (in units of `step`) what the rule wants in the sum.
+
+    Examples:
+        >>> import numpy as np
+        >>> vector = np.array([7, 7])
+        >>> enter(PublishedLeader(2.0, np.zeros(2)), np.array([0.5, 1.0]), 1.0, vector)
+        >>> vector
+        array([8, 9])
+    """
 
 
 @generic
@@ -21,6 +29,13 @@ def next_point(rule: Any, total: FloatArray, rounds: int, x: FloatArray, levels:
 
     The levels decide the order of the items; clipping them to [0, 1] gives x. Where several items lie at a
     side of the cube their levels go on ranking them, so the chain follows what was learnt.
+
+    Examples:
+        >>> import numpy as np
+        >>> x, levels = np.empty(2), np.empty(2)
+        >>> next_point(DualAveraging(0.1, np.full(2, 0.5)), np.array([2.0, -9.0]), 1, x, levels)
+        >>> levels, x
+        (array([0.3, 1.4]), array([0.3, 1. ]))
     """
 
 

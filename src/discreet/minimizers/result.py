@@ -60,6 +60,14 @@ class Progress:
         value: The best value so far.
         lower_bound: The best lower bound so far.
         seconds: Time since the start.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> from discreet.set_functions import Cut
+        >>> seen = []
+        >>> found = minimize(Cut([[0, 2], [1, 0]], modular=[-3, 1]), progress=seen.append)
+        >>> seen[-1].iteration, seen[-1].value, seen[-1].lower_bound
+        (1, -2.0, -2.0)
     """
 
     iteration: int

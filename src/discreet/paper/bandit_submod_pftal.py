@@ -93,9 +93,9 @@ class BanditSubmodPFTAL(BanditFeedback):
                 f"estimate can have. Got {self.L} instead. A larger gamma allows a smaller L."
             )
         self.T, self.M, self.epsilon, self.calibration = T, M, epsilon, calibration
-        words = as_source(source, seed)
+        words = as_source(source, seed, owner=owner)
         limits, bound = one_point_limits(-M, M, size, self.gamma, coin=True)
-        made = tree(size, T, bound, epsilon, words, noise, self.L if published else None)
+        made = tree(owner, size, T, bound, epsilon, words, noise, self.L if published else None)
         promise = _published_guarantee(made.guarantee, self, largest) if published else made.guarantee
         start = first_point(owner, "x1", x1, items)
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)

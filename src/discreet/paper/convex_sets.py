@@ -16,6 +16,11 @@ class ConvexSet(ABC):
 
     Attributes:
         n: The dimension.
+
+    Examples:
+        >>> X: ConvexSet = Ball([0, 0], radius=2.0)
+        >>> X.n, X.diameter, X.project(np.array([3.0, 0.0]))
+        (2, 4.0, array([2., 0.]))
     """
 
     n: int

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from discreet import checks
 from discreet.bounds.corrected import Noise
 from discreet.learners.arguments import named_items
+from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy.budget import Budget
@@ -37,7 +38,7 @@ def checked(
     """The common arguments, each refused by its name if it cannot be used."""
     return Parameters(
         named_items(owner, n),
-        checks.integer(owner, "T", T, 1),
+        checks.integer(owner, "T", T, 1, MOST_ROUNDS),
         checks.positive_number(owner, "epsilon", epsilon),
         checks.positive_number(owner, "M", M),
         checked_noise(owner, calibration, noise),
@@ -58,6 +59,7 @@ def checked_noise(owner: str, calibration: Calibration, noise: Noise | None) -> 
 
 
 def tree(
+    owner: str,
     n: int,
     T: int,
     bound: VectorBound,
@@ -67,7 +69,7 @@ def tree(
     sensitivity: float | None = None,
 ) -> BinaryTree:
     """TBAP's tree with exact Laplace noise, or with the paper's spherical noise made for `sensitivity`."""
-    budget = Budget(epsilon=epsilon)
+    budget = Budget.of(owner, epsilon)
     if noise == "laplace":
         return BinaryTree(n, T, bound, budget, source=source)
     return SphericalTree(n, T, bound, budget, sensitivity=sensitivity, source=source)

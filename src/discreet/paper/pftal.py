@@ -66,7 +66,15 @@ class PFTAL:
         self.X, self.H = X, checks.positive_number("PFTAL", "H", H)
         self.L = checks.positive_number("PFTAL", "L", L)
         self._sums = TBAP(
-            X.n, T, self.L, epsilon, calibration=calibration, noise=noise, seed=seed, source=source
+            X.n,
+            T,
+            self.L,
+            epsilon,
+            calibration=calibration,
+            noise=noise,
+            seed=seed,
+            source=source,
+            owner="PFTAL",
         )
         given = X.start() if x1 is None else checks.finite_vector("PFTAL", "x1", x1, X.n)
         self._point = X.project(given)

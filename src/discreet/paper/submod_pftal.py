@@ -94,9 +94,9 @@ class SubmodPFTAL(FunctionFeedback):
                 f"{self.L} instead. To clip gradients harder use FullInformationLearner(gradient_bound=...)."
             )
         self.T, self.M, self.epsilon, self.calibration = T, M, epsilon, calibration
-        words = as_source(source, seed)
+        words = as_source(source, seed, owner=owner)
         limits, bound = subgradient_limits(-M, M)
-        made = tree(size, T, bound, epsilon, words, noise, self.L if published else None)
+        made = tree(owner, size, T, bound, epsilon, words, noise, self.L if published else None)
         promise = _published_guarantee(made.guarantee, self) if published else made.guarantee
         start = checks.subset_mask(owner, "S1", S1, size).astype(np.float64)
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)

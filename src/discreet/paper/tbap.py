@@ -9,6 +9,7 @@ from discreet import checks
 from discreet.bounds.corrected import Noise
 from discreet.checks import FloatArray
 from discreet.paper.parameters import Calibration, checked_noise, tree
+from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import Seed, WordSource, as_source
@@ -33,6 +34,7 @@ class TBAP:
             "spherical" (density proportional to exp(-|z|_2 / scale), in floats, as printed).
         seed: Makes a run repeatable and not private.
         source: Random words, instead of a seed.
+        owner: Whose arguments these are, for messages.
 
     Formal guarantees:
         Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a
@@ -58,20 +60,23 @@ class TBAP:
         noise: Noise | None = None,
         seed: Seed | None = None,
         source: WordSource | None = None,
+        owner: str = "TBAP",
     ) -> None:
-        noise, published = checked_noise("TBAP", calibration, noise), calibration == "published"
-        self.d = checks.integer("TBAP", "d", d, 1, MOST_COORDINATES)
-        self.T = checks.integer("TBAP", "T", T, 1)
-        self.mu = checks.positive_number("TBAP", "mu", mu)
-        self.epsilon = checks.positive_number("TBAP", "epsilon", epsilon)
+        published = calibration == "published"
+        noise = checked_noise(owner, calibration, noise)
+        self.d = checks.integer(owner, "d", d, 1, MOST_COORDINATES)
+        self.T = checks.integer(owner, "T", T, 1, MOST_ROUNDS)
+        self.mu = checks.positive_number(owner, "mu", mu)
+        self.epsilon = checks.positive_number(owner, "epsilon", epsilon)
         l1 = math.isqrt(self.d * UNITS**2 - 1) + 1
         bound = VectorBound(coordinate=UNITS, l1=l1, step=self.mu / UNITS, l2=UNITS)
         self._tree = tree(
+            owner,
             self.d,
             self.T,
             bound,
             self.epsilon,
-            as_source(source, seed),
+            as_source(source, seed, owner=owner),
             noise,
             self.mu if published else None,
         )

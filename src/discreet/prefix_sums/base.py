@@ -28,6 +28,13 @@ class Released:
     Attributes:
         values: The noisy sum of all vectors so far; read-only.
         round: How many vectors it covers.
+
+    Examples:
+        >>> from discreet.prefix_sums import KAryTree
+        >>> tree = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
+        >>> released = tree.add(np.array([3, -4]))
+        >>> released.round, released.values.shape, released.values.flags.writeable
+        (1, (2,), False)
     """
 
     values: FloatArray
@@ -42,6 +49,12 @@ class PrefixSum(Exclusive):
         bound: What each vector is forced to satisfy.
         budget: What one person may lose.
         source: Random words.
+
+    Examples:
+        >>> from discreet.prefix_sums import KAryTree
+        >>> tree = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
+        >>> isinstance(tree, PrefixSum), tree.horizon, tree.guarantee.epsilon
+        (True, 1000, 1.0)
     """
 
     def __init__(self, dimension: int, bound: VectorBound, budget: Budget, source: WordSource | None) -> None:
@@ -127,7 +140,13 @@ class PrefixSum(Exclusive):
 
 
 class CompiledPrefixSum(PrefixSum):
-    """A prefix sum whose rounds are the compiled steps that learners use too."""
+    """A prefix sum whose rounds are the compiled steps that learners use too.
+
+    Examples:
+        >>> from discreet.prefix_sums import BinaryTree, Epochs
+        >>> [issubclass(kind, CompiledPrefixSum) for kind in (BinaryTree, Epochs)]
+        [True, False]
+    """
 
     @property
     @abstractmethod

@@ -22,19 +22,48 @@ from discreet.randomness import WordArray
 
 @generic
 def samples_needed(mechanism: Any) -> int:
-    """How many samples the next round needs; a function of the round number alone."""
+    """How many samples the next round needs; a function of the round number alone.
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> from discreet.prefix_sums.plain import no_noise, round_noise
+        >>> from discreet.privacy.noise import laplace
+        >>> samples_needed(no_noise(2)), samples_needed(round_noise(2, laplace(Fraction(3))))
+        (0, 2)
+    """
     raise AssertionError("declares a generic function")
 
 
 @generic
 def draw_noise(mechanism: Any, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-    """Draw the noise of the next round, of which `done` samples are there; the new (done, cursor)."""
+    """Draw the noise of the next round, of which `done` samples are there; the new (done, cursor).
+
+    Examples:
+        >>> from fractions import Fraction
+        >>> import numpy as np
+        >>> from discreet.prefix_sums.plain import round_noise
+        >>> from discreet.privacy.noise import laplace
+        >>> few, many = np.zeros(0, dtype=np.uint64), np.full(64, 2**62, dtype=np.uint64)
+        >>> mechanism = round_noise(2, laplace(Fraction(3)))
+        >>> draw_noise(mechanism, 0, few, 0), draw_noise(mechanism, 0, many, 0)[0]
+        ((0, 0), 2)
+    """
     raise AssertionError("declares a generic function")
 
 
 @generic
 def add_secret(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> None:
-    """Enter one vector (in units) and write the noisy sum (in units) into `released`."""
+    """Enter one vector (in units) and write the noisy sum (in units) into `released`.
+
+    Examples:
+        >>> import numpy as np
+        >>> from discreet.prefix_sums.plain import no_noise
+        >>> mechanism, released = no_noise(2), np.empty(2)
+        >>> for vector in ([3, 0], [1, -1]):
+        ...     add_secret(mechanism, np.array(vector), released)
+        >>> released
+        array([ 4., -1.])
+    """
 
 
 @functools.singledispatch

@@ -44,16 +44,26 @@ class Budget:
             )
         _ = self.per_round
 
+    @classmethod
+    def of(cls, owner: str, epsilon: float | Fraction, rounds_per_person: int = 1) -> "Budget":
+        """A budget from two arguments of a learner, which are refused in its name.
+
+        Args:
+            owner: Whose arguments these are, for messages.
+            epsilon: As above.
+            rounds_per_person: As above.
+        """
+        rounds = integer(owner, "rounds_per_person", rounds_per_person, least=1)
+        _part(owner, "epsilon", epsilon, rounds)
+        return cls(epsilon=epsilon, rounds_per_person=rounds)
+
     @property
     def per_round(self) -> Fraction:
         """The loss of one round, epsilon or rho, exactly."""
-        k = self.rounds_per_person
         if self.epsilon is not None:
-            name, loss = "epsilon", privacy_loss("Budget", "epsilon", self.epsilon) / k
-        else:
-            assert self.rho is not None
-            name, loss = "rho", privacy_loss("Budget", "rho", self.rho) / k**2
-        return privacy_loss("Budget", name, loss)
+            return _part("Budget", "epsilon", self.epsilon, self.rounds_per_person)
+        assert self.rho is not None
+        return _part("Budget", "rho", self.rho, self.rounds_per_person**2)
 
     def law(self, *, l1: int, squared_l2: int, nodes: int = 1) -> noise.Law:
         """The noise for each of `nodes` sums that hold one round's vector.
@@ -107,3 +117,8 @@ class Budget:
             neighbours=Neighbours(saved["neighbours"]),
             rounds_per_person=saved["rounds_per_person"],
         )
+
+
+def _part(owner: str, name: str, loss: float | Fraction, parts: int) -> Fraction:
+    """One of so many equal parts of a loss; the whole and the part are checked."""
+    return privacy_loss(owner, name, privacy_loss(owner, name, loss) / parts)

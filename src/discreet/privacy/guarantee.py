@@ -16,6 +16,12 @@ class Neighbours(enum.Enum):
 
     In both cases the histories agree in all rounds but one, and the inputs of later
     rounds may depend on everything that was released before.
+
+    Examples:
+        >>> from discreet.privacy import VectorBound
+        >>> bound = VectorBound(coordinate=10, l1=20)
+        >>> [bound.l1_distance(relation) for relation in Neighbours]
+        [40, 20]
     """
 
     REPLACE_ONE_ROUND = "replace one round"

@@ -41,7 +41,12 @@ _HALF_CELL = (1 << 31) - 1  # the cell whose upper end is 1/2 on the fine grid
 
 
 class Law(NamedTuple):
-    """A noise law as the kernels see it: its kind and its scale, numerator / denominator."""
+    """A noise law as the kernels see it: its kind and its scale, numerator / denominator.
+
+    Examples:
+        >>> laplace(Fraction(3, 2)).scale, laplace(Fraction(3, 2)).is_gaussian
+        (Fraction(3, 2), False)
+    """
 
     kind: int
     numerator: int
@@ -66,6 +71,10 @@ def laplace(scale: Fraction) -> Law:
         independent sample per coordinate at a scale of at least D/epsilon. Releasing
         the sums modulo 2^64 is epsilon-differentially private, with no rounding left
         out of account: `docs/guarantees.md#finite-precision`.
+
+    Examples:
+        >>> laplace(Fraction(3, 2)).scale
+        Fraction(3, 2)
     """
     return Law(_LAPLACE, *_fraction_for_kernel("laplace", "scale", scale))
 
@@ -76,12 +85,21 @@ def gaussian(sigma: Fraction) -> Law:
     Formal guarantees:
         Neighbours: data vectors of integers at L2 distance at most D. Releasing the
         sums modulo 2^64 is (D / sigma)^2 / 2 -zCDP: `docs/guarantees.md#gaussian-noise`.
+
+    Examples:
+        >>> gaussian(Fraction(5)).scale, gaussian(Fraction(5)).is_gaussian
+        (Fraction(5, 1), True)
     """
     return Law(_GAUSSIAN, *_fraction_for_kernel("gaussian", "sigma", sigma))
 
 
 def variance(law: Law) -> float:
-    """The variance of one sample (of the Gaussian: an upper bound, exact to rounding once s > 1)."""
+    """The variance of one sample (of the Gaussian: an upper bound, exact to rounding once s > 1).
+
+    Examples:
+        >>> round(variance(laplace(Fraction(10))), 2), variance(gaussian(Fraction(10)))
+        (199.83, 100.0)
+    """
     scale = float(law.scale)
     if law.kind == _GAUSSIAN:
         return scale**2
@@ -113,7 +131,13 @@ def wrapped(number: int) -> int:
 
 @lean_kernel
 def fill(law: Law, out: IntArray, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-    """Fill ``out[done:]`` with samples as far as the words reach; return the new ``(done, cursor)``."""
+    """Fill ``out[done:]`` with samples as far as the words reach; return the new ``(done, cursor)``.
+
+    Examples:
+        >>> out, words = np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.uint64)
+        >>> fill(laplace(Fraction(3)), out, 0, words, 0)  # no words, no samples
+        (0, 0)
+    """
     while done < out.size:
         if law.kind == _LAPLACE:
             value, _, _, after = _one_laplace(law, words, cursor)

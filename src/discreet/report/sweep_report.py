@@ -47,6 +47,16 @@ def write_sweep_report(
 
     Returns:
         The path.
+
+    Examples:
+        >>> import tempfile
+        >>> from discreet.simulation.compare import compare
+        >>> from discreet.simulation.sweep import Sweep
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> sweep = Sweep.from_mapping({"streams": ["modular"], "learners": ["random"], "n": 3, "rounds": 64})
+        >>> frame = compare(sweep, folder / "sweep.parquet", workers=1)
+        >>> write_sweep_report(folder / "sweep.html", frame, title="A sweep").name
+        'sweep.html'
     """
     sweep = SweepFrame(frame)
     with drawing():

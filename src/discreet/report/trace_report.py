@@ -49,6 +49,14 @@ def write_report(
 
     Returns:
         The path.
+
+    Examples:
+        >>> import tempfile
+        >>> from discreet import baselines, environments, simulate
+        >>> trace = simulate(environments.modular(n=3), baselines.RandomSet(3), rounds=64, seeds=2)
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "report.html")
+        >>> write_report(path, title="A random set", traces=[trace]).read_text()[:15]
+        '<!DOCTYPE html>'
     """
     if not traces:
         raise InvalidArgument("The 'traces' of write_report must be at least one. Got none.")

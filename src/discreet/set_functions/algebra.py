@@ -127,7 +127,14 @@ class _Derived(SetFunction):
 
 
 class Scaled(_Derived):
-    """S -> factor * f(S), factor > 0. Written `2.5 * f`."""
+    """S -> factor * f(S), factor > 0. Written `2.5 * f`.
+
+    Examples:
+        >>> from discreet.set_functions import FromCallable
+        >>> f = 2.5 * FromCallable(len, 3)
+        >>> type(f).__name__, f([0, 1])
+        ('Scaled', 5.0)
+    """
 
     def __init__(self, function: SetFunction, factor: float) -> None:
         self.function = function
@@ -165,7 +172,14 @@ class Scaled(_Derived):
 
 
 class Restriction(_Derived):
-    """S -> f(S), for subsets of the kept items only. Written `f.restrict(kept)`."""
+    """S -> f(S), for subsets of the kept items only. Written `f.restrict(kept)`.
+
+    Examples:
+        >>> from discreet.set_functions import FromCallable
+        >>> f = FromCallable(lambda chosen: float(sum(chosen)), 4).restrict([1, 3])
+        >>> f.n, f([1])  # its item 1 is the item 3 of the whole
+        (2, 3.0)
+    """
 
     def __init__(self, function: SetFunction, kept: Iterable[int] | BoolArray) -> None:
         self.function = function
@@ -198,7 +212,14 @@ class Restriction(_Derived):
 
 
 class Contraction(_Derived):
-    """S -> f(S + chosen) - f(chosen), for subsets of the other items. Written `f.contract(chosen)`."""
+    """S -> f(S + chosen) - f(chosen), for subsets of the other items. Written `f.contract(chosen)`.
+
+    Examples:
+        >>> from discreet.set_functions import FromCallable
+        >>> f = FromCallable(lambda chosen: float(len(chosen) ** 2), 4).contract([0, 1])
+        >>> f.n, f([0])  # 3 * 3 - 2 * 2
+        (2, 5.0)
+    """
 
     def __init__(self, function: SetFunction, chosen: Iterable[int] | BoolArray) -> None:
         self.function = function
@@ -237,7 +258,14 @@ class Contraction(_Derived):
 
 
 class Complement(_Derived):
-    """S -> f(V minus S). Written `f.complement()`."""
+    """S -> f(V minus S). Written `f.complement()`.
+
+    Examples:
+        >>> from discreet.set_functions import FromCallable
+        >>> f = FromCallable(lambda chosen: float(sum(chosen)), 4).complement()
+        >>> f([3])  # what 0, 1 and 2 cost
+        3.0
+    """
 
     def __init__(self, function: SetFunction) -> None:
         self.function = function

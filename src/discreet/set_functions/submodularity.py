@@ -23,6 +23,12 @@ class SubmodularityCheck:
         witness: For a violation, (A, B, i) with A within B, i outside B, and i adding more to B
             than to A.
         violation: By how much it adds more.
+
+    Examples:
+        >>> from discreet.set_functions import FromCallable
+        >>> answer = is_submodular(FromCallable(lambda chosen: float(chosen == {0, 1}), 2))
+        >>> bool(answer), answer.exact, answer.witness, answer.violation
+        (False, True, (frozenset(), frozenset({0}), 1), 1.0)
     """
 
     submodular: bool

@@ -42,6 +42,14 @@ def compare(
         cluster: The address of a cluster instead: "dask://host:port" or "ray://host:port" ("ray://auto" for
             a Ray that runs on this machine).
         progress: Whether to show a bar.
+
+    Examples:
+        >>> import tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "sweep.parquet")
+        >>> sweep = Sweep.from_mapping({"streams": ["modular"], "learners": ["random"], "n": 3, "rounds": 64})
+        >>> frame = compare(sweep, path, workers=1)
+        >>> frame["learner"].unique().to_list(), frame["round"].max(), path.exists()
+        (['random'], 64, True)
     """
     import polars
 

@@ -103,6 +103,13 @@ class Run:
     Attributes:
         rounds: How many have been played.
         subset: The last chosen set, as item numbers.
+
+    Examples:
+        >>> from discreet.baselines import FixedSet
+        >>> from discreet.environments import ItemSigns
+        >>> run = Run(FixedSet(4, [0, 2]), ItemSigns(4, rounds=100, gap=1.0))
+        >>> float(run.play(60).sum()), run.rounds, sorted(run.subset)
+        (-60.0, 60, [0, 2])
     """
 
     def __init__(self, learner: Learner, stream: Stream) -> None:
@@ -155,11 +162,26 @@ class Run:
 
 
 def play(learner: Learner, stream: Stream, rounds: int | None = None) -> FloatArray:
-    """The costs paid in each round; the learner is changed."""
+    """The costs paid in each round; the learner is changed.
+
+    Examples:
+        >>> from discreet.baselines import FixedSet
+        >>> from discreet.environments import ItemSigns
+        >>> play(FixedSet(4, [0, 2]), ItemSigns(4, rounds=5, gap=1.0))
+        array([-1., -1., -1., -1., -1.])
+    """
     return Run(learner, stream).play(stream.rounds if rounds is None else rounds)
 
 
 def regret(learner: Learner, stream: Stream) -> float:
-    """Play all rounds; what the learner paid more than the best fixed set in hindsight. It is changed."""
+    """Play all rounds; what the learner paid more than the best fixed set in hindsight. It is changed.
+
+    Examples:
+        >>> from discreet.baselines import FixedSet
+        >>> from discreet.environments import ItemSigns
+        >>> stream = ItemSigns(4, rounds=100, gap=1.0)
+        >>> regret(FixedSet(4, [0, 2]), stream), regret(FixedSet(4, [1, 3]), stream)
+        (0.0, 200.0)
+    """
     paid = play(learner, stream)
     return float(paid.sum() - minimize(stream.total).value)
