@@ -1,5 +1,6 @@
 """Plans: what they predict is what simulations show, and what they say is what they hold."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -96,6 +97,16 @@ def test_too_little_epsilon_is_warned_about_with_what_would_do() -> None:
     assert plan(n=10, epsilon=needed, rounds=20_000, local=True).enough
     assert not plan(n=10, epsilon=0.9 * needed, rounds=20_000, local=True).enough
     assert plan(n=100, epsilon=1.0, rounds=100).epsilon_needed is None
+
+
+def test_an_epsilon_that_is_hardly_private_is_called_so() -> None:
+    """A promise of exp(8) and more is none; below nothing is added."""
+    large = plan(n=50, epsilon=1.0, rounds=1000, feedback="full information")
+    assert large.epsilon_needed is not None
+    assert large.epsilon_needed > 8
+    assert "would be enough, but is hardly private." in str(large)
+    small = dataclasses.replace(large, epsilon_needed=7.9)
+    assert "An epsilon of about 7.9 would be enough." in str(small)
     assert "fewer items" in str(plan(n=100, epsilon=1.0, rounds=100))
 
 

@@ -1,6 +1,7 @@
 """Files that are written whole or not at all: after a crash there is the old one or the new one."""
 
 import contextlib
+import errno
 import os
 import pathlib
 import secrets
@@ -19,18 +20,28 @@ def written_beside(
         data: What to write.
         secret: Whether only the owner may read it. Others get the permissions of any new file, or those of
             the file they replace.
+
+    Raises:
+        OSError: Of the kind that fits, with the path as it was given and what is wrong there in words.
     """
+    check_place(path)
     target = real_path(path)
     beside = name_beside(target)
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if secret else 0o666)
+
+    def put_in_place() -> None:
+        with errors_name(path):
+            os.replace(beside, target)
+
+    with errors_name(path):
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if secret else 0o666)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with errors_name(path), os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if not secret and target.exists():
-            shutil.copymode(target, beside)
-        yield lambda: os.replace(beside, target)
+            if not secret and target.exists():
+                shutil.copymode(target, beside)
+        yield put_in_place
     except BaseException:  # Ctrl-C as well
         beside.unlink(missing_ok=True)
         raise
@@ -41,6 +52,42 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file whole or not at all."""
     with written_beside(path, data) as put_in_place:
         put_in_place()
+
+
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Refuse a place where no file can be written: before work is done whose result would be lost.
+
+    Raises:
+        OSError: As writing would, with what is wrong in words.
+    """
+    refusal = _refusal(path)
+    if refusal is not None:
+        raise refusal
+
+
+@contextlib.contextmanager
+def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Errors of files that are made beside a file name that file, which is the one that users know."""
+    try:
+        yield
+    except OSError as error:
+        raise _refusal(path) or OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def _refusal(path: str | os.PathLike[str]) -> OSError | None:
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if os.path.isdir(target):
+        code, why = errno.EISDIR, "that is a folder"
+    elif not os.path.exists(folder):
+        code, why = errno.ENOENT, f"there is no folder {folder}"
+    elif not os.path.isdir(folder):
+        code, why = errno.ENOTDIR, f"{folder} is no folder"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        code, why = errno.EACCES, f"nothing may be written to the folder {folder}"
+    else:
+        return None
+    return OSError(code, why, os.fspath(path))
 
 
 def name_beside(target: pathlib.Path) -> pathlib.Path:

@@ -46,7 +46,15 @@ class StaleState(DiscreetError, RuntimeError):
 
 
 class MissingExtra(DiscreetError, ImportError):
-    """An optional dependency is needed; the message names the extra that installs it."""
+    """An optional dependency is needed; the message names the extra that installs it.
+
+    Attributes:
+        extra: The name of that extra.
+    """
+
+    def __init__(self, message: str, extra: str = "") -> None:
+        super().__init__(message)
+        self.extra = extra
 
 
 class UnknownDecision(UnknownName):

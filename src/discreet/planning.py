@@ -24,6 +24,8 @@ Feedback = Literal["bandit", "full information"]
 #: Predicted numbers of rounds are within this factor of simulated ones, for 3 items or more and margins
 #: from an eighth of the range. (Smaller margins are reached earlier, often by luck.)
 WITHIN = 4.0
+#: Beyond this epsilon a promise says little: what is released may be thousands of times as likely.
+HARDLY_PRIVATE = 8.0
 #: How much better the best set of the reference stream is than the middle, in halves of the range.
 REFERENCE_GAP = 0.5
 
@@ -111,7 +113,7 @@ class Plan:
             held = "" if option.block == 1 else f", blocks of {option.block} rounds{more}"
             lines.append(
                 f"- {option}: {where}{held}; noise of {option.noise:.3g} (in costs) on each release; "
-                f"learns in about {_count(option.rounds_to_learn)} rounds"
+                f"learns in about {two_digits(option.rounds_to_learn)} rounds"
                 f"{_bound(option.regret_bound, self.rounds, width)}."
             )
         if self.paper_bound < width * self.rounds:
@@ -122,11 +124,7 @@ class Plan:
         if not self.enough:
             lines.append(
                 "WARNING: that is more rounds than there are. It will hardly beat a fixed or random choice. "
-                + (
-                    f"An epsilon of about {self.epsilon_needed:.2g} would be enough."
-                    if self.epsilon_needed is not None
-                    else "No epsilon up to 100 would be enough: offer fewer items or wait for more rounds."
-                )
+                + _help_by_epsilon(self.epsilon_needed)
             )
         elif self.best.rounds_to_learn * WITHIN > self.rounds:
             lines.append("CAUTION: as predictions go, the rounds may not be enough.")
@@ -289,7 +287,20 @@ def _epsilon_needed(option: Option, n: int, rounds: int, half: float, margin: fl
     return high
 
 
-def _count(rounds: float) -> str:
+def _help_by_epsilon(needed: float | None) -> str:
+    if needed is None:
+        return "No epsilon up to 100 would be enough: offer fewer items or wait for more rounds."
+    caveat = ", but is hardly private" if needed > HARDLY_PRIVATE else ""
+    return f"An epsilon of about {needed:.2g} would be enough{caveat}."
+
+
+def two_digits(rounds: float) -> str:
+    """A predicted number of rounds, no more exactly than it is known.
+
+    Examples:
+        >>> two_digits(6432.1)
+        '6,400'
+    """
     return f"{float(f'{rounds:.2g}'):,.0f}"
 
 

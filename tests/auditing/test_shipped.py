@@ -3,7 +3,9 @@
 import dataclasses
 import importlib
 import inspect
+import pathlib
 import pkgutil
+import sys
 from typing import NoReturn
 
 import pytest
@@ -17,6 +19,7 @@ from discreet.errors import DiscreetError, MissingExtra, UnknownName
 from discreet.learners.base import Learner
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.prefix_sums.base import PrefixSum
+from discreet.privacy import accounting
 from discreet.randomizers import Blocks, LaplaceOnGrid, OneBit
 
 SIZES = [(2, 0.5), (3, 1.0), (4, 2.0)]
@@ -86,7 +89,7 @@ def test_what_needs_an_extra_is_left_out_unless_it_was_asked_for(
     """The rest is audited; the command says what is missing."""
 
     def missing(n: int, epsilon: float) -> NoReturn:
-        raise MissingExtra("It needs the extra 'other'.")
+        raise MissingExtra("It needs the extra 'other'.", "other")
 
     entries = [shipped.SHIPPED["one-bit"], dataclasses.replace(shipped.SHIPPED["laplace"], make=missing)]
     monkeypatch.setattr(shipped, "_LISTED", entries)
@@ -100,3 +103,52 @@ def test_what_needs_an_extra_is_left_out_unless_it_was_asked_for(
     out, err = capsys.readouterr()
     assert (end.value.code, "laplace was left out. It needs the extra 'other'." in err) == (0, True)
     assert "one-bit: not refuted" in out
+    assert out.splitlines()[-1] == "1 audit left out: pip install 'discreet[other]'"
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [("bandit-shown", "sklearn", "audit"), ("toeplitz", "dp_accounting", "accounting")],
+)
+def test_a_missing_extra_is_found_before_anything_is_run(
+    name: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was audited before would be thrown away."""
+    accounting._dp_accounting.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    audited = []
+    monkeypatch.setattr(shipped, "audit", lambda target, **_: audited.append(target))
+    with pytest.raises(MissingExtra, match=rf"discreet\[{extra}\]") as missed:
+        audit_named(["one-bit", name])
+    assert (audited, missed.value.extra) == ([], extra)
+
+
+def test_what_cannot_be_made_is_said_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """A name of something else, and a function or a module that fails: with its own words."""
+    (tmp_path / "failing_target.py").write_text("def make(): raise ValueError('no such table.')")
+    (tmp_path / "failing_module.py").write_text("raise RuntimeError")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for name, message in (
+        ("os:path", "os:path is neither a target nor a function that makes one."),
+        ("failing_target:make", "Calling failing_target:make failed: ValueError: no such table."),
+        ("failing_module:make", "Importing failing_module failed: RuntimeError."),
+    ):
+        with pytest.raises(DiscreetError) as refused:
+            audit_named([name])
+        assert str(refused.value) == message
+
+
+def test_a_learner_of_ones_own_need_not_be_made_by_a_function(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """The module may hold the learner itself."""
+    (tmp_path / "own_learner.py").write_text(
+        "import discreet\nlearner = discreet.BanditLearner(2, 1.0, (0, 1))"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (found,) = audit_named(["own_learner:learner"], runs=2000, seed=1)
+    assert found.passed

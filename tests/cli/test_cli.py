@@ -1,10 +1,13 @@
 """The command line, as a user meets it: words, data, files, and one clear line for every mistake."""
 
 import json
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import polars
 import pytest
@@ -141,6 +144,11 @@ def test_compare_writes_goes_on_and_reports(
         (["report", "none.parquet"], "Cannot read none.parquet"),
         (["plan", "--n", "0", "--epsilon", "1", "--rounds", "10"], "'n' of plan"),
         (["nothing"], "No such command"),
+        (["sweep"], "Did you mean 'compare'?"),
+        (["simulate", "modular", "--rounds", "10,00"], "such as 65536, 1e6 or 1,000,000. Got '10,00'"),
+        (["simulate", "modular", "--rounds", "1.5"], "a whole number is needed"),
+        (["simulate", "modular", "--rounds", "1e999999999"], "a whole number is needed"),
+        (["simulate", "modular", "--rounds", "many"], "a whole number is needed"),
     ],
 )
 def test_mistakes_are_one_line_and_code_2(
@@ -158,6 +166,15 @@ def test_mistakes_are_one_line_and_code_2(
     assert message in err
     assert err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [[], ["store"], ["keys"]])
+def test_without_arguments_there_is_help_as_it_is(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same lines that --help prints."""
+    _, help_, _ = run(capsys, *command, "--help")
+    assert run(capsys, *command) == (2, "", help_)
 
 
 def test_one_stream_with_two_parameters_is_told_apart(
@@ -214,6 +231,53 @@ def test_the_demo_shows_that_private_learning_works(
     assert all(part in page for part in ("Differentially private", "NOT PRIVATE", "epsilon", "coffee"))
 
 
+def test_a_demo_with_too_few_customers_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """Instead of a share below nothing; with the number of customers that a plan predicts."""
+    few = ["--rounds", "300", "--epsilon", "0.1", "--seeds", "2", "--quiet"]
+    code, out, _ = run(capsys, "demo", *few, "--report", str(tmp_path / "demo.html"))
+    words = " ".join(out.split())
+    assert code == 0
+    assert "did not learn in 300 customers" in words
+    assert "'discreet plan' predicts about 43,000 for an ordinary stream." in words
+    assert "of the way" not in words
+
+
+def test_a_report_says_what_the_stream_is_once(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
+) -> None:
+    """In the summary."""
+    page = tmp_path / "page.html"
+    run(capsys, "simulate", "modular", "-l", "random", *QUICK, "--report", str(page))
+    assert page.read_text().count("Each round concerns one item; every other item is worth taking.") == 1
+
+
+def test_ctrl_c_in_a_sweep_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
+    """A real signal to all its processes, as a terminal sends it: no traceback, and what was done is kept."""
+    flags = ["compare", "-s", "modular", "-l", "random", "--n", "2", "--seeds", "3000", "--workers", "2"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "discreet", *flags, "--rounds", "65536", "--no-report", "--quiet"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    parts = tmp_path / "sweep.parquet.parts"
+    deadline = time.monotonic() + 120
+    while not list(parts.glob("*.parquet")):
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert err == (
+        "what was finished is in sweep.parquet; the same command goes on from there\ndiscreet: interrupted\n"
+    )
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sweep.parquet"]
+
+
 def test_audit_of_what_is_sound(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     """Exit code 0, a line each, a picture; as data and as a table for documentation too."""
     picture = tmp_path / "audits.svg"
@@ -259,6 +323,7 @@ def test_audits_that_cannot_be_made(capsys: pytest.CaptureFixture[str], tmp_path
         (["one-bat"], "Did you mean 'one-bit'"),
         (["nowhere:Thing"], "Cannot find nowhere:Thing"),
         (["one-bit", "--runs", "0"], "'runs'"),
+        (["one-bit", "--runs", "127"], "at least 128"),
         (["one-bit", "--runs", "100", "--plot", str(tmp_path / "a.txt")], "svg, png or pdf"),
     ):
         code, _, err = run(capsys, "audit", *arguments)

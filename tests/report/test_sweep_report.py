@@ -91,6 +91,16 @@ def test_final_numbers_are_means_with_intervals_by_students_t() -> None:
     assert (curve.mean[-1], curve.low[-1]) == pytest.approx((final.regret, final.low))
 
 
+def test_one_seed_has_no_interval_and_rounding_no_regret(tmp_path: pathlib.Path) -> None:
+    """Neither a column nor a sentence about intervals; a difference of sums that is none is 0."""
+    rows = [sweep_rows(epsilon=epsilon, seeds=1, level=1e-9) for epsilon in (0.5, 1.0)]
+    path = write_sweep_report(tmp_path / "s.html", frame(*rows), title="Sweep")
+    assert "95%" not in path.read_text(encoding="utf-8")
+    assert [final.regret for final in SweepFrame(frame(*rows)).finals] == [0.0, 0.0]
+    several = write_sweep_report(tmp_path / "s.html", frame(sweep_rows(seeds=2)), title="Sweep")
+    assert "95% interval" in several.read_text(encoding="utf-8")
+
+
 def test_what_does_not_learn_counts_once_for_all_epsilons() -> None:
     """A random set that was played for each epsilon has as many seeds as for one, and no epsilon."""
     sweep = SweepFrame(frame(*(sweep_rows("RandomSet", epsilon=e) for e in (0.5, 1.0))))

@@ -42,6 +42,38 @@ def test_a_real_simulation_gives_a_complete_page(tmp_path: pathlib.Path) -> None
         assert text in page.text
 
 
+def test_private_learners_are_named_first(tmp_path: pathlib.Path) -> None:
+    """Whatever regret the others have."""
+    text = report(tmp_path, [trace("Open", 0.1, guarantee=OPEN), trace("Closed", 0.9), trace("Shut", 0.5)])
+    words = check_page(text).text
+    assert words.index("Shut") < words.index("Closed") < words.index("Open")
+    chosen = [f"Chosen in the end by {name}" for name in ("Shut", "Closed", "Open")]
+    places = [words.index(title) for title in chosen]
+    assert places == sorted(places)
+
+
+def test_intervals_are_spoken_of_where_there_are_any(tmp_path: pathlib.Path) -> None:
+    """With one seed there is no column and no sentence about them."""
+    assert "95% interval" in report(tmp_path, [trace()])
+    assert "95%" not in report(tmp_path, [trace(seeds=(0,)), trace("B (epsilon=2)", seeds=(0,))])
+
+
+def test_bounds_that_say_nothing_are_not_named(tmp_path: pathlib.Path) -> None:
+    """Costs span 2, so a regret of 2 a round is no news; less is."""
+    words = check_page(report(tmp_path, [trace(bound=1.9 * MARKS)])).text
+    assert "Proved bounds above the chart, a round in the end: BanditLearner (local, epsilon=1) 1.9." in words
+    words = check_page(report(tmp_path, [trace(bound=2.0 * MARKS)])).text
+    assert "Proved bounds" not in words
+
+
+def test_what_rounding_leaves_is_shown_as_nothing(tmp_path: pathlib.Path) -> None:
+    """Regret is a difference of sums."""
+    plain = trace()
+    text = check_page(report(tmp_path, [trace(cost=plain.best - 3e-9 * MARKS)])).text
+    assert "Regret 0 a round (95% interval 0 to 0)" in text
+    assert text.count("0 to 0") == 2  # and in the table
+
+
 def test_the_same_traces_give_the_same_bytes(tmp_path: pathlib.Path) -> None:
     """No date, no random id: reports can be compared and kept under version control."""
     traces = [trace(), trace("B", guarantee=OPEN), *references()]
@@ -96,7 +128,7 @@ def test_every_curve_is_in_the_legend(tmp_path: pathlib.Path) -> None:
     """Learners, references, the best fixed set and bounds that are drawn; open ones say so."""
     traces = [
         trace("A", bound=0.9 * np.sqrt(MARKS)),
-        trace("B", guarantee=OPEN, bound=1e6 * MARKS),
+        trace("B", guarantee=OPEN, bound=1.99 * MARKS),
         *references(),
     ]
     page = check_page(report(tmp_path, traces))
@@ -104,7 +136,7 @@ def test_every_curve_is_in_the_legend(tmp_path: pathlib.Path) -> None:
     regret = [*expected, "A: proved bound"]
     assert page.legend[: len(regret)] == regret
     assert page.legend[len(regret) : len(regret) + 5] == [*expected, "best fixed set"]
-    assert "Proved bounds above the chart, a round in the end: B (not private) 1M." in page.text
+    assert "Proved bounds above the chart, a round in the end: B (not private) 1.99." in page.text
 
 
 def test_what_does_not_learn_is_what_learners_are_compared_with(tmp_path: pathlib.Path) -> None:

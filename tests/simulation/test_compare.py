@@ -1,6 +1,7 @@
 """Sweeps: every cell once, the same numbers on any backend, one file that can be gone on with."""
 
 import pathlib
+import signal
 import socket
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 
 import polars
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from discreet import DiscreetError
 from discreet.simulation import compare as module
@@ -207,3 +209,14 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
     assert workers[0].poll() is not None
     assert len(seen) == len(Sweep.from_mapping(SMALL).cells())
     assert frame.equals(expected)
+
+
+def test_workers_leave_ctrl_c_to_the_process_that_started_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From their first moment, so that they print no tracebacks; here it works as before."""
+    get_reusable_executor().shutdown(wait=True)
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(module, "run_cell", signal.getsignal)
+    with module._backend(None, 2) as run:
+        heard = list(run([signal.SIGINT] * 4))  # type: ignore[list-item] # what is asked for in place of cells
+    assert heard == [signal.SIG_IGN] * 4
+    assert signal.getsignal(signal.SIGINT) is before

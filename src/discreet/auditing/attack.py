@@ -24,6 +24,8 @@ from discreet.simulation.progress import Bar, progress_bar
 #: Each neighbour is run in so many parts, by which progress is shown; a quarter of them train, a quarter
 #: choose the event, and half test it.
 PARTS = 16
+#: Each neighbour is run at least so often.
+LEAST_TRIALS = 4 * PARTS
 #: More runs than this are cut into more parts.
 LARGE = 200_000
 
@@ -61,7 +63,10 @@ def attack(
     began = time.perf_counter()
     claim = stated(target.claim(), delta)
     assert claim.epsilon is not None
-    trials = max(runs // (2 * len(pairs)), 4 * PARTS)
+    trials = runs // (2 * len(pairs))
+    if trials < LEAST_TRIALS:
+        least = 2 * LEAST_TRIALS
+        raise checks.complaint("audit", "runs", f"at least {least} for each pair of neighbours", runs)
     # Several bounds must hold at once, so each gets its share of the risk.
     each = 1 - (1 - confidence) / len(pairs)
     seeds = seed_sequence(seed)

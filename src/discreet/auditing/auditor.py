@@ -11,10 +11,11 @@ import numpy as np
 
 from discreet import checks
 from discreet.auditing.as_shipped import is_as_shipped
-from discreet.auditing.attack import attack, seed_sequence
+from discreet.auditing.attack import attack, seed_sequence, stated
 from discreet.auditing.learner_runs import LearnerRuns, View, enough_rounds, worst_streams
 from discreet.auditing.releases import BlockReleases, LaplaceReleases, OneBitReleases
 from discreet.auditing.report import Audit
+from discreet.auditing.scores import checked_kind, exact_score
 from discreet.auditing.sessions import Sessions
 from discreet.auditing.sums import Sums
 from discreet.auditing.target import Target, WithRandomNeighbours
@@ -99,6 +100,19 @@ def audit(
         workers=threads,
         progress=progress,
     )
+
+
+def require_extras(
+    target: Any, *, delta: float | None = None, rounds: int | None = None, view: View | None = None
+) -> None:
+    """Refuse what `audit` would refuse because an extra is not installed, without running anything.
+
+    Raises:
+        MissingExtra: The message names it.
+    """
+    checked = as_target(target, rounds=rounds, view=view)
+    stated(checked.claim(), delta)
+    checked_kind(None, checked, exact_score(checked, *checked.neighbours()))
 
 
 def _pairs(

@@ -10,7 +10,8 @@ import numpy as np
 from discreet import checks
 from discreet.auditing.target import Score, Target, WithRatio
 from discreet.checks import FloatArray
-from discreet.errors import InvalidArgument, MissingExtra
+from discreet.errors import InvalidArgument
+from discreet.extras import require_extra
 
 ScoreKind = Literal["likelihood", "classifier", "value"]
 
@@ -24,9 +25,15 @@ def exact_score(target: Target, first: Any, second: Any) -> Score | None:
 
 
 def checked_kind(wanted: str | None, target: Target, exact: Score | None) -> ScoreKind:
-    """The kind of score to use: what is wanted, by default exact likelihoods where they are known."""
+    """The kind of score to use: what is wanted, by default exact likelihoods where they are known.
+
+    Raises:
+        MissingExtra: It has to be trained, and what trains it is not installed.
+    """
     if wanted is None:
-        return "classifier" if exact is None else "likelihood"
+        wanted = "classifier" if exact is None else "likelihood"
+    if wanted == "classifier":
+        require_extra("audit", "A trained score needs", "sklearn", "threadpoolctl")
     if wanted not in ("likelihood", "classifier", "value"):
         raise checks.complaint("audit", "score", "'likelihood', 'classifier' or 'value'", wanted)
     if wanted == "likelihood" and exact is None:
@@ -51,11 +58,9 @@ def trained_score(first: FloatArray, second: FloatArray, threads: int) -> Score:
     Trees cut along columns, so they are given the differences of columns as well: noise that two
     releases share, or the noise of one node of a tree of sums, shows there.
     """
-    try:
-        from sklearn.ensemble import HistGradientBoostingClassifier
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        raise MissingExtra("A trained score needs the extra 'audit': pip install 'discreet[audit]'") from None
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import ThreadpoolController
+
     shown = _features(np.concatenate((first, second)))
     labels = np.repeat([1, 0], [len(first), len(second)])
     model = HistGradientBoostingClassifier(

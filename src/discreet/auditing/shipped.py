@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from discreet import checks
-from discreet.auditing.auditor import audit
+from discreet.auditing.auditor import as_target, audit, require_extras
 from discreet.auditing.report import Audit
 from discreet.auditing.sums import FirstNode, Sums
 from discreet.baselines import ExponentialWeights, NoisedGradients
-from discreet.errors import MissingExtra, UnknownName
+from discreet.errors import InvalidArgument, InvalidType, MissingExtra, UnknownName
 from discreet.learners import BanditLearner, FullInformationLearner
 from discreet.paper import PFTAL, TBAP, BanditSubmodPFTAL, Box, SubmodPFTAL
 from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, SquareRootToeplitz
@@ -51,6 +51,18 @@ class Entry:
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     most_runs: int | None = None
     private: bool = True
+
+
+class LeftOut(UserWarning):
+    """An entry is not audited for want of an extra.
+
+    Attributes:
+        extra: The name of that extra.
+    """
+
+    def __init__(self, name: str, missing: MissingExtra) -> None:
+        super().__init__(f"{name} was left out. {missing}")
+        self.extra = missing.extra
 
 
 def _bound() -> VectorBound:
@@ -211,32 +223,35 @@ def audit_named(
         progress: Whether to show bars.
 
     Entries that are not asked for by name and need an extra that is not installed are left out, with a
-    warning.
+    warning. What is asked for is made before anything is run, and refused if an extra is missing.
     """
     wanted = [find(name) for name in names] or [entry for entry in _LISTED if entry.private]
     size, loss = checks.integer("audit", "n", n, 1, 16), checks.positive_number("audit", "epsilon", epsilon)
     if not 0 < checks.finite_number("audit", "confidence", confidence) < 1:
         raise checks.complaint("audit", "confidence", "a number strictly between 0 and 1", confidence)
     each = 1 - (1 - confidence) / len(wanted)
-    audits = []
+    made = []
     for entry in wanted:
         try:
-            audits.append(
-                audit(
-                    entry.make(size, loss),
-                    runs=runs if entry.most_runs is None else min(runs, entry.most_runs),
-                    confidence=each,
-                    name=entry.name,
-                    seed=seed,
-                    progress=progress,
-                    **entry.options,
-                )
-            )
+            target = entry.make(size, loss)
+            require_extras(target, **entry.options)
+            made.append((entry, target))
         except MissingExtra as error:
             if names:
                 raise
-            warnings.warn(f"{entry.name} was left out. {error}", stacklevel=2)
-    return audits
+            warnings.warn(LeftOut(entry.name, error), stacklevel=2)
+    return [
+        audit(
+            target,
+            runs=runs if entry.most_runs is None else min(runs, entry.most_runs),
+            confidence=each,
+            name=entry.name,
+            seed=seed,
+            progress=progress,
+            **entry.options,
+        )
+        for entry, target in made
+    ]
 
 
 def find(name: str) -> Entry:
@@ -258,4 +273,22 @@ def _own(module: str, attribute: str) -> Any:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise UnknownName(f"Cannot find {module}:{attribute}: {error}.") from None
-    return found() if isinstance(found, type) or not hasattr(found, "observe") else found
+    except Exception as error:
+        raise InvalidArgument(f"Importing {module} failed: {_described(error)}.") from error
+    if isinstance(found, type) or (callable(found) and not hasattr(found, "observe")):
+        try:
+            return found()
+        except Exception as error:
+            raise InvalidArgument(f"Calling {module}:{attribute} failed: {_described(error)}.") from error
+    try:
+        as_target(found)
+    except InvalidType:
+        raise InvalidType(
+            f"{module}:{attribute} is neither a target nor a function that makes one."
+        ) from None
+    return found
+
+
+def _described(error: Exception) -> str:
+    """The kind and the words of an error in the user's own code."""
+    return f"{type(error).__name__}: {error}".removesuffix(".").removesuffix(": ")

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        _fail(f"{error.filename}: {error.strerror}." if error.filename else str(error))
     except DiscreetError as error:
         _fail(str(error))
     except Exception as error:
@@ -37,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         context = getattr(error, "ctx", None)
         command = "discreet" if context is None else context.command_path
         message = error.format_message()
+        if context is not None and message == context.get_help():  # nothing was said to do
+            print(message, file=sys.stderr)
+            sys.exit(2)
         _fail(f"{message}{'' if message.endswith(('.', '?')) else '.'} Try '{command} --help'.")
     if code == INTERRUPTED:
         print("discreet: interrupted", file=sys.stderr)

@@ -9,13 +9,15 @@ import typer
 
 import discreet
 from discreet.cli import keys, store
-from discreet.cli.options import Json, KeyFile, Store
+from discreet.cli.commands import Commands
+from discreet.cli.options import Count, Json, KeyFile, Store
 
 app = typer.Typer(
     name="discreet",
     help="Private online decisions over sets: simulate, compare, plan, audit, serve.",
     add_completion=False,
     no_args_is_help=True,
+    cls=Commands,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -58,7 +60,7 @@ discreet demo --epsilon 0.5 --seeds 8 --report shop.html"""
 def demo(
     epsilon: Annotated[float, typer.Option(help="Privacy loss.")] = 1.0,
     n: Annotated[int, typer.Option(help="Products.")] = 8,
-    rounds: Annotated[int, typer.Option(help="Customers.")] = 2**19,
+    rounds: Annotated[int, Count(help="Customers.")] = 2**19,
     seeds: Annotated[int, typer.Option(help="Independent runs.")] = 4,
     report: Annotated[pathlib.Path, typer.Option(help="Where the report goes.")] = pathlib.Path(
         "discreet-demo.html"
@@ -88,7 +90,7 @@ def simulate(
     ] = None,
     n: Annotated[int | None, typer.Option(help="Items; by default as many as the stream has.")] = None,
     epsilon: Annotated[float, typer.Option(help="Privacy loss.")] = 1.0,
-    rounds: Annotated[int, typer.Option(help="Rounds.")] = 65536,
+    rounds: Annotated[int, Count(help="Rounds.")] = 65536,
     seeds: Annotated[int, typer.Option(help="Independent runs.")] = 5,
     parameters: Parameter = None,
     report: Report = pathlib.Path("discreet-simulate.html"),
@@ -124,7 +126,7 @@ def compare(
     learner: Annotated[list[str] | None, typer.Option("--learner", "-l", help="A learner.")] = None,
     n: Annotated[list[int] | None, typer.Option(help="Items.")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="Privacy loss.")] = None,
-    rounds: Annotated[list[int] | None, typer.Option(help="Rounds.")] = None,
+    rounds: Annotated[list[int] | None, Count(help="Rounds.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Independent runs.")] = None,
     out: Annotated[
         pathlib.Path, typer.Option(help="The Parquet file; gone on with if it is there.")
@@ -169,12 +171,14 @@ def report(
     title: Annotated[str, typer.Option(help="Its headline.")] = "Comparison",
 ) -> None:
     """Draw a sweep again, from its file alone."""
-    from discreet.cli.output import command_line
+    from discreet.cli.output import command_line, require_place
     from discreet.report import write_sweep_report
     from discreet.simulation.compare import read
 
     target = report or file.with_suffix(".html")
-    write_sweep_report(target, read(file), title=title, command=command_line())
+    held = read(file)
+    require_place(target)
+    write_sweep_report(target, held, title=title, command=command_line())
     print(f"The report: {target}")
 
 
@@ -188,7 +192,7 @@ discreet plan --n 20 --epsilon 0.1 --rounds 100000 --local --low 0 --high 5"""
 def plan(
     n: Annotated[int, typer.Option(help="Items.")],
     epsilon: Annotated[float, typer.Option(help="Privacy loss.")],
-    rounds: Annotated[int, typer.Option(help="Rounds.")],
+    rounds: Annotated[int, Count(help="Rounds.")],
     low: Annotated[float, typer.Option(help="Least cost.")] = -1.0,
     high: Annotated[float, typer.Option(help="Largest cost.")] = 1.0,
     full: Annotated[bool, typer.Option("--full", help="The whole cost function is seen.")] = False,
@@ -199,7 +203,7 @@ def plan(
     json: Json = False,
 ) -> None:
     """What to expect before the first round, and which learner to take."""
-    from discreet.cli.output import print_json
+    from discreet.cli.output import print_json, wrapped
     from discreet.planning import plan as made
 
     found = made(
@@ -216,7 +220,7 @@ def plan(
     if json:
         print_json(found)
     else:
-        print(found)
+        print(wrapped(str(found)))
 
 
 @app.command(
@@ -241,7 +245,7 @@ def audit(
     ] = None,
     n: Annotated[int, typer.Option(help="Items.")] = 3,
     epsilon: Annotated[float, typer.Option(help="The loss that each claims.")] = 1.0,
-    runs: Annotated[int, typer.Option(help="Runs for each.")] = 200_000,
+    runs: Annotated[int, Count(help="Runs for each.")] = 200_000,
     confidence: Annotated[float, typer.Option(help="Of all lower bounds together.")] = 0.95,
     seed: Annotated[int | None, typer.Option(help="Makes the audit repeatable.")] = None,
     plot: Annotated[

@@ -8,9 +8,10 @@ import warnings
 
 from discreet.auditing.figure import plot_audits
 from discreet.auditing.report import Audit
-from discreet.auditing.shipped import audit_named, find
-from discreet.cli.output import print_json, table
-from discreet.simulation.canvas import save
+from discreet.auditing.shipped import LeftOut, audit_named, find
+from discreet.cli.output import print_json, require_place, table
+from discreet.report.numbers import counted
+from discreet.simulation.canvas import kind_of, save
 
 
 def run(
@@ -26,15 +27,16 @@ def run(
     progress: bool,
 ) -> int:
     """Audit, print, draw; 1 if a claim was refuted, else 0."""
-    with warnings.catch_warnings(record=True) as left_out:
+    if plot is not None:
+        kind_of(plot)  # or refused
+    require_place(plot)
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
         audits = audit_named(
             names, n=n, epsilon=epsilon, runs=runs, confidence=confidence, seed=seed, progress=progress
         )
-    for warning in left_out:
+    for warning in warned:
         print(warning.message, file=sys.stderr)
-    if plot is not None:
-        save(plot_audits(audits), plot)
     if json:
         print_json([audit.to_dict() for audit in audits])
     elif markdown:
@@ -43,8 +45,15 @@ def run(
         print(audits[0])
     else:
         print(_words(audits, confidence))
-    if plot is not None and not (json or markdown):
-        print(f"The picture: {plot}")
+    if plot is not None:
+        save(plot_audits(audits), plot)
+    if not (json or markdown):
+        if plot is not None:
+            print(f"The picture: {plot}")
+        left_out = [warning.message for warning in warned if isinstance(warning.message, LeftOut)]
+        if left_out:
+            extras = ",".join(sorted({missed.extra for missed in left_out}))
+            print(f"{counted(len(left_out), 'audit')} left out: pip install 'discreet[{extras}]'")
     return 0 if all(audit.passed for audit in audits) else 1
 
 

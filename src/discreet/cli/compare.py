@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pathlib
+import shlex
 import sys
 from typing import Any
 
-from discreet.cli.output import command_line, print_json, table
+from discreet.cli.output import command_line, decimals, print_json, require_place, table
 from discreet.errors import InvalidArgument
 from discreet.simulation.compare import compare, failures
 from discreet.simulation.sweep import Sweep
@@ -27,11 +28,13 @@ def run(
     if file is not None and flags:
         raise InvalidArgument(f"Give a file or flags, not both. Got {file} and --{next(iter(flags))}.")
     sweep = Sweep.from_file(file) if file is not None else Sweep.from_mapping(flags)
-    frame = compare(sweep, out, workers=workers, cluster=cluster, progress=progress)
-    if report is not None:
-        from discreet.report import write_sweep_report
-
-        write_sweep_report(report, frame, title=sweep.title, command=command_line())
+    require_place(out, report)
+    try:
+        frame = compare(sweep, out, workers=workers, cluster=cluster, progress=progress)
+    except KeyboardInterrupt:
+        if out.exists():
+            print(f"what was finished is in {out}; the same command goes on from there", file=sys.stderr)
+        raise
     if json:
         print_json(summary(frame))
     else:
@@ -43,18 +46,33 @@ def run(
                 str(row["n"]),
                 "" if row["epsilon"] is None else f"{row['epsilon']:g}",
                 str(row["rounds"]),
-                f"{row['regret_a_round']:.4f}",
+                decimals(row["regret_a_round"]),
                 str(row["seeds"]),
             ]
             for row in summary(told_apart(frame))
         ]
         print(table(["stream / learner", "n", "epsilon", "rounds", "regret a round", "seeds"], rows))
-        print(f"The sweep: {out}" + (f"; the report: {report}" if report else ""))
     failed = failures(frame)
     for line in failed:
         print(f"failed: {line}", file=sys.stderr)
+    if report is not None:
+        _draw(frame, report, out, sweep.title)
+    if not json:
+        print(f"The sweep: {out}" + (f"; the report: {report}" if report else ""))
     if failed:
         sys.exit(1)
+
+
+def _draw(frame: Any, report: pathlib.Path, out: pathlib.Path, title: str) -> None:
+    from discreet.report import write_sweep_report
+
+    try:
+        write_sweep_report(report, frame, title=title, command=command_line())
+    except OSError as error:
+        again = shlex.join(["discreet", "report", str(out)])
+        raise InvalidArgument(
+            f"Cannot write {report}: {error.strerror}. The sweep is safe in {out}; '{again}' draws it."
+        ) from None
 
 
 def summary(frame: Any) -> list[dict[str, Any]]:

@@ -7,9 +7,10 @@ import time
 
 import polars
 
-from discreet.cli.output import command_line
+from discreet.cli.output import command_line, require_place, wrapped
 from discreet.cli.simulate import regret_table, traces_of
-from discreet.environments import find
+from discreet.environments import Environment, find
+from discreet.planning import plan, two_digits
 from discreet.report import write_report
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.sweep import Sweep, run_cell
@@ -31,13 +32,27 @@ def against_epsilon(n: int, rounds: int, epsilon: float, progress: bool) -> pola
     return polars.concat(frames)
 
 
+def too_few(shop: Environment, epsilon: float, rounds: int) -> str:
+    """What to say where the private learner is no better than what does not learn."""
+    expected = plan(n=shop.n, epsilon=epsilon, rounds=rounds, cost_range=shop.cost_range)
+    needed = f"predicts about {two_digits(expected.best.rounds_to_learn)} for an ordinary stream"
+    return (
+        f"The private learner did not learn in {rounds:,} customers: the best of showing nothing, everything "
+        f"or random products was no worse. 'discreet plan' "
+        f"{'says what to expect' if expected.enough else needed}."
+    )
+
+
 def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, progress: bool) -> None:
     """Simulate the checkout stream, print what came out, write the report."""
+    require_place(report)
     shop = find("checkout", n=n)
     began = time.perf_counter()
     print(
-        f"A shop with {n} products and {rounds:,} customers, {seeds} times over. Each is shown a set "
-        f"of products; only the profit of that set is seen, and it is private (epsilon = {epsilon:g})."
+        wrapped(
+            f"A shop with {n} products and {rounds:,} customers, {seeds} times over. Each is shown a set "
+            f"of products; only the profit of that set is seen, and it is private (epsilon = {epsilon:g})."
+        )
     )
     traces = traces_of(shop, CAST, epsilon, rounds, seeds, progress)
     print(regret_table(traces))
@@ -48,7 +63,6 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
     mean = {name: float(trace.cost[:, -1].mean()) / last for name, trace in plain.items()}
     fixed = min(value for name, value in mean.items() if name.startswith(("RandomSet", "FixedSet")))
     best = float(ours.best[:, -1].mean()) / last
-    share = (fixed - mean[ours.learner]) / (fixed - best)
     chosen = [
         str(item)
         for item, level in zip(ours.items, ours.final_points.mean(axis=0), strict=True)
@@ -57,13 +71,20 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
     wanted = [
         str(item) for item, part in zip(ours.items, ours.best_sets.mean(axis=0), strict=True) if part > 0.5
     ]
+    if mean[ours.learner] < fixed:
+        share = (fixed - mean[ours.learner]) / (fixed - best)
+        learnt = (
+            f"The private learner made {share:.0%} of the way from the best of showing nothing, everything "
+            f"or random products to the best fixed set in hindsight, over all {rounds:,} customers, learning "
+            "time included."
+        )
+    else:
+        learnt = too_few(shop, epsilon, rounds)
     summary = (
-        f"The private learner made {share:.0%} of the way from the best of showing nothing, everything or "
-        f"random products to the best fixed set in hindsight, over all {rounds:,} customers, learning time "
-        f"included. In the end it offered {', '.join(chosen) or 'nothing'}; best would have been "
+        f"{learnt} In the end it offered {', '.join(chosen) or 'nothing'}; best would have been "
         f"{', '.join(wanted) or 'nothing'}."
     )
-    print(summary)
+    print(wrapped(summary))
     frame = against_epsilon(n, rounds // 4, epsilon, progress)
     write_report(
         report,

@@ -19,8 +19,12 @@ def run(json: bool) -> None:
     if json:
         print_json({"streams": streams, "learners": learners, "audits": audits})
         return
-    rows = [[name, ", ".join(entry["parameters"]), str(entry["about"])] for name, entry in streams.items()]
-    print(table(["stream", "parameters", "about"], rows))
+    rows = [
+        row
+        for name, entry in streams.items()
+        for row in ([name, str(entry["about"])], ["", ", ".join(entry["parameters"])])
+    ]
+    print(table(["stream", "about, and its parameters"], rows))
     print()
     print(
         table(["learner", "feedback", "about"], [[n, e["feedback"], e["about"]] for n, e in learners.items()])

@@ -1,8 +1,38 @@
 """Options that several commands share."""
 
-from typing import Annotated
+import decimal
+import re
+from typing import Annotated, Any
 
 import typer
+
+#: No count is larger.
+MOST = 2**63 - 1
+
+
+def Count(help: str) -> Any:  # noqa: A002 # as typer.Option has it
+    """An option for a whole number that may be large: 1e6 and 1,000,000 are understood."""
+    return typer.Option(help=help, parser=whole, metavar="<int>")
+
+
+def whole(text: str | int) -> int:
+    """A whole number as people write it.
+
+    Examples:
+        >>> whole("65536"), whole("1e6"), whole("2.5e3"), whole("1,000,000")
+        (65536, 1000000, 2500, 1000000)
+    """
+    if isinstance(text, int):  # a default
+        return text
+    plain = re.sub(r"(?<=\d)[,_](?=\d{3}(?!\d))", "", text)
+    try:
+        number = decimal.Decimal(plain)
+    except decimal.InvalidOperation:
+        number = decimal.Decimal("nan")
+    if not number.is_finite() or number.copy_abs() > MOST or number != int(number):
+        raise typer.BadParameter(f"a whole number is needed, such as 65536, 1e6 or 1,000,000. Got {text!r}.")
+    return int(number)
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of words.")]
 Store = Annotated[str, typer.Option("--store", help="A path (SQLite) or postgresql://user@host/database.")]

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pathlib
 import re
 import shlex
+import shutil
 import sys
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from discreet.atomic_files import check_place
+from discreet.errors import InvalidArgument
+
+#: Words are not broken into lines shorter than this.
+LEAST_ROOM = 16
 
 
 def print_json(value: Any) -> None:
@@ -36,17 +45,68 @@ def plain(value: Any) -> Any:
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """Rows as aligned text: columns of numbers to the right, others to the left."""
+    """Rows as aligned text: columns of numbers to the right, others to the left.
+
+    Where a line would be wider than the terminal, words of the last column go on below.
+    """
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
     numeric = [all(re.fullmatch(r"[-\d.,e+]*", cell) for cell in column) for column in columns]
     widths = [
         max(len(cell) for cell in (name, *column)) for name, column in zip(header, columns, strict=True)
     ]
+    left = sum(width + 2 for width in widths[:-1])
+    room = terminal_width() - left
+    if numeric[-1] or room < LEAST_ROOM:
+        room = widths[-1]
     lines = []
     for row in [header, *rows]:
-        cells = zip(row, widths, numeric, strict=True)
+        last, *more = _lines(row[-1], max(room, 1)) or [""]
+        cells = zip([*row[:-1], last], widths, numeric, strict=True)
         lines.append("  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in cells).rstrip())
+        lines += [" " * left + part for part in more]
     return "\n".join(lines)
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; 80 where there is none."""
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def wrapped(text: str) -> str:
+    """Each line of a text as a paragraph that fits the terminal; what follows a dash is indented."""
+    return "\n".join(
+        part
+        for line in text.splitlines()
+        for part in _lines(line, terminal_width(), "  " if line.startswith("- ") else "") or [""]
+    )
+
+
+def _lines(text: str, width: int, indent: str = "") -> list[str]:
+    """A text in lines; no word is broken."""
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def decimals(value: float) -> str:
+    """A number with four decimals; what rounds to nothing has no sign.
+
+    Examples:
+        >>> decimals(0.48637), decimals(-0.00001)
+        ('0.4864', '0.0000')
+    """
+    text = f"{value:.4f}"
+    return text if float(text) else text.removeprefix("-")
+
+
+def require_place(*files: pathlib.Path | None) -> None:
+    """Refuse files that cannot be written, before a run whose result would be lost; None is no file."""
+    for file in files:
+        if file is not None:
+            try:
+                check_place(file)
+            except OSError as error:
+                raise InvalidArgument(f"Cannot write {file}: {error.strerror}.") from None
 
 
 def command_line() -> str:

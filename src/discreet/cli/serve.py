@@ -1,7 +1,5 @@
 """The command ``discreet serve``."""
 
-from discreet.errors import MissingExtra
-
 
 def run(
     store: str,
@@ -15,11 +13,9 @@ def run(
     connections: int | None,
 ) -> None:
     """Serve until a signal says to end."""
-    try:
-        from discreet.service.app import MAX_BODY, RATE
-        from discreet.service.server import CONNECTIONS, Options, serve
-    except ModuleNotFoundError as error:
-        raise MissingExtra("Serving needs the extra 'service': pip install 'discreet[service]'.") from error
+    from discreet.service.app import MAX_BODY, RATE
+    from discreet.service.server import CONNECTIONS, Options, serve
+
     options = Options(
         store=store,
         host=host,

@@ -7,9 +7,10 @@ import pathlib
 import sys
 from typing import Any
 
-from discreet.cli.output import command_line, print_json, table
+from discreet.cli.output import command_line, decimals, print_json, require_place, table
 from discreet.environments import Environment, find
 from discreet.errors import InvalidArgument
+from discreet.report.numbers import counted
 from discreet.simulation import Trace, simulate
 from discreet.simulation.contenders import contender
 from discreet.simulation.parquet import write_parquet
@@ -29,9 +30,14 @@ def run(
     progress: bool,
 ) -> None:
     """Simulate each learner, print a table, write what was asked for."""
+    require_place(report, frame)
     size = {} if n is None else {"n": n}
     environment = find(stream, **size, **parsed(parameters))
     traces = traces_of(environment, learners, epsilon, rounds, seeds, progress)
+    if json:
+        print_json([summary_of(trace) for trace in traces])
+    else:
+        print(regret_table(traces))
     if frame is not None:
         import polars
 
@@ -40,13 +46,9 @@ def run(
         from discreet.report import write_report
 
         title = f"{stream}: {', '.join(learners)}"
-        write_report(report, title=title, traces=traces, summary=environment.about, command=command_line())
-    if json:
-        print_json([summary_of(trace) for trace in traces])
-        return
-    print(regret_table(traces))
+        write_report(report, title=title, traces=traces, command=command_line())
     for path, what in ((report, "report"), (frame, "curves")):
-        if path is not None:
+        if path is not None and not json:
             print(f"The {what}: {path}")
 
 
@@ -66,24 +68,33 @@ def traces_of(
 
 
 def regret_table(traces: list[Trace]) -> str:
-    """One line per learner: regret and cost a round."""
+    """One line per learner: regret a round, half its 95% interval where there are several seeds, cost."""
+    several = any(len(trace.seeds) > 1 for trace in traces)
     rows = []
     for trace in traces:
-        low, high = trace.band()
         last = trace.checkpoints[-1]
+        half = float(trace.band()[1][-1] - trace.mean_regret[-1]) / last
         rows.append(
             [
                 trace.learner,
-                f"{trace.mean_regret[-1] / last:.4f}",
-                f"{low[-1] / last:.4f} to {high[-1] / last:.4f}",
-                f"{trace.cost[:, -1].mean() / last:.4f}",
+                decimals(trace.mean_regret[-1] / last),
+                *([decimals(half) if len(trace.seeds) > 1 else ""] if several else []),
+                decimals(trace.cost[:, -1].mean() / last),
                 "yes" if trace.guarantee.private else "no",
             ]
         )
     head = traces[0]
-    size = f"{len(head.items)} items, {head.checkpoints[-1]:,} rounds, {len(head.seeds)} seeds"
-    title = f"{head.environment}, {size}"
-    return title + "\n" + table(["learner", "regret a round", "95%", "cost a round", "private"], rows)
+    size = ", ".join(
+        counted(count, noun)
+        for count, noun in (
+            (len(head.items), "item"),
+            (int(head.checkpoints[-1]), "round"),
+            (len(head.seeds), "seed"),
+        )
+    )
+    title = f"{head.environment}, {size}; regret and cost a round"
+    header = ["learner", "regret", *(["±95%"] if several else []), "cost", "private"]
+    return title + "\n" + table(header, rows)
 
 
 def summary_of(trace: Trace) -> dict[str, Any]:

@@ -7,11 +7,16 @@ Client('http://127.0.0.1:8710', randomize=Pinned(epsilon=1.0, cost_range=(0, 1),
 Importing this loads no compiler, no database driver and nothing of the server.
 """
 
-from discreet.client.asynchronous import AsyncClient
-from discreet.client.blocking import Client
 from discreet.client.pinned import Pinned
 from discreet.client.records import Counts, Decision, Feedback, Learner, Population
 from discreet.client.refusals import ServiceError, Unreachable
+from discreet.errors import MissingExtra
+
+try:
+    from discreet.client.asynchronous import AsyncClient
+    from discreet.client.blocking import Client
+except ModuleNotFoundError as error:
+    raise MissingExtra("A client needs the extra 'client': pip install 'discreet[client]'.") from error
 
 __all__ = [
     "AsyncClient",

@@ -8,17 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
+
 from discreet import checks
 from discreet.client.address import checked_key, checked_url
 from discreet.client.core import Core
 from discreet.client.pinned import Pinned
 from discreet.client.retrying import Attempt, Patience, Reply
-from discreet.errors import MissingExtra, NotCopyable
-
-try:
-    import httpx
-except ModuleNotFoundError as error:
-    raise MissingExtra("A client needs the extra 'client': pip install 'discreet[client]'.") from error
+from discreet.errors import NotCopyable
 
 #: What cannot go better the next time.
 _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)

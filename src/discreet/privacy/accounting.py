@@ -8,7 +8,8 @@ from types import ModuleType
 import numpy as np
 
 from discreet.checks import complaint, positive_number
-from discreet.errors import InvalidArgument, MissingExtra
+from discreet.errors import InvalidArgument
+from discreet.extras import require_extra
 from discreet.privacy.rational import privacy_loss
 
 
@@ -119,12 +120,8 @@ def _check_delta(owner: str, delta: float) -> None:
 
 @functools.cache
 def _dp_accounting() -> ModuleType:
-    try:
-        import dp_accounting
-        from dp_accounting import rdp  # noqa: F401 # its import makes dp_accounting.rdp available
-    except ImportError:
-        raise MissingExtra(
-            "Converting rho into (epsilon, delta) needs the package dp-accounting: "
-            "pip install 'discreet[accounting]'"
-        ) from None
+    require_extra("accounting", "Converting rho into (epsilon, delta) needs", "dp_accounting")
+    import dp_accounting
+    from dp_accounting import rdp  # noqa: F401 # its import makes dp_accounting.rdp available
+
     return dp_accounting  # type: ignore[no-any-return] # the package is untyped

@@ -7,6 +7,7 @@ import itertools
 import math
 from collections.abc import Sequence
 
+from discreet.report.numbers import difference
 from discreet.simulation.labels import family, is_reference, labels
 from discreet.simulation.looks import COLOURS, Look, looks
 from discreet.simulation.trace import Trace
@@ -36,6 +37,15 @@ class Named:
         """The epsilon it has or claims; None where it has none, or does not learn."""
         epsilon = self.trace.guarantee.epsilon
         return None if epsilon is None or self.reference or not 0 < epsilon < math.inf else epsilon
+
+    @property
+    def final_regret(self) -> tuple[float, float, float]:
+        """Regret a round in the end: the mean over the seeds, and the ends of its 95% interval."""
+        trace, rounds = self.trace, float(self.trace.checkpoints[-1])
+        ends = (trace.mean_regret, *trace.band())
+        of = [float(total[:, -1].mean()) / rounds for total in (trace.cost, trace.best)]
+        mean, low, high = (difference(float(end[-1]) / rounds, *of) for end in ends)
+        return mean, low, high
 
 
 def by_environment(traces: Sequence[Trace]) -> list[list[Named]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+#: Regret below this share of the costs that it is a difference of is the rounding of sums.
+ROUNDING = 1e-6
+
 
 def number(value: float, digits: int = 3) -> str:
     """A number in so many digits.
@@ -14,8 +17,19 @@ def number(value: float, digits: int = 3) -> str:
     """
     if not math.isfinite(value):
         return "−∞" if value == -math.inf else "∞" if value == math.inf else "unknown"
+    value += 0.0  # a zero has no sign
     text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
     return text.replace("-", "−")
+
+
+def difference(value: float, *terms: float) -> float:
+    """A difference of such terms; 0 where it is not more than the rounding of their sums.
+
+    Examples:
+        >>> difference(-3e-9, 0.25, 0.25), difference(0.01, 0.26, 0.25)
+        (0.0, 0.01)
+    """
+    return value if abs(value) > ROUNDING * max(map(abs, terms)) else 0.0
 
 
 def interval(low: float, high: float) -> str:

@@ -19,7 +19,10 @@ def summary_of(group: Sequence[Named]) -> Html:
     """Sentences about the traces of one environment."""
     learners = [named for named in group if not named.reference]
     references = [named for named in group if named.reference]
-    shown = sorted(learners or references, key=lambda named: float(named.trace.mean_regret[-1]))
+    shown = sorted(
+        learners or references,
+        key=lambda named: (not named.trace.guarantee.private, float(named.trace.mean_regret[-1])),
+    )
     results = [
         element(
             "li",
@@ -37,12 +40,15 @@ def summary_of(group: Sequence[Named]) -> Html:
     return joined(element("p", _setting(group)), element("ul", *results), *_warnings(group))
 
 
-def meaning_of_regret() -> str:
-    """What the numbers mean."""
-    return (
-        "Regret is what was paid more than the best fixed set, chosen in hindsight, would have cost. "
-        "Intervals are 95% confidence intervals of the mean over the seeds."
-    )
+def meaning_of_regret(intervals: bool) -> str:
+    """What the numbers mean, and their intervals, if there are any."""
+    text = "Regret is what was paid more than the best fixed set, chosen in hindsight, would have cost."
+    return text + (" Intervals are 95% confidence intervals of the mean over the seeds." if intervals else "")
+
+
+def has_intervals(group: Sequence[Named]) -> bool:
+    """Whether any trace has several seeds."""
+    return any(len(named.trace.seeds) > 1 for named in group)
 
 
 def _setting(group: Sequence[Named]) -> str:
@@ -70,10 +76,9 @@ def _range(counts: list[int], noun: str) -> str:
 def _result(named: Named, references: Sequence[Named]) -> str:
     trace = named.trace
     rounds = int(trace.checkpoints[-1])
-    mean = float(trace.mean_regret[-1]) / rounds
+    mean, low, high = named.final_regret
     text = f"Regret {number(mean)} a round"
     if len(trace.seeds) > 1:
-        low, high = (float(end[-1]) / rounds for end in trace.band())
         text += f" (95% interval {interval(low, high)})"
     text += f", cost {number(float(trace.cost[:, -1].mean()) / rounds)} a round."
     return " ".join([text, *_comparisons(trace, references)])

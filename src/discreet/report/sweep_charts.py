@@ -31,8 +31,9 @@ def curves_section(sweep: SweepFrame) -> list[Html]:
     panels = [
         (facet, [sweep.curve(final) for final in longest(facet.members(sweep.finals))]) for facet in facets
     ]
+    bands = " with their 95% bands" if any(final.seeds > 1 for final in sweep.finals) else ""
     intro = (
-        "Means over the seeds with their 95% bands, of the runs with most rounds; lower is better. Dashed: "
+        f"Means over the seeds{bands}, of the runs with most rounds; lower is better. Dashed: "
         "proved bounds, where they lie within the chart; the tables have all."
     )
     return _panel_section("curves", "Regret curves", intro, panels, draw_regret, left)
@@ -54,7 +55,8 @@ def against_section(name: str, sweep: SweepFrame, quantity: Quantity) -> list[Ht
         return draw_against(axes, curves, _NAMES[quantity])
 
     runs = "" if quantity == "rounds" else ", of the runs with most rounds"
-    intro = f"Regret a round in the end{runs}, with 95% intervals; lower is better."
+    intervals = ", with 95% intervals" if any(final.seeds > 1 for final in sweep.finals) else ""
+    intro = f"Regret a round in the end{runs}{intervals}; lower is better."
     panels = [(facet, curves) for facet, curves in found if facet in shown]
     return _panel_section(name, _TITLES[quantity], intro, panels, draw, left)
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument
+from discreet.report.numbers import difference
 from discreet.simulation.curves import Curve
 from discreet.simulation.intervals import half_width
 from discreet.simulation.labels import family, is_reference
@@ -102,7 +103,9 @@ class SweepFrame:
         found = []
         for row in gathered.to_dicts():
             mean, width = row.pop("mean"), float(half_width(row.pop("spread") or 0.0, row["seeds"]))
-            found.append(Final(**row, regret=mean, low=mean - width, high=mean + width))
+            ends = (mean, mean - width, mean + width)
+            regret, low, high = (difference(end, row["cost"], row["best"]) for end in ends)
+            found.append(Final(**row, regret=regret, low=low, high=high))
         return found
 
     def legend(self, learner: str) -> str:

@@ -78,6 +78,7 @@ def write_sweep_report(
 
 
 def _numbers(sweep: SweepFrame) -> list[Html]:
+    several = any(final.seeds > 1 for final in sweep.finals)
     columns: dict[str, Kind] = {
         "learner": "text",
         "private?": "text",
@@ -85,7 +86,7 @@ def _numbers(sweep: SweepFrame) -> list[Html]:
         "epsilon": "number",
         "rounds": "number",
         "regret a round": "number",
-        "95% interval": "number",
+        **({"95% interval": "number"} if several else {}),
         "cost a round": "number",
         "best fixed set": "number",
         "proved bound": "number",
@@ -95,14 +96,14 @@ def _numbers(sweep: SweepFrame) -> list[Html]:
         table(
             f"Final numbers in {environment}; costs, regret and bounds are per round.",
             columns,
-            [_row(final) for final in sweep.finals if final.environment == environment],
+            [_row(final, several) for final in sweep.finals if final.environment == environment],
         )
         for environment in dict.fromkeys(final.environment for final in sweep.finals)
     ]
     return [section("Numbers", *tables)] if tables else []
 
 
-def _row(final: Final) -> list[str]:
+def _row(final: Final, several: bool) -> list[str]:
     return [
         final.learner,
         badge(final.private),
@@ -110,7 +111,7 @@ def _row(final: Final) -> list[str]:
         "–" if final.epsilon is None else number(final.epsilon),
         f"{final.rounds:,}",
         number(final.regret),
-        interval(final.low, final.high) if final.seeds > 1 else "one seed",
+        *([interval(final.low, final.high) if final.seeds > 1 else "one seed"] if several else []),
         number(final.cost),
         number(final.best),
         "–" if final.bound is None else number(final.bound),

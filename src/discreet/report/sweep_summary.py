@@ -30,7 +30,7 @@ def summary_of_sweep(sweep: SweepFrame) -> Html:
     without = list(dict.fromkeys(final.learner for final in finals if not final.private))
     if without:
         parts.append(element("p", badge(private=False), f" {listed(without)}."))
-    return joined(*parts, element("p", meaning_of_regret()))
+    return joined(*parts, element("p", meaning_of_regret(any(final.seeds > 1 for final in finals))))
 
 
 def _ranking(sweep: SweepFrame, environment: str) -> Html:

@@ -88,19 +88,21 @@ def epsilon_chart(name: str, group: Sequence[Named]) -> list[Html]:
     curves += [_level(n, seen[n.label]) for n in others]
     axes = new_axes()
     notes = draw_against(axes, curves, "epsilon (privacy loss of one person)")
-    caption = [
-        "At the last round, with 95% intervals; both scales logarithmic. A small epsilon is more private."
-    ]
+    intervals = ", with 95% intervals" if _bands(learners) else ""
+    caption = [f"At the last round{intervals}; both scales logarithmic. A small epsilon is more private."]
     if others:
         caption.append("Level lines have no epsilon.")
     return [chart(name, axes, "Final regret a round against epsilon", caption + notes)]
 
 
 def choice_charts(name: str, group: Sequence[Named]) -> list[Html]:
-    """For the learners with least regret: what they take in the end, against the best set."""
+    """For private learners, then others, with least regret: what they take in the end, and the best set."""
     learners = sorted(
         (n for n in group if not n.reference),
-        key=lambda n: float(n.trace.mean_regret[-1]) / float(n.trace.checkpoints[-1]),
+        key=lambda n: (
+            not n.trace.guarantee.private,
+            float(n.trace.mean_regret[-1]) / float(n.trace.checkpoints[-1]),
+        ),
     )
     return [_choice_chart(f"{name}{k}", named) for k, named in enumerate(learners[:MOST_CHOICES])]
 

@@ -13,12 +13,13 @@ from discreet.report.html import Html, element
 from discreet.report.named import Named, by_environment
 from discreet.report.numbers import interval, number
 from discreet.report.page import page, paragraphs, repeat_section, section
-from discreet.report.summary import meaning_of_regret, summary_of
+from discreet.report.summary import has_intervals, meaning_of_regret, summary_of
 from discreet.report.sweep_charts import against_section
 from discreet.report.sweep_frame import SweepFrame
 from discreet.report.tables import Kind, badge, table
 from discreet.report.trace_charts import charts_of
 from discreet.simulation.canvas import drawing
+from discreet.simulation.curves import bound_of
 from discreet.simulation.trace import Trace
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def write_report(
         header = [
             paragraphs(summary),
             *(summary_of(group) for group in groups),
-            element("p", meaning_of_regret()),
+            element("p", meaning_of_regret(any(has_intervals(group) for group in groups))),
         ]
         write_atomically(path, page(title, header, sections).encode())
         return pathlib.Path(path)
@@ -113,11 +114,12 @@ def _guarantees(groups: Sequence[Sequence[Named]]) -> Html:
 
 
 def _results(group: Sequence[Named]) -> Html:
+    several = has_intervals(group)
     columns: dict[str, Kind] = {
         "learner": "text",
         "private?": "text",
         "regret a round": "number",
-        "95% interval": "number",
+        **({"95% interval": "number"} if several else {}),
         "cost a round": "number",
         "best fixed set": "number",
         "proved bound": "number",
@@ -127,22 +129,23 @@ def _results(group: Sequence[Named]) -> Html:
     return table(
         f"Final numbers in {group[0].trace.environment}; costs, regret and bounds are per round.",
         columns,
-        [_row(named) for named in group],
+        [_row(named, several) for named in group],
     )
 
 
-def _row(named: Named) -> list[str]:
+def _row(named: Named, several: bool) -> list[str]:
     trace = named.trace
     rounds = int(trace.checkpoints[-1])
-    low, high = (float(end[-1]) / rounds for end in trace.band())
+    mean, low, high = named.final_regret
+    bound = bound_of(trace)
     return [
         named.label,
         badge(trace.guarantee.private),
-        number(float(trace.mean_regret[-1]) / rounds),
-        interval(low, high) if len(trace.seeds) > 1 else "one seed",
+        number(mean),
+        *([interval(low, high) if len(trace.seeds) > 1 else "one seed"] if several else []),
         number(float(trace.cost[:, -1].mean()) / rounds),
         number(float(trace.best[:, -1].mean()) / rounds),
-        "–" if trace.bound is None else number(float(trace.bound[-1]) / rounds),
+        "–" if bound is None else number(float(bound[-1])),
         f"{rounds:,}",
         f"{len(trace.seeds)}",
     ]

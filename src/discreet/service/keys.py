@@ -20,7 +20,7 @@ import secrets
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from discreet.atomic_files import name_beside, sync_folder
+from discreet.atomic_files import errors_name, name_beside, sync_folder
 from discreet.errors import WrongKey
 
 #: The environment variable that may hold the key.
@@ -112,7 +112,8 @@ def _name(lineage: str, kind: str, number: bytes) -> bytes:
 def _made(file: pathlib.Path) -> None:
     """Make a key file, unless another process does so first; it is whole as soon as it has its name."""
     beside = name_beside(file)
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with errors_name(file):
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(handle, "w") as opened:
             opened.write(secrets.token_hex(32) + "\n")

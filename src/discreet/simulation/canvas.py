@@ -141,11 +141,16 @@ def picture(figure: Figure, kind: str, *, text: bool = False, **options: Any) ->
 
 def save(axes: Axes, path: str | os.PathLike[str]) -> None:
     """Write the whole figure of some axes to a file, at once or not at all; its ending says the kind."""
+    write_atomically(path, picture(figure_of(axes), kind_of(path)))
+
+
+def kind_of(path: str | os.PathLike[str]) -> str:
+    """The kind of picture that the ending of a name says: one of `KINDS`, svg where it says nothing."""
     target = pathlib.Path(path)
     kind = target.suffix.lstrip(".").lower() or "svg"
     if kind not in KINDS:
         raise InvalidArgument(f"Pictures can be svg, png or pdf. Got {target.name} instead.")
-    write_atomically(target, picture(figure_of(axes), kind))
+    return kind
 
 
 def log_scale(axis: Axis, low: float, high: float) -> None:

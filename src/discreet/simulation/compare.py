@@ -6,12 +6,16 @@ import contextlib
 import pathlib
 import re
 import shutil
+import signal
+import threading
+import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import joblib
 
 from discreet import checks
+from discreet.atomic_files import check_place, errors_name
 from discreet.errors import InvalidArgument, MissingExtra
 from discreet.simulation.parquet import write_parquet
 from discreet.simulation.progress import progress_bar
@@ -43,6 +47,9 @@ def compare(
             a Ray that runs on this machine).
         progress: Whether to show a bar.
 
+    Raises:
+        OSError: The file cannot be written there; nothing was run.
+
     Examples:
         >>> import tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "sweep.parquet")
@@ -61,10 +68,9 @@ def compare(
     cells = [cell for cell in sweep.cells() if cell.key not in finished]
     if not cells:
         return held
-    try:
-        parts.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidArgument(f"Cannot write beside {target}: {error.strerror or error}.") from None
+    check_place(target)
+    with errors_name(target):
+        parts.mkdir(exist_ok=True)
     with (
         progress_bar("cells", len(cells), shown=progress, unit="cells") as bar,
         _backend(cluster, workers) as run,
@@ -147,8 +153,29 @@ def _backend(cluster: str | None, workers: int | None) -> Iterator[Runner]:
 
 
 def _run(cells: list[Cell]) -> Iterator[Any]:
-    parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
-    return iter(parallel(joblib.delayed(run_cell)(cell) for cell in cells))
+    with _deaf():
+        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
+        frames = parallel(joblib.delayed(run_cell)(cell) for cell in cells)
+    try:
+        for frame in frames:  # noqa: UP028 # "yield from" would end them, with a warning
+            yield frame
+    finally:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*tasks", UserWarning)  # that some were not finished is known
+            frames.close()
+
+
+@contextlib.contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started meanwhile leave Ctrl-C to this one, which ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _run_in_batches(cells: list[Cell]) -> Iterator[Any]:

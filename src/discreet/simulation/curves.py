@@ -49,8 +49,16 @@ def regret_curve(trace: Trace, label: str, look: Look, *, reference: bool = Fals
     """Regret a round against rounds."""
     rounds = trace.checkpoints.astype(np.float64)
     mean, low, high = mean_interval(trace.regret / rounds)
-    bound = None if trace.bound is None else trace.bound / rounds
-    return Curve(label, rounds, mean, low, high, look, bound, reference)
+    return Curve(label, rounds, mean, low, high, look, bound_of(trace), reference)
+
+
+def bound_of(trace: Trace) -> FloatArray | None:
+    """The proved bound on regret a round; None where in the end it exceeds what any choice could cost."""
+    if trace.bound is None:
+        return None
+    bound: FloatArray = trace.bound / trace.checkpoints
+    low, high = trace.cost_range
+    return bound if bound[-1] < high - low else None
 
 
 def cost_curve(trace: Trace, label: str, look: Look, *, reference: bool = False) -> Curve:

@@ -119,7 +119,10 @@ class Trace:
     def __str__(self) -> str:
         low, high = self.band()
         last = int(self.checkpoints[-1])
+        several = len(self.seeds) > 1
+        interval = f" ({low[-1] / last:.4g} to {high[-1] / last:.4g})" if several else ""
         return (
-            f"{self.learner} in {self.environment}: regret a round {self.mean_regret[-1] / last:.4g} "
-            f"({low[-1] / last:.4g} to {high[-1] / last:.4g}) after {last:,} rounds, {len(self.seeds)} seeds"
+            f"{self.learner} in {self.environment}: regret a round "
+            f"{self.mean_regret[-1] / last:.4g}{interval} after {last:,} rounds, "
+            + (f"{len(self.seeds)} seeds" if several else "one seed")
         )

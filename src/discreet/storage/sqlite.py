@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.sqlite import insert
 
-from discreet.atomic_files import real_path
+from discreet.atomic_files import errors_name, real_path
 from discreet.errors import StoreInUse
 from discreet.storage.migrate import migrate
 from discreet.storage.records import DecisionRecord, How, Status
@@ -198,7 +198,8 @@ def _engine(path: pathlib.Path, begin: str) -> Engine:
 
 def locked(path: pathlib.Path) -> int:
     """A handle that holds the lock beside a database until it is closed; a killed process lets go of it."""
-    handle = os.open(f"{path}{LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
+    with errors_name(path):
+        handle = os.open(f"{path}{LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

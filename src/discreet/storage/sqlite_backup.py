@@ -11,7 +11,7 @@ import os
 import pathlib
 import sqlite3
 
-from discreet.atomic_files import name_beside, real_path, sync_folder
+from discreet.atomic_files import errors_name, name_beside, real_path, sync_folder
 from discreet.errors import InvalidArgument, StoreError
 from discreet.storage.sqlite import locked
 
@@ -45,7 +45,8 @@ def _copied(source: pathlib.Path, target: pathlib.Path) -> None:
     if not source.exists():
         raise InvalidArgument(f"There is no store {source}.")
     beside = name_beside(target)
-    os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with errors_name(target):
+        os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with (
             contextlib.closing(_read_only(source)) as old,

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from sqlalchemy import Connection, func, insert, select, text, update
 
-from discreet.atomic_files import name_beside, real_path, sync_folder
+from discreet.atomic_files import errors_name, name_beside, real_path, sync_folder
 from discreet.errors import InvalidArgument, StoreError
 from discreet.storage import tables
 from discreet.storage.migrate import latest_version
@@ -57,7 +57,8 @@ def export_store(
     if target.exists():
         raise InvalidArgument(f"There is a file {target} already.")
     beside = name_beside(target)
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with errors_name(path):
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     handed_over: dict[str, str] = {}
     try:
         with os.fdopen(handle, "w", encoding="ascii") as file, store.writing() as writing:
