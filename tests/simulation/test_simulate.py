@@ -214,3 +214,12 @@ print(trace.interrupted, len(trace.seeds), flush=True)
         finally:
             process.kill()  # if it has not ended, nobody else would end it
     assert process.returncode == 0
+
+
+def test_a_range_that_does_not_fit_is_warned_of() -> None:
+    """In a simulation nobody needs to be protected from knowing that costs were clipped."""
+    environment = environments.modular(3)  # costs lie in [-1, 1]
+    for learner in (BanditLearner(3, 1.0, (0, 1)), BanditLearner(3, 1.0, (-2, 0.5), maximize=True)):
+        with pytest.warns(UserWarning, match=r"\[-1, 1\].*clipped"):
+            simulate(environment, learner, rounds=10, seeds=1)
+    simulate(environment, BanditLearner(3, 1.0, (-1, 2)), rounds=10, seeds=1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from discreet.baselines import FixedSet
 from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, FunctionStream, Stream
 from discreet.errors import HorizonReached, InvalidArgument, InvalidType
-from discreet.learners.arguments import restored_argument
+from discreet.learners.arguments import cost_interval, restored_argument
 from discreet.learners.base import Learner
 from discreet.minimizers import minimize
 from discreet.privacy.guarantee import Guarantee
@@ -74,7 +75,8 @@ def simulate(
         progress: Whether to show a bar.
 
     Returns:
-        Regret curves. After Ctrl-C those of the seeds that were finished.
+        Regret curves. After Ctrl-C those of the seeds that were finished. There is a warning where costs may
+        be outside the learner's range: they are clipped, as nothing would say outside of a simulation.
 
     Examples:
         >>> from discreet import BanditLearner, environments
@@ -96,6 +98,7 @@ def simulate(
     first = maker(chosen[0])
     if first.horizon < length:
         raise HorizonReached(f"This learner can take {first.horizon} rounds, not {length}.")
+    _warn_of_clipping(recipe, first)
     done, interrupted = _all(one, chosen, workers, stop, progress, length, f"{_name(first)} in {recipe.name}")
     if not done:
         raise KeyboardInterrupt  # not one seed was finished
@@ -122,6 +125,20 @@ def simulate(
         parameters=dict(recipe.parameters),
         arguments=_arguments(first),
     )
+
+
+def _warn_of_clipping(environment: Environment, learner: Learner) -> None:
+    declared = _arguments(learner).get("cost_range")
+    if declared is None:
+        return
+    low, high = cost_interval(_name(learner), declared, bool(_arguments(learner).get("maximize", False)))
+    least, most = environment.cost_range
+    if least < low or most > high:
+        warnings.warn(
+            f"Costs of {environment.name} may lie in [{least:g}, {most:g}], and the {_name(learner)} was "
+            f"made for [{low:g}, {high:g}]: it learns from clipped ones. Give it the right 'cost_range'.",
+            stacklevel=3,
+        )
 
 
 def replica(
