@@ -113,7 +113,8 @@ def resident(process: int) -> float:
 def growth(folder: str, *, cycles: int, rounds: int) -> Iterator[float]:
     """Megabytes of the database and its journal after each cycle of rounds, with three weeks between cycles.
 
-    A decision is forgotten seven days after its deadline, which is seven days as well.
+    A decision is forgotten seven days after its deadline, which is seven days as well. Everybody is new in
+    each cycle, and an epoch ends with it, so that its people are forgotten, too.
     """
     from discreet.service.desk import Desk
     from discreet.service.records import Feedback
@@ -125,7 +126,8 @@ def growth(folder: str, *, cycles: int, rounds: int) -> Iterator[float]:
         for _ in range(cycles):
             for k in range(rounds // 1000):
                 choices = desk.ask("growth", 1000, request_id=f"{now[0]}-{k}")
-                desk.tell("growth", [Feedback(each.id, cost=0.5) for each in choices])
+                desk.tell("growth", [Feedback(each.id, cost=0.5, person=each.id) for each in choices])
+            desk.restart("growth")
             now[0] += 21 * 86_400_000
             forgotten = desk.housekeeping.compact()
             assert forgotten >= rounds

@@ -4,15 +4,20 @@ import gc
 import logging
 import os
 import pickle
+import socket
+import ssl
 from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
 import discreet
 from discreet import AsyncClient, Client, errors
 from discreet.client import Decision, Feedback, Learner, ServiceError, Unreachable
+from discreet.client.operations import failed
 from discreet.set_functions import Modular
+from flaky_proxy import FlakyProxy
 from running_service import RunningService, free_port
 
 Shop = Callable[..., str]
@@ -170,12 +175,45 @@ def test_feedback_of_no_shape_is_refused_here(client: Any, shop: Shop, told: dic
 
 
 def test_nobody_there(connect: Callable[..., Any]) -> None:
-    """Tried until the deadline, and not longer."""
-    client = connect(f"http://127.0.0.1:{free_port()}", deadline=0.5)
+    """Tried until the deadline, and not longer; the error says where, and what went wrong."""
+    url = f"http://127.0.0.1:{free_port()}"
+    client = connect(url, deadline=0.5)
     with pytest.raises(Unreachable) as caught:
         client.ask("shop")
     assert caught.value.attempts > 1
     assert isinstance(caught.value, ConnectionError)
+    assert f"The service did not answer ({url}: connection refused); tried " in str(caught.value)
+
+
+def test_what_kept_an_answer_away_is_said(connect: Callable[..., Any], service: RunningService) -> None:
+    """No answer in time, or a connection that breaks."""
+    with FlakyProxy(service.port) as proxy:
+        proxy.answers = [b"" for _ in range(50)]
+        with pytest.raises(Unreachable, match="no answer in time"):
+            connect(proxy.url, deadline=0.3, timeout=0.1).ask("shop")
+    with FlakyProxy(service.port, lost=(1, 0, 0)) as proxy, pytest.raises(Unreachable, match="broke"):
+        connect(proxy.url, deadline=0.3).ask("shop")
+
+
+@pytest.mark.parametrize(
+    ("led_to", "words"),
+    [
+        (socket.gaierror("discreet_secret"), "there is no such host"),
+        (ssl.SSLCertVerificationError("discreet_secret"), "its certificate is not trusted"),
+        (OSError("discreet_secret"), "no connection"),
+    ],
+)
+def test_failures_are_told_apart_without_their_words(led_to: Exception, words: str) -> None:
+    """By what led to them, however deep."""
+    error, between = httpx.ConnectError("discreet_secret"), OSError("discreet_secret")
+    error.__cause__, between.__context__ = between, led_to
+    assert failed(error, "https://shop.example").failure == f"https://shop.example: {words}"
+
+
+def test_a_misspelt_name_is_answered_in_the_words_of_the_service(client: Any) -> None:
+    """An ask holds nothing private."""
+    with pytest.raises(errors.UnknownName, match="No learner is called 'tll'"):
+        client.ask("tll")
 
 
 @pytest.mark.parametrize(

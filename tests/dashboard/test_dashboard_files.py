@@ -10,6 +10,7 @@ import pytest
 from live_service import LiveService
 
 from discreet.dashboard import POLICY, File, files
+from discreet.storage.records import Status
 
 
 def named(start: str, ending: str) -> File:
@@ -19,11 +20,12 @@ def named(start: str, ending: str) -> File:
 def test_the_page_names_the_files_that_are_served() -> None:
     """Style and scripts are named after their content, and found under these names."""
     page, script = named("/", "/").body.decode(), named("/dashboard", ".js").body.decode()
-    assert set(re.findall(r'(?:href|src)="((?:dashboard|charts)[^"]*)"', page)) == {
+    assert set(re.findall(r'(?:href|src)="((?:dashboard|charts|words)[^"]*)"', page)) == {
         named("/dashboard", ".css").path[1:],
         named("/dashboard", ".js").path[1:],
     }
-    assert re.findall(r'from "(.*)"', script) == [f".{named('/charts', '.js').path}"]
+    others = [f".{named(name, '.js').path}" for name in ("/charts", "/words")]
+    assert re.findall(r'from "(.*)"', script) == others
 
 
 def test_the_policy_lets_nothing_else_in() -> None:
@@ -47,7 +49,13 @@ def test_the_page_needs_no_inline_code_and_no_other_host() -> None:
     assert " name=" not in page.partition("<form")[2].partition("</form>")[0]  # a form sends no key by itself
 
 
-@pytest.mark.parametrize("start", ["/dashboard", "/charts"])
+def test_every_status_has_words() -> None:
+    """Also that of a learner which goes on elsewhere; earlier epochs, which are closed, are not shown."""
+    words = named("/words", ".js").body.decode().partition("STATES = {")[2].partition("}")[0]
+    assert set(re.findall(r"^  (\w+): ", words, re.MULTILINE)) == {*Status, "stale"} - {Status.CLOSED}
+
+
+@pytest.mark.parametrize("start", ["/dashboard", "/charts", "/words"])
 def test_scripts_are_small_and_make_no_markup_of_text(start: str) -> None:
     """They fit into one reading, and names can only become text."""
     script = named(start, ".js").body.decode()

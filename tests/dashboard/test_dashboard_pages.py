@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -72,6 +73,63 @@ def test_the_list_shows_each_learner(visit: Visit, service: LiveService) -> None
     expect(row(page, "list", "listed").locator("td")).to_have_text(["bandit", "active", "1,200", "1.5", "3"])
     service.call("POST", "/v1/learners/listed/archive")
     expect(row(page, "list", "listed").locator("td").nth(1)).to_have_text("archived")
+
+
+def test_an_empty_list_says_how_to_make_a_learner(visit: Visit, service: LiveService) -> None:
+    """With a line that can be copied: it makes a learner, and the page shows it."""
+    page = visit.go()
+    page.route("**/v1/learners?*", lambda route: route.fulfill(json={"learners": []}))
+    visit.enter()
+    expect(page.locator("#list-none pre")).to_be_visible()
+    expect(page.locator("#list-where")).not_to_be_empty()
+    line = page.locator("#list-none pre").inner_text()
+    assert line.endswith(f"{service.address}/v1/learners")
+    made = json.loads(line.partition("-d '")[2].partition("'")[0])
+    assert service.call("POST", "/v1/learners", made)["name"] == made["name"]
+    page.unroute("**/v1/learners?*")
+    expect(page.get_by_role("link", name=made["name"], exact=True)).to_be_visible()
+    expect(page.locator("#list-none")).to_be_hidden()
+
+
+def test_a_learner_that_goes_on_elsewhere_is_said_to(visit: Visit, service: LiveService) -> None:
+    """After an export."""
+    service.create("moved", 2)
+    shown = service.call("GET", "/v1/learners/moved") | {"status": "handed_over"}
+    page = visit.go()
+    page.route("**/v1/learners/moved", lambda route: route.fulfill(json=shown))
+    page.route("**/v1/learners?*", lambda route: route.fulfill(json={"learners": [shown]}))
+    visit.enter()
+    expect(row(page, "list", "moved").locator("td").nth(1)).to_have_text("handed over")
+    page.get_by_role("link", name="moved", exact=True).click()
+    expect(page.locator("#status")).to_have_text(
+        "It has ended here: it was exported, and goes on where the export was imported."
+    )
+
+
+def test_the_reference_leads_back(visit: Visit) -> None:
+    """As the page leads to it; keys of which roles open it is said."""
+    page = visit.go()
+    expect(page.locator("#key-about")).to_contain_text("read is enough, the admin key of the first start")
+    page.get_by_role("link", name="API reference").click()
+    page.get_by_role("link", name="Dashboard").click()
+    expect(page.get_by_role("heading", name="Key needed")).to_be_visible()
+
+
+def test_a_narrow_list_is_whole(browser: Any, service: LiveService) -> None:
+    """At 380 pixels all columns are seen; where there is no room a shadow says that there is more."""
+    visit = Visit(browser, service, viewport={"width": 380, "height": 640})
+    service.create("narrow", 2)
+    shown = service.call("GET", "/v1/learners/narrow") | {"rounds": 123456, "epsilon": 0.25}
+    plan = shown | {"name": "opening-hours", "feedback": "full_information", "status": "archived"}
+    page = visit.go()
+    page.route("**/v1/learners?*", lambda route: route.fulfill(json={"learners": [shown, plan]}))
+    visit.enter()
+    expect(row(page, "list", "narrow")).to_be_visible()
+    wide, seen = page.locator("#list-box").evaluate("(box) => [box.scrollWidth, box.clientWidth]")
+    assert wide <= seen
+    shadow = page.locator("#list-box").evaluate("(box) => getComputedStyle(box).backgroundImage")
+    assert "linear-gradient" in shadow
+    visit.end()
 
 
 def test_a_learner_is_seen_learning(visit: Visit, service: LiveService) -> None:

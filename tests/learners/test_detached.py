@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from learner_helpers import learnt
+from scipy import stats
 
 from discreet import BanditLearner, FullInformationLearner
 from discreet.errors import HorizonReached, InvalidArgument, InvalidType
@@ -128,6 +129,28 @@ def test_a_bit_has_the_law_of_the_declared_epsilon() -> None:
     ones = sum(kept.privatised(1.0)[0] for _ in range(20_000)) / 20_000
     right, wrong = (1 / (1 + np.exp(-loss)) for loss in (0.5, 1.0))
     assert abs(ones - right) < 4.9 * 0.5 / np.sqrt(20_000) < abs(wrong - ones)
+
+
+def test_a_neutral_bit_is_the_bit_of_the_midpoint() -> None:
+    """From the same words, bit for bit: whoever sees it cannot tell that nobody answered."""
+    silent, telling = bandit(8, cost_range=[-3, 5]), bandit(8, cost_range=[-3, 5])
+    draw = silent.draw()[0].draw
+    telling.draw()
+    assert [silent.neutral(draw) for _ in range(500)] == [telling.privatised(1.0) for _ in range(500)]
+
+
+def test_a_neutral_bit_has_the_law_of_the_midpoint() -> None:
+    """Seed 9, 20,000 bits, alpha = 1e-6: the exact probability at the midpoint fits, that of 0.6 does not."""
+    kept = bandit(9)
+    draw = kept.draw()[0].draw
+    ones = sum(kept.neutral(draw)[0] for _ in range(20_000))
+
+    def fits(value: float) -> bool:
+        chance = kept.randomizer.probability_of_one(kept.randomizer.grid.of(value))
+        return bool(stats.binomtest(ones, 20_000, float(chance)).pvalue > 1e-6)
+
+    assert fits(0.5)
+    assert not fits(0.6)
 
 
 def test_means_of_bits_are_means_of_values() -> None:

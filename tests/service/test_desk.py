@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy
 from desk_helpers import DAY, Clock, bandit, functions, opened, rounds, told
+from scipy import stats
 
 from discreet.errors import (
     AlreadyExists,
@@ -18,8 +19,9 @@ from discreet.errors import (
     StoreError,
     UnknownName,
 )
-from discreet.learners.detached import DetachedFunctions, detached
+from discreet.learners.detached import DetachedBandit, DetachedFunctions, detached
 from discreet.randomizers import OneBit
+from discreet.randomness import WordSource
 from discreet.service.batch import Tell, Told
 from discreet.service.desk import Desk
 from discreet.service.records import Choice, Code, Feedback
@@ -233,6 +235,40 @@ def test_deadlines_close_decisions(desk: Desk, clock: Clock) -> None:
     assert (counts.expired, counts.pending, counts.released) == (2, 0, 4)
 
 
+def test_silence_is_folded_in_as_fair_coins(desk: Desk, clock: Clock) -> None:
+    """What is learnt from at the deadline has passed the randomizer of the told ones, at the midpoint.
+
+    Seed 10, 4,000 decisions that nobody told about, alpha = 1e-6: the counted bits fit the exact chance of
+    the midpoint, and not that of a value a tenth of the range above it. The states are a replay of them.
+    """
+    bandit(desk, deadline_seconds=60)
+    learner = desk._registry.named("shop").shown
+    assert isinstance(learner, DetachedBandit)
+    randomizer = learner.randomizer
+    randomizer._source = WordSource(10)
+    choices = [choice for _ in range(4) for choice in desk.ask("shop", 1000)]
+    clock.now += 61_000
+    assert desk.housekeeping.expire() == 4_000
+    with desk._store.writing() as writing:
+        fold = writing.fold(desk._registry.named("shop").id)
+        assert fold is not None
+        waiting = fold.waiting
+    assert {each.decision.hex() for each in waiting} == {choice.id for choice in choices}
+    assert rounds(desk) == 4_000
+    counts = desk.learner("shop").counts
+    assert (counts.released, counts.ones) == (4_000, sum(each.payload[0] for each in waiting))
+
+    def fits(value: float) -> bool:
+        chance = randomizer.probability_of_one(randomizer.grid.of(value))
+        return bool(stats.binomtest(counts.ones, counts.released, float(chance)).pvalue > 1e-6)
+
+    assert fits(0.5)
+    assert not fits(0.6)
+    replay = detached(desk._registry.named("shop").record.settings)
+    replay.fold([each.draw for each in waiting], [each.payload for each in waiting])
+    assert desk._registry.named("shop").shown.state() == replay.state()
+
+
 def test_closed_decisions_are_forgotten_after_the_documented_time(desk: Desk, clock: Clock) -> None:
     """Seven days after the deadline at the latest; then they are unknown."""
     bandit(desk, deadline_seconds=DAY / 1000)
@@ -247,6 +283,58 @@ def test_closed_decisions_are_forgotten_after_the_documented_time(desk: Desk, cl
     assert told(desk, "shop", old, cost=0.1) == [Code.UNKNOWN] * 3
     assert desk.ask("shop", 3, request_id="r") != old
     assert desk.learner("shop").counts.told == 3
+
+
+@pytest.mark.parametrize("end", ["archive", "restart"])
+def test_people_of_what_has_ended_are_forgotten(desk: Desk, end: str) -> None:
+    """Nobody is counted again by that: the epoch takes no tells, and the ledger still has its epsilon."""
+    desk.set_population("town", 5.0)
+    bandit(desk, population="town", rounds_per_person=2)
+    bandit(desk, "other", rounds_per_person=2)
+    choices = {name: desk.ask(name, 4) for name in ("shop", "other")}
+    kept = {name: desk._registry.named(name) for name in choices}
+
+    def attempts(name: str) -> int:
+        with desk._store.reading() as reading:
+            return reading.attempts(kept[name].id, kept[name].person("anna"))
+
+    for name in choices:
+        told(desk, name, choices[name][:2], cost=0.1, person="anna")
+    desk.housekeeping.compact()
+    assert (attempts("shop"), attempts("other")) == (2, 2)
+    getattr(desk, end)("shop")
+    spent = desk.population("town").spent
+    desk.housekeeping.compact()
+    assert (attempts("shop"), attempts("other")) == (0, 2)
+    assert desk.population("town").spent == spent == (1.0 if end == "archive" else 2.0)
+    if end == "archive":
+        with pytest.raises(Archived):
+            told(desk, "shop", choices["shop"][2:], cost=0.1, person="anna")
+    else:
+        assert told(desk, "shop", choices["shop"][2:], cost=0.1, person="anna") == [Code.FOREIGN] * 2
+    assert kept["shop"].shown.summary().rounds == 2
+    assert told(desk, "other", choices["other"][2:], cost=0.1, person="anna") == [Code.ACCEPTED] * 2
+    assert rounds(desk, "other") == 2
+
+
+def test_what_happened_is_merged_with_time_and_not_lost(desk: Desk, clock: Clock) -> None:
+    """To hours after a week, to days after 90: a year of minutes is a row a day."""
+    functions(desk, method="tree", horizon=1000)
+    for _ in range(20):
+        desk.ask("plan", 2)
+        clock.now += 7 * 60_000
+    desk.housekeeping.compact()
+    assert len(desk.minutes("plan")) == 20
+    clock.now += 8 * DAY
+    desk.housekeeping.compact()
+    assert len(desk.minutes("plan")) == 3
+    clock.now += 83 * DAY
+    desk.housekeeping.compact()
+    days = desk.minutes("plan")  # on both sides of midnight
+    assert [day.start % DAY for day in days] == [0, 0]
+    assert sum(day.counts.asked for day in days) == 40
+    with pytest.raises(HorizonReached, match="960 are left"):
+        desk.ask("plan", 961)
 
 
 def test_archived_learners_can_be_looked_at_only(desk: Desk) -> None:

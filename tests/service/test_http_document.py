@@ -1,5 +1,7 @@
 """The OpenAPI document is true: requests made up from it are answered as it says, and never with a 5xx."""
 
+import html
+import json
 from collections.abc import Iterator
 from typing import Any
 from unittest import SkipTest
@@ -22,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
+from discreet.service.app import JsonAnswer
 from discreet.service.web.openapi import document
 from discreet.service.web.problems import CODES
 from discreet.service.web.routes import add_routes
@@ -37,11 +40,16 @@ CHECKS = [
 ]
 
 
-def operations() -> list[Any]:
-    """All operations of the document, which is made without a desk."""
-    app = FastAPI()
+def described() -> dict[str, Any]:
+    """The document, made without a desk."""
+    app = FastAPI(default_response_class=JsonAnswer)
     add_routes(app.router, None, None)  # type: ignore[arg-type] # nothing is called
-    schema = schemathesis.openapi.from_dict(document(app))
+    return document(app)
+
+
+def operations() -> list[Any]:
+    """All operations of the document."""
+    schema = schemathesis.openapi.from_dict(described())
     return [found.ok() for found in schema.get_all_operations()]
 
 
@@ -96,6 +104,71 @@ def test_every_code_is_in_the_document(served: Service) -> None:
     assert shape["enum"] == list(CODES)
     statuses = {s for path in document["paths"].values() for o in path.values() for s in o["responses"]}
     assert {str(status) for status, _ in CODES.values()} - statuses == {"405", "500"}
+
+
+def test_the_document_that_is_served_is_the_one_that_is_tested(served: Service) -> None:
+    """And all that routes give has a shape of its own; text is the page for Prometheus."""
+    document = served.nobody.get("/openapi.json").json()
+    assert document == described()
+    given = {
+        path: operation["responses"][status]["content"]
+        for path, entry in document["paths"].items()
+        for operation in entry.values()
+        for status in operation["responses"]
+        if status.startswith("2")
+    }
+    assert given.pop("/metrics") == {"text/plain": {"schema": {"type": "string"}}}
+    assert all("$ref" in str(content["application/json"]["schema"]) for content in given.values()), given
+
+
+def test_each_route_lists_the_codes_that_it_can_give(served: Service) -> None:
+    """Made-up requests, above, get no other: here is that others are not listed, in words and in shapes."""
+    paths = served.nobody.get("/openapi.json").json()["paths"]
+
+    def listed(method: str, path: str) -> set[str]:
+        codes: set[str] = set()
+        for status, answer in paths[path][method]["responses"].items():
+            if not status.startswith("2"):
+                schema = answer["content"]["application/json"]["schema"]
+                some = schema["properties"]["error"]["properties"]["code"]["enum"]
+                assert all(f"`{code}`" in answer["description"] for code in some)
+                assert {str(CODES[code][0]) for code in some} == {status}
+                codes.update(some)
+        return codes
+
+    always = {"timeout", "too_large", "rate_limited", "busy", "store_unavailable"}
+    key, body = {"unauthorized", "forbidden"}, {"invalid_json", "invalid_request"}
+    one = "/v1/learners/{name}"
+    assert listed("get", "/healthz") == always
+    assert listed("get", one) == always | key | {"not_found"}
+    assert listed("post", f"{one}/archive") == always | key | {"not_found"}
+    made = {"not_found", "already_exists", "budget_exceeded"}
+    assert listed("post", "/v1/learners") == always | key | body | made
+    ended = {"not_found", "archived", "stale_state"}
+    assert listed("post", f"{one}/ask") == always | key | body | ended | {"horizon_reached"}
+    told = {"invalid_feedback", "unknown_decision", "foreign_decision", "expired"}
+    assert listed("post", f"{one}/tell") == always | key | body | ended | told
+
+
+def test_examples_are_taken_as_they_are(served: Service) -> None:
+    """One for each body; the page shows them."""
+    shapes = served.nobody.get("/openapi.json").json()["components"]["schemas"]
+    page = html.unescape(served.nobody.get("/docs").text)
+
+    def example(shape: str) -> dict[str, Any]:
+        (body,) = shapes[shape]["examples"]
+        assert json.dumps(body) in page
+        found: dict[str, Any] = body
+        return found
+
+    learner = example("NewLearner") | {"name": "as-shown"}  # requests made up above take the name, too
+    assert served.admin.post("/v1/learners", json=learner).status_code == 201
+    assert served.admin.put("/v1/populations/shown", json=example("NewLimit")).status_code == 200
+    assert served.admin.post("/v1/keys", json=example("NewKey")).status_code == 201
+    decisions = served.ask(learner["name"], **example("AskRequest"))
+    told = example("FeedbackPiece") | {"decision": decisions[0]["id"]}
+    answer = served.worker.post(f"/v1/learners/{learner['name']}/tell", json=told)
+    assert answer.json() == {"code": "accepted"}
 
 
 def test_learners_are_described_as_they_are(served: Service) -> None:

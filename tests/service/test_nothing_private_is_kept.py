@@ -3,15 +3,18 @@
 import logging
 import pathlib
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import psycopg
 import pytest
 from desk_helpers import bandit, every_byte, functions, opened
 
 from discreet.errors import StoreError
+from discreet.privacy.grid import Grid
 from discreet.service.records import Feedback
 from discreet.set_functions import Modular
+from postgres_server import running
 
 #: Numbers that nothing else would write.
 COST, WEIGHT, BIG = 0.7310585786300049, 0.1234567890123457, 31415926535897.93
@@ -29,17 +32,58 @@ def forms(value: float) -> Iterator[bytes]:
     yield struct.pack("<d", value).hex().encode()
 
 
+def grid_forms(value: float, low: float, high: float) -> Iterator[bytes]:
+    """The ways in which its whole number on the grid might have been written down.
+
+    Only those of which at least four bytes say something: shorter ones are found by accident.
+    """
+    units = abs(Grid(low, high).of(value))
+    for layout in ("<q", ">q"):
+        yield struct.pack(layout, -units)
+    for layout in ("<d", ">d"):
+        yield struct.pack(layout, units)
+        yield struct.pack(layout, -units)
+    yield f"-{units}".encode()
+
+
 @pytest.fixture(autouse=True)
 def no_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISCREET_KEY", raising=False)
     monkeypatch.delenv("DISCREET_WITNESS", raising=False)
 
 
-def test_no_cost_is_written_anywhere(tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.fixture(params=["sqlite", "postgres"])
+def kept(
+    request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The address of a store, and what gives every byte that is kept of it.
+
+    The PostgreSQL server logs all statements with their parameters, which no sensible one does.
+    """
+    if request.param == "sqlite":
+        yield str(tmp_path / "desk.db"), lambda: every_byte(tmp_path)
+        return
+    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
+    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
+    with running() as server, psycopg.connect(server.url(), autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET log_statement = 'all'")
+        connection.execute("SELECT pg_reload_conf()")
+
+        def written() -> bytes:
+            connection.execute("CHECKPOINT")  # what is in the server's memory comes to the tables' files
+            return every_byte(tmp_path) + every_byte(pathlib.Path(server.folder))
+
+        yield server.new_database(), written
+
+
+def test_no_cost_is_written_anywhere(
+    kept: tuple[str, Callable[[], bytes]], caplog: pytest.LogCaptureFixture
+) -> None:
     """Neither of bandits nor of functions, told well or badly, while the desk is open and after that."""
+    address, everything = kept
     caplog.set_level(logging.DEBUG)
     shown: list[str] = []
-    with opened(tmp_path / "desk.db") as desk:
+    with opened(address) as desk:
         bandit(desk, cost_range=[0, 1e14])
         functions(desk)
         choices = desk.ask("shop", 30)
@@ -53,17 +97,21 @@ def test_no_cost_is_written_anywhere(tmp_path: pathlib.Path, caplog: pytest.LogC
         shown.append(
             repr(desk.tell("plan", [Feedback(p.id, function=f) for p, f in zip(plans, told, strict=True)]))
         )
-        unfolded = every_byte(tmp_path)
-        assert (tmp_path / "desk.db-wal").exists()
+        unfolded = everything()
         desk.housekeeping.fold()
         shown += [repr(desk.learners()), repr(desk.minutes("shop")), repr(desk)]
-        folded = every_byte(tmp_path)
-    closed = every_byte(tmp_path)
+        folded = everything()
+        drawn = [bytes.fromhex(choice.id) for choice in choices]
+    closed = everything()
+    for written in (unfolded, folded):  # also before anything is closed, journals are searched
+        assert all(decision in written for decision in drawn)
     written = unfolded + folded + closed + caplog.text.encode() + "".join(shown).encode()
-    chain = [*function.chain_values([2, 0, 1]).tolist(), WEIGHT, COST, BIG]
+    chain = [*function.chain_values([2, 0, 1]).tolist(), WEIGHT, COST]
     for value in {abs(number) for number in chain} - {0.0}:
-        for form in forms(value):
+        for form in (*forms(value), *grid_forms(value, 0, 1)):
             assert form not in written
+    for form in (*forms(BIG), *grid_forms(BIG, 0, 1e14)):
+        assert form not in written
     assert b"anna-karenina" not in written
 
 
@@ -71,6 +119,8 @@ def test_the_search_would_find_them(tmp_path: pathlib.Path) -> None:
     """A value that is written as it is would be seen."""
     (tmp_path / "file").write_bytes(b"x" + struct.pack("<d", COST) + b"y")
     assert any(form in every_byte(tmp_path) for form in forms(COST))
+    (tmp_path / "file").write_bytes(b"x" + struct.pack("<q", Grid(0, 1).of(WEIGHT)) + b"y")
+    assert any(form in every_byte(tmp_path) for form in grid_forms(WEIGHT, 0, 1))
 
 
 def test_a_stolen_database_shows_no_sums(tmp_path: pathlib.Path) -> None:

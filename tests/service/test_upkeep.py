@@ -1,5 +1,6 @@
 """Checking, moving and migrating stores, and the commands that do so."""
 
+import io
 import json
 import pathlib
 import shutil
@@ -99,11 +100,11 @@ def test_what_cannot_be_imported(tmp_path: pathlib.Path) -> None:
     with pytest.raises(InvalidArgument, match="not empty"):
         upkeep.import_(tmp_path / "a.db", file, key)
     away.rename(tmp_path / "a.db.witness")
-    with pytest.raises(WrongKey):
+    with pytest.raises(WrongKey, match=r"key of the store that it was made from: .* --key-file"):
         upkeep.import_(tmp_path / "b.db", file)
     with opened(tmp_path / "other.db"):
         pass
-    with pytest.raises(WrongKey):
+    with pytest.raises(WrongKey, match="--key-file"):
         upkeep.import_(tmp_path / "b.db", file, tmp_path / "other.db.key")
     lines = file.read_text().splitlines(keepends=True)
     for name, text in (
@@ -176,6 +177,8 @@ def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
     assert (code, "pg_dump" in err) == (2, True)
     code, out, _ = run(capsys, "store", "export", file, "--store", store)
     assert "'plan' was handed over" in out
+    code, out, _ = run(capsys, "store", "adopt", "--store", store)
+    assert (code, "No learner can go on here" in out) == (0, True)
     key_file = f"{store}.key"
     code, out, _ = run(capsys, "store", "import", file, "--store", other, "--key-file", key_file)
     assert (code, "rows were read" in out) == (0, True)
@@ -211,7 +214,7 @@ def test_a_restored_store_is_adopted(tmp_path: pathlib.Path, capsys: pytest.Capt
     assert "old backup: 1 learners" in out
     assert "older than what 'shop' had released" in out
     code, out, _ = run(capsys, "store", "adopt", "--store", store)
-    assert (code, "'shop' was restarted" in out, "quiet" in out) == (0, True, False)
+    assert (code, "'shop' was restarted" in out, "'quiet'" in out) == (0, True, False)
     assert run(capsys, "store", "check", "--store", store)[0] == 0
     with opened(store) as desk:
         assert [(v.name, v.epoch, v.status) for v in desk.learners()] == [
@@ -228,6 +231,75 @@ def test_a_restored_store_is_adopted(tmp_path: pathlib.Path, capsys: pytest.Capt
         assert (desk.learner("shop").epoch, desk.learner("shop").summary.rounds) == (2, 0)
 
 
+@pytest.mark.parametrize("adopted", [True, False])
+def test_a_replaced_store_does_not_go_on_beside_the_restored_one(
+    tmp_path: pathlib.Path, adopted: bool
+) -> None:
+    """It can be put back at once; once the restored one went on, the witness refuses it."""
+    store, copy, aside = tmp_path / "a.db", tmp_path / "copy.db", tmp_path / "a.db.before-restore"
+    with opened(store) as desk:
+        bandit(desk)
+        choices = desk.ask("shop", 3)
+        if not adopted:
+            told(desk, "shop", choices[:1], cost=0.5)
+    upkeep.backup(store, copy)
+    if adopted:  # the backup is older than what was released
+        with opened(store) as desk:
+            told(desk, "shop", choices[:1], cost=0.5)
+    assert upkeep.restore(store, copy) == aside
+    away = aside.rename(tmp_path / "away.db")
+    assert upkeep.restore(store, away) == aside  # at once
+    aside.unlink()
+    with opened(store) as desk:
+        assert desk.learner("shop").status == "active"
+    upkeep.restore(store, copy)
+    if adopted:
+        assert upkeep.adopt(store).restarted == ("shop",)
+    with opened(store) as desk:
+        fresh = desk.ask("shop", 2)
+        assert told(desk, "shop", fresh, cost=0.5) == [Code.ACCEPTED] * 2
+    aside.rename(tmp_path / "late.db")
+    upkeep.restore(store, tmp_path / "late.db")
+    if adopted:  # an epoch began elsewhere
+        with pytest.raises(StaleState, match="old backup"):
+            opened(store)
+    else:
+        with opened(store) as desk, pytest.raises(StaleState):
+            told(desk, "shop", choices[1:], cost=0.5)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("command", ["export", "restore"])
+def test_whoever_sits_at_a_terminal_is_asked(
+    command: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before learners end or a store is replaced; not with --yes, and nowhere else."""
+    store, file = tmp_path / "a.db", tmp_path / "file"
+    with opened(store) as desk:
+        bandit(desk)
+    if command == "restore":
+        upkeep.backup(store, file)
+    line = ("store", command, file, "--store", store)
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    code, out, _ = run(capsys, *line)
+    assert (code, "Nothing was changed." in out) == (1, True)
+    with opened(store) as desk:
+        assert desk.learner("shop").status == "active"
+    assert not (tmp_path / "a.db.before-restore").exists()
+    for more, said in (((), "y\n"), (("--yes",), "")):
+        monkeypatch.setattr("sys.stdin", Terminal(said))
+        code, out, err = run(capsys, *line, *more)
+        assert code == 0, err
+        assert ("[y/N]" in out + err) == (said == "y\n")
+        (tmp_path / "a.db.before-restore").unlink(missing_ok=True)
+        if command == "export":
+            file.unlink()
+
+
 def test_a_store_without_its_witness_is_adopted(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,6 +312,7 @@ def test_a_store_without_its_witness_is_adopted(
     assert (code, "is not there" in out, witness.exists()) == (1, True, False)
     code, out, _ = run(capsys, "store", "adopt", "--latest", "--store", store)
     assert (code, "restarted" in out) == (0, False)
+    assert out.endswith("What can go on here: plan, shop.\n")
     with opened(store) as desk:
         assert {view.epoch for view in desk.learners()} == {1}
     witness.unlink()

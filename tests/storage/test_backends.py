@@ -1,10 +1,18 @@
 """What is special to a backend: who may open it, and how processes that start at once get along."""
 
 import pathlib
+import re
+import secrets
 import sqlite3
 import stat
+import time
+import traceback
+from collections.abc import Callable
 
+import psycopg
 import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
 from test_store_contract import added
 
 from another_process import output, started
@@ -12,6 +20,7 @@ from discreet.errors import InvalidArgument, StoreError, StoreInUse
 from discreet.storage import open_store
 from discreet.storage.postgres import PostgresStore
 from discreet.storage.sqlite import SqliteStore
+from postgres_server import Server
 
 OPEN = """
 import sys
@@ -28,7 +37,7 @@ def test_a_second_process_is_refused_clearly(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "store.db"
     (tmp_path / "link.db").symlink_to(path)
     store = SqliteStore(path)
-    with pytest.raises(StoreInUse, match="PostgreSQL"):
+    with pytest.raises(StoreInUse, match="stop the server first, or use its HTTP routes"):
         SqliteStore(tmp_path / "link.db")
     process = started(OPEN, path, "x")
     _, complaints = process.communicate(timeout=60)
@@ -95,15 +104,32 @@ def test_the_file_is_for_its_owner(tmp_path: pathlib.Path) -> None:
     store.close()
 
 
-def test_what_is_no_database_is_refused(tmp_path: pathlib.Path) -> None:
-    """With an error of this package, and the file is left alone."""
+def test_what_is_no_store_is_refused(tmp_path: pathlib.Path) -> None:
+    """A text, a folder, a database of something else: they are named, left alone, and nothing is left."""
     path = tmp_path / "notes.txt"
     path.write_text("not a database, but a long enough text " * 50)
-    with pytest.raises(StoreError):
-        SqliteStore(path)
-    assert path.read_text().startswith("not a database")
+    (tmp_path / "folder").mkdir()
+    with sqlite3.connect(tmp_path / "other.db") as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
+    for name, why in (("notes.txt", "not an SQLite database"), ("folder", "folder"), ("other.db", "else")):
+        with pytest.raises(StoreError, match=f"{name} is no store: .*{why}"):
+            SqliteStore(tmp_path / name)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
     with pytest.raises(InvalidArgument):
         open_store("mysql://somewhere/else")
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: pathlib.Path) -> None:
+    """As `mktemp` makes one; and so does a store that was killed while its tables were in the journal."""
+    (tmp_path / "store.db").touch()
+    store = SqliteStore(tmp_path / "store.db")
+    left = {end: (tmp_path / f"store.db{end}").read_bytes() for end in ("", "-wal", "-shm")}
+    store.close()
+    for end, content in left.items():
+        (tmp_path / f"copy.db{end}").write_bytes(content)
+    SqliteStore(tmp_path / "copy.db").close()
 
 
 def test_a_damaged_page_is_an_error_of_the_store(tmp_path: pathlib.Path) -> None:
@@ -143,10 +169,76 @@ def test_one_folds_at_a_time(postgres: str) -> None:
     second.close()
 
 
-def test_an_unreachable_server_is_an_error_of_the_store(tmp_path: pathlib.Path) -> None:
-    """And one that names no password."""
-    with pytest.raises(StoreError) as caught:
-        PostgresStore(f"postgresql://me:hunter2@/x?host={tmp_path}")
-    assert "hunter2" not in str(caught.value)
+def test_postgres_commits_are_synchronous_whatever_the_defaults(postgres: str) -> None:
+    """Defaults of the database and of the role are off; the store's own connections wait for the disk."""
+    role = f"hasty_{secrets.token_hex(4)}"
+    database = make_url(postgres).database
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN SUPERUSER")
+        connection.execute(f"ALTER ROLE {role} SET synchronous_commit = off")
+        connection.execute(f"ALTER DATABASE {database} SET synchronous_commit = off")
+    address = postgres.replace("postgres@", f"{role}@")
+    with psycopg.connect(address) as connection:
+        assert connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
+    store = PostgresStore(address)
+    try:
+        with store.writing() as one, store.writing() as two:
+            for writing in (one, two):
+                assert writing._connection.scalar(text("SHOW synchronous_commit")) == "on"
+                assert writing._connection.scalar(text("SELECT current_user")) == role
+    finally:
+        store.close()
+
+
+def test_a_server_without_fsync_is_warned_of(
+    postgres_server: Server, postgres: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No commit survives a power failure there, and nothing that the store sets can change that."""
+    PostgresStore(postgres).close()
+    assert "fsync" not in caplog.text
+    with psycopg.connect(postgres_server.url(), autocommit=True) as connection:
+
+        def is_now(value: str) -> bool:
+            with psycopg.connect(postgres) as fresh:
+                return fresh.execute("SHOW fsync").fetchone() == (value,)
+
+        try:
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+            until(lambda: is_now("off"))
+            PostgresStore(postgres).close()
+        finally:
+            connection.execute("ALTER SYSTEM RESET fsync")
+            connection.execute("SELECT pg_reload_conf()")
+            until(lambda: is_now("on"))
+    assert "fsync off" in caplog.text
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("where", ["nowhere", "closed port", "no database"])
+def test_an_unreachable_server_is_named(where: str, tmp_path: pathlib.Path, postgres: str) -> None:
+    """Its host and port, and why; never a password, not even in what led to the error."""
+    address, named = {
+        "nowhere": (f"postgresql://me:hunter2@/x?host={tmp_path}", f"{tmp_path}:5432: there is no socket"),
+        "closed port": ("postgresql://me:hunter2@127.0.0.1:9/x", "127.0.0.1:9: connection refused"),
+        "no database": (
+            re.sub(r"postgres@/\w+", "postgres:hunter2@/missing", postgres),
+            ":5432: there is no such database",
+        ),
+    }[where]
+    with pytest.raises(StoreError, match=re.escape(named)) as caught:
+        PostgresStore(address)
+    assert str(caught.value).startswith("Cannot connect to the PostgreSQL server at ")
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_what_is_no_address_is_refused() -> None:
+    """Before anything is tried."""
     with pytest.raises(InvalidArgument):
         PostgresStore("postgresql")

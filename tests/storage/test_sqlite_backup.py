@@ -50,9 +50,13 @@ def test_a_copy_is_put_back_over_the_journal_of_a_killed_process(tmp_path: pathl
     store.close()
     for name, content in left.items():  # as a killed process leaves them
         (tmp_path / name).write_bytes(content)
-    put_back(tmp_path / "copy.db", place)
+    assert put_back(tmp_path / "copy.db", place) == tmp_path / "a.db.before-restore"
     assert not (tmp_path / "a.db-wal").exists()
     assert noted(place) is None
+    aside = tmp_path / "a.db.before-restore"
+    with pytest.raises(InvalidArgument, match="earlier restore"):
+        put_back(tmp_path / "copy.db", place)
+    assert noted(aside) == "later"  # with its journal
     with sqlite3.connect(place) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
@@ -80,6 +84,16 @@ def test_a_copy_that_cannot_be_put_back_loses_nothing(
         with pytest.raises(KeyboardInterrupt):
             put_back(tmp_path / "copy.db", place)
     assert noted(place) == "later"
+    assert not (tmp_path / "a.db.before-restore").exists()
+
+
+def test_a_copy_is_put_where_nothing_was(tmp_path: pathlib.Path) -> None:
+    """On a new machine."""
+    open_store(tmp_path / "a.db").close()
+    back_up(tmp_path / "a.db", tmp_path / "copy.db")
+    assert put_back(tmp_path / "copy.db", tmp_path / "b.db") is None
+    assert noted(tmp_path / "b.db") is None
+    assert not (tmp_path / "b.db.before-restore").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all " * 100, None])

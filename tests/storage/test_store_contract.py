@@ -387,7 +387,7 @@ def test_a_fold_takes_no_more_than_it_was_told(store: Store) -> None:
 
 
 def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) -> None:
-    """Minutes are summed over writers; old ones are merged to hours and lose nothing."""
+    """Minutes are summed over writers; old ones are merged to hours, then to days, and lose nothing."""
     learner = added(store)
     with store.writing() as writing:
         for start in (0, 60_000, 60_000, 2 * HOUR):
@@ -401,10 +401,29 @@ def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) ->
     assert (total, total.pending) == (Counts(8, 4, 0, 4, 4), 4)
     for _ in range(2):
         with store.writing() as writing:
-            writing.merge_minutes(HOUR + 5)
+            writing.merge_minutes(HOUR + 5, HOUR)
     with store.reading() as reading:
         assert reading.counts(learner) == total
         assert [m.start for m in reading.minutes(learner, 0)] == [0, 2 * HOUR]
+    with store.writing() as writing:
+        writing.merge_minutes(24 * HOUR - 1, 24 * HOUR)
+        assert len(writing.minutes(learner, 0)) == 2
+        writing.merge_minutes(24 * HOUR, 24 * HOUR)
+    with store.reading() as reading:
+        assert reading.counts(learner) == total
+        assert [m.start for m in reading.minutes(learner, 0)] == [0]
+
+
+def test_people_of_one_learner_are_forgotten(store: Store) -> None:
+    """As many at a time as was said, and nobody else's."""
+    ended, other = added(store), added(store, "other")
+    people = {secrets.token_bytes(16): 2 for _ in range(5)}
+    with store.writing() as writing:
+        for learner in (ended, other):
+            assert writing.count_attempts(learner, people) == people
+        assert [writing.forget_people(ended, most=3) for _ in range(3)] == [3, 2, 0]
+        assert {writing.attempts(ended, person) for person in people} == {0}
+        assert {writing.attempts(other, person) for person in people} == {2}
 
 
 def test_compaction_forgets_what_is_closed_and_old(store: Store) -> None:

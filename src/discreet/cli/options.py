@@ -2,6 +2,7 @@
 
 import decimal
 import re
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -35,6 +36,7 @@ def whole(text: str | int) -> int:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of words.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask; nobody is asked where there is no terminal.")]
 Store = Annotated[str, typer.Option("--store", help="A path (SQLite) or postgresql://user@host/database.")]
 KeyFile = Annotated[
     str | None,
@@ -42,3 +44,12 @@ KeyFile = Annotated[
         "--key-file", help="The key that seals secrets, unless DISCREET_KEY has it; beside an SQLite file."
     ),
 ]
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Go on only if whoever sits at a terminal says so; scripts are not asked."""
+    if yes or not sys.stdin.isatty():
+        return
+    if not typer.confirm(question):
+        print("Nothing was changed.")
+        raise typer.Exit(1)

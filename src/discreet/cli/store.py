@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli.options import Json, KeyFile, Store
+from discreet.cli.options import Json, KeyFile, Store, Yes, confirm
 
 app = typer.Typer(
     help="Look after a store that no server has open.",
@@ -82,14 +82,18 @@ def backup(file: Copy, store: Store = "discreet.db") -> None:
 
 discreet store restore shop-backup.db --store shop.db
 
-What the store was before is gone. An old backup is refused by the witness: `discreet store check` says what
-is older than it should be, `discreet store adopt` lets the rest go on."""
+What the store was before is kept beside it, as shop.db.before-restore: delete it when you need it no more.
+On a terminal you are asked first, unless --yes is given. An old backup is refused by the witness: `discreet
+store check` says what is older than it should be, `discreet store adopt` lets the rest go on."""
 )
-def restore(file: Copy, store: Store = "discreet.db") -> None:
+def restore(file: Copy, store: Store = "discreet.db", yes: Yes = False) -> None:
     """Put a copy in the place of an SQLite store that no server has open."""
     from discreet.service import upkeep
 
-    upkeep.restore(store, file)
+    confirm(f"Put {file} in the place of the store {store}?", yes)
+    replaced = upkeep.restore(store, file)
+    if replaced is not None:
+        print(f"What the store was before is kept as {replaced}.")
     print(f"The store {store} is what {file} was. Next: discreet store check --store {store}")
 
 
@@ -124,7 +128,10 @@ def adopt(
         print(f"The learner {name!r} was restarted from its last point, which costs its epsilon once more.")
     for name in done.archived:
         print(f"The learner {name!r} was archived: the limit of its population allows no new epoch.")
-    print("The store has a new witness, and can go on.")
+    if done.active:
+        print(f"The store has a new witness. What can go on here: {', '.join(done.active)}.")
+    else:
+        print("The store has a new witness. No learner can go on here: all were archived or handed over.")
 
 
 @app.command(
@@ -134,12 +141,13 @@ discreet store export shop.jsonl --store shop.db
 
 What is written is public, randomised or sealed; the key is not in it. The learners end in this store, since
 two of them going on from one state would release the same data twice: import the file once, where they shall
-go on, and delete it."""
+go on, and delete it. On a terminal you are asked first, unless --yes is given."""
 )
-def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None) -> None:
+def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, yes: Yes = False) -> None:
     """Write the store to a file, and hand its learners over: they end here."""
     from discreet.service import upkeep
 
+    confirm(f"All learners of {store} end here, and go on where {file} is imported. Export it?", yes)
     done = upkeep.export(store, file, key_file)
     print(f"{done.rows} rows were written to {file}.")
     for name in done.handed_over:

@@ -152,4 +152,4 @@ class AsyncClient(Base):
         try:
             return reply_of(await self._http.request(**request_of(attempt)))
         except FAILURES as error:
-            return failed(error)
+            return failed(error, self.url)

@@ -194,4 +194,4 @@ class Client(Base):
         try:
             return reply_of(self._http.request(**request_of(attempt)))
         except FAILURES as error:
-            return failed(error)
+            return failed(error, self.url)

@@ -51,7 +51,7 @@ class Core:
         wanted["request_id"] = secrets.token_hex(16) if request_id is None else request_id
         if available is not None:
             wanted["available"] = list(available)
-        shown = yield from self._sent(f"{_path(learner)}/ask", _json(wanted))
+        shown = yield from self._sent(f"{_path(learner)}/ask", _json(wanted), quote=True)  # all is public
         made = _read(
             lambda: [Decision(each["id"], frozenset(each["subset"]), learner) for each in shown["decisions"]]
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import ssl
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -21,6 +22,15 @@ from discreet.errors import NotCopyable
 _HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 #: Whatever httpx may raise. It is dropped where it is caught: it holds the request, with key and body.
 FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
+#: Those that are told apart, in the errors themselves or in what led to them.
+_KINDS: dict[type[BaseException], str] = {
+    ConnectionRefusedError: "connection refused",
+    socket.gaierror: "there is no such host",
+    ssl.SSLCertVerificationError: "its certificate is not trusted",
+    httpx.ConnectTimeout: "no connection in time",
+    httpx.TimeoutException: "no answer in time",
+    httpx.ProxyError: "the proxy did not connect",
+}
 
 
 class Base(ABC):
@@ -98,6 +108,17 @@ def reply_of(response: httpx.Response) -> Reply:
     return Reply(response.status_code, response.content, response.headers.get("retry-after", ""))
 
 
-def failed(error: Exception) -> Reply:
-    """What matters of a failure: nothing of what it says."""
-    return Reply(hopeless=isinstance(error, _HOPELESS))
+def failed(error: Exception, url: str) -> Reply:
+    """What matters of a failure: where, and of which kind it is; nothing of what it says."""
+    return Reply(failure=f"{url}: {_kind(error)}", hopeless=isinstance(error, _HOPELESS))
+
+
+def _kind(error: Exception) -> str:
+    """In words of our own."""
+    led_to: BaseException | None = error
+    while led_to is not None:
+        for kind, words in _KINDS.items():
+            if isinstance(led_to, kind):
+                return words
+        led_to = led_to.__cause__ or led_to.__context__
+    return "no connection" if isinstance(error, httpx.ConnectError) else "the connection broke"

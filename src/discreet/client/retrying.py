@@ -48,6 +48,8 @@ class Reply:
     status: int | None = None
     content: bytes = b""
     retry_after: str = ""
+    #: Where there was none, and why.
+    failure: str = ""
     #: Whether the same attempt cannot go better.
     hopeless: bool = False
 
@@ -117,7 +119,8 @@ def _decoded(reply: Reply, attempts: int) -> Any:
 def _error(reply: Reply, attempts: int, quote: bool) -> ServiceError:
     if reply.status is None:
         times = "once" if attempts == 1 else f"{attempts} times"
-        return Unreachable("unreachable", f"The service did not answer; tried {times}.", attempts=attempts)
+        why = f"The service did not answer ({reply.failure}); tried {times}."
+        return Unreachable("unreachable", why, attempts=attempts)
     code, said = "", ""
     try:
         error = json.loads(reply.content)["error"]

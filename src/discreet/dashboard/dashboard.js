@@ -1,6 +1,7 @@
 // The dashboard. Names of items and learners are anybody's words: they become text, never markup.
 
 import { bar, draw } from "./charts.js";
+import { LOCKED, STATES } from "./words.js";
 
 const POLL = 2000; // milliseconds between updates
 const PATIENCE = 10000; // until a request counts as lost
@@ -13,16 +14,6 @@ const WINDOWS = {
   hour: { length: 60 * MINUTE, step: MINUTE, tick: 15 * MINUTE, word: "minute", name: "the last hour" },
   day: { length: 1440 * MINUTE, step: 30 * MINUTE, tick: 360 * MINUTE, word: "half hour", name: "the last day" },
   month: { length: 43200 * MINUTE, step: 720 * MINUTE, tick: 10080 * MINUTE, word: "half day", name: "the last 30 days" },
-};
-const STATES = {
-  active: "It is active.",
-  archived: "It has ended: it can be looked at, and neither asked nor told.",
-  stale: "It does not go on: the store is an old backup. Restarting it begins a new epoch.",
-  damaged: "It does not go on: what is kept of it is damaged. Restarting it begins a new epoch.",
-};
-const LOCKED = {
-  401: "The server does not know this key. It may be mistyped, or have been revoked.",
-  403: "This key does not allow looking at learners. One with the role read does.",
 };
 
 // Small things
@@ -179,9 +170,10 @@ async function showList(signal) {
   present("list", "Learners");
   at("list-none").hidden = learners.length > 0;
   at("list-box").hidden = learners.length === 0;
+  say(at("list-where"), new URL("v1/learners", location.href.split("#")[0]).href);
   fill("list", learners.map((learner) => ({
     key: learner.name,
-    cells: [learner.name, kind(learner), learner.status, count(learner.rounds), number(learner.epsilon, 6), count(learner.counts.pending)],
+    cells: [learner.name, kind(learner), learner.status.replace("_", " "), count(learner.rounds), number(learner.epsilon, 6), count(learner.counts.pending)],
     also: ({ cells: [first] }) => {
       if (!first.firstElementChild) first.replaceChildren(made("a", { href: `#/learner/${learner.name}` }, learner.name));
     },

@@ -48,10 +48,10 @@ def files() -> tuple[File, ...]:
     """Style, scripts and the page, each after those that it names.
 
     >>> [file.path.partition(".")[0] for file in files()]
-    ['/dashboard', '/charts', '/dashboard', '/']
+    ['/dashboard', '/charts', '/words', '/dashboard', '/']
     """
     found: dict[str, File] = {}
-    for name in ("dashboard.css", "charts.js", "dashboard.js", "index.html"):
+    for name in ("dashboard.css", "charts.js", "words.js", "dashboard.js", "index.html"):
         text = _read(name)
         for other, file in found.items():  # relative: a proxy may put all of them elsewhere
             text = re.sub(rf'"(\./)?{re.escape(other)}"', rf'"\1{file.path[1:]}"', text)

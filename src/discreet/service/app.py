@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from fastapi import FastAPI, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp
 
 from discreet import dashboard
@@ -44,10 +44,8 @@ class Settings:
     log_requests: bool = True
 
 
-class JsonAnswer(Response):
+class JsonAnswer(JSONResponse):
     """JSON in ASCII: strings that are no valid text can be written as well."""
-
-    media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, separators=(",", ":"), allow_nan=False).encode()

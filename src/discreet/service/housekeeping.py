@@ -21,8 +21,9 @@ FOLD_EVERY, LOOK_EVERY = 0.05, 1.0
 SWEEP_EVERY, COMPACT_EVERY = 5.0, 600.0
 #: How long a closed decision is known at least (a second tell is answered like the first); in seconds.
 REMEMBERED = 7 * 86_400.0
-#: How long minutes are kept before they are merged to hours; in seconds.
-MINUTES_KEPT = 7 * 86_400.0
+#: How long minutes are kept before they are merged to hours, and hours before they are merged to days: what
+#: is merged to, and after what age; in seconds. Counts are never lost: a horizon is checked against them.
+MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 #: Decisions that are closed or forgotten in one transaction, and pieces of feedback that are folded in.
 _AT_ONCE, _FOLDED_AT_ONCE = 2_000, 10_000
 #: Of learners that are told functions: times the number of items, each of which has a cost.
@@ -145,13 +146,22 @@ class Housekeeping:
         return len(due)
 
     def compact(self) -> int:
-        """Forget decisions that were closed long ago, and merge old minutes; how many decisions went."""
+        """Forget decisions that were closed long ago and people of learners that ended; merge old minutes.
+
+        People of an ended epoch can go: nothing is ever told to it again, and the ledger adds up learners.
+
+        Returns:
+            How many decisions went.
+        """
         total, now = 0, self._clock()
         with self._store.writing() as writing:
-            writing.merge_minutes(now - round(1000 * MINUTES_KEPT))
+            for length, age in MERGED:
+                writing.merge_minutes(now - 1000 * age, 1000 * length)
         with self._store.reading() as reading:
             records = reading.learners()
         for record in records:
+            if record.status is not Status.ACTIVE:
+                self._forget_people(record.id)
             before = now - round(1000 * (record.deadline + REMEMBERED))
             gone = _AT_ONCE
             while gone == _AT_ONCE:
@@ -160,6 +170,12 @@ class Housekeeping:
                     gone = writing.compact(record.id, before, open_too=open_too, most=_AT_ONCE)
                 total += gone
         return total
+
+    def _forget_people(self, learner: int) -> None:
+        gone = _AT_ONCE
+        while gone == _AT_ONCE:
+            with self._store.writing() as writing:
+                gone = writing.forget_people(learner, most=_AT_ONCE)
 
     def _run(self) -> None:
         next_look = next_sweep = time.monotonic()

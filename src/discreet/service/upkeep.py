@@ -61,10 +61,11 @@ class Checked:
 
 @dataclasses.dataclass(frozen=True)
 class Adopted:
-    """The names of learners that were restarted, and of those that were archived."""
+    """The names of learners that were restarted, of those that were archived, and of all that can go on."""
 
     restarted: tuple[str, ...]
     archived: tuple[str, ...]
+    active: tuple[str, ...]
 
 
 def check(where: Where, key_file: Where | None = None) -> Checked:
@@ -148,7 +149,8 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
                 registry.archive(kept.record.name)
                 archived.append(kept.record.name)
         witness.settle(registry.releases())
-        return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)))
+        active = sorted(kept.record.name for kept in registry.active())
+        return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)), tuple(active))
     finally:
         witness.close()
         store.close()
@@ -159,9 +161,9 @@ def backup(where: Where, file: Where) -> None:
     back_up(_sqlite_file(where), file)
 
 
-def restore(where: Where, file: Where) -> None:
-    """Put a copy in the place of an SQLite store that no server has open."""
-    put_back(file, _sqlite_file(where))
+def restore(where: Where, file: Where) -> pathlib.Path | None:
+    """Put a copy in the place of an SQLite store that no server has open; where the replaced one is now."""
+    return put_back(file, _sqlite_file(where))
 
 
 def export(where: Where, file: Where, key_file: Where | None = None) -> Exported:
@@ -190,8 +192,11 @@ def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
     store = open_store(where)
     try:
         given = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
-        if fingerprint is not None and KeyRing.found(given, create=False).fingerprint != fingerprint:
-            raise WrongKey("The export was made with another key. Bring the key along, and name it.")
+        if fingerprint is not None and _fingerprint(given) != fingerprint:
+            raise WrongKey(
+                "The export needs the key of the store that it was made from: name its file with --key-file, "
+                "or set DISCREET_KEY."
+            )
         path = witness_path(store, name or "", None)
         if path.exists():
             raise InvalidArgument(
@@ -219,6 +224,14 @@ def require_store(where: Where) -> None:
     """Complain if there is no store: opening makes one, but who looks after one means one that is there."""
     if serves_one_process(where) and not os.path.exists(_sqlite_file(where)):
         raise InvalidArgument(f"There is no store {_sqlite_file(where)}.")
+
+
+def _fingerprint(key_file: pathlib.Path | None) -> str | None:
+    """Of the key that is given; None if there is none."""
+    try:
+        return KeyRing.found(key_file, create=False).fingerprint
+    except WrongKey:
+        return None
 
 
 def _sqlite_file(where: Where) -> str:

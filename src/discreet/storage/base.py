@@ -166,8 +166,12 @@ class Writing(Reading):
         """Forget closed decisions and requests asked for before a time, at most so many; how many went."""
 
     @abstractmethod
-    def merge_minutes(self, before: int) -> None:
-        """Merge what happened before a time to hours, and over the processes that wrote it."""
+    def forget_people(self, learner: int, *, most: int = 10_000) -> int:
+        """Forget how often people took part in a learner that has ended, at most so many; how many went."""
+
+    @abstractmethod
+    def merge_minutes(self, before: int, length: int) -> None:
+        """Merge what happened before a time to spans of a length, and over the processes that wrote it."""
 
     @abstractmethod
     def add_key(self, key: KeyRecord) -> None:

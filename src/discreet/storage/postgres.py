@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,10 +20,10 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, StoreError
 from discreet.storage import tables
 from discreet.storage.migrate import migrate
 from discreet.storage.records import DecisionRecord
@@ -42,6 +43,19 @@ _ADD_WAITING = (
     "INSERT INTO feedback (decision, learner, payload) "
     "SELECT d, %s::integer, p FROM unnest(%s::bytea[], %s::bytea[]) AS t (d, p)"
 )
+
+#: Words of the driver, which are not repeated as they are: they may quote the address.
+_REASONS = {
+    "refused": "connection refused",
+    "no such file": "there is no socket",
+    "translate host name": "there is no such host",
+    "timeout": "it does not answer",
+    "password": "it does not take this user with this password",
+    "pg_hba": "it does not let this user in from here",
+    "does not exist": "there is no such database or user",
+}
+
+log = logging.getLogger("discreet.storage")
 
 
 class _PostgresReading(SqlReading):
@@ -125,7 +139,13 @@ class PostgresStore(SqlStore):
         )
         super().__init__(engine, engine)
         try:
+            try:
+                engine.connect().close()
+            except DBAPIError as error:
+                raise StoreError(_unreachable(address, str(error.orig))) from None
             with clear_errors(), engine.begin() as connection:
+                if connection.scalar(text("SHOW fsync")) == "off":
+                    log.warning("The PostgreSQL server has fsync off: a power failure loses what was told.")
                 connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATING})
                 migrate(connection)
         except BaseException:
@@ -137,3 +157,10 @@ class PostgresStore(SqlStore):
 
     def _write(self, connection: Connection) -> SqlWriting:
         return _PostgresWriting(connection, self._name)
+
+
+def _unreachable(address: URL, words: str) -> str:
+    """That there is no connection, to where, and why: nothing else of the address."""
+    host = address.host or str(address.query.get("host") or "its local socket")
+    reason = next((why for word, why in _REASONS.items() if word in words.lower()), "no connection")
+    return f"Cannot connect to the PostgreSQL server at {host}:{address.port or 5432}: {reason}."

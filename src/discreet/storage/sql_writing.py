@@ -27,7 +27,6 @@ from discreet.storage.records import (
 )
 from discreet.storage.sql_reading import COUNTED, HEADS, KEYS, SqlReading, in_parts
 
-_HOUR = 3_600_000
 _NEXT_STATE = (
     update(tables.learners)
     .where(tables.learners.c.id == bindparam("of"), tables.learners.c.generation == bindparam("from"))
@@ -226,16 +225,22 @@ class SqlWriting(SqlReading, Writing):
         self._connection.execute(delete(r).where(r.c.learner == learner, r.c.asked_at < before))
         return len(gone)
 
-    def merge_minutes(self, before: int) -> None:
+    def forget_people(self, learner: int, *, most: int = 10_000) -> int:
+        t = tables.people
+        some = select(t.c.person).where(t.c.learner == learner).limit(most)
+        gone = delete(t).where(t.c.learner == learner, t.c.person.in_(some.scalar_subquery()))
+        return self._connection.execute(gone).rowcount
+
+    def merge_minutes(self, before: int, length: int) -> None:
         t = tables.minutes
-        hour = before - before % _HOUR
-        loose = (t.c.start < hour) & ((t.c.start % _HOUR != 0) | (t.c.writer != ""))
+        end = before - before % length
+        loose = (t.c.start < end) & ((t.c.start % length != 0) | (t.c.writer != ""))
         rows = self._connection.execute(
             delete(t).where(loose).returning(t.c.learner, t.c.start, *(t.c[name] for name in COUNTED))
         )
         sums: dict[tuple[int, int], list[int]] = {}
         for learner, start, *counted in rows:
-            total = sums.setdefault((learner, start - start % _HOUR), [0] * len(COUNTED))
+            total = sums.setdefault((learner, start - start % length), [0] * len(COUNTED))
             for k, number in enumerate(counted):
                 total[k] += number
         keep, self._writer = self._writer, ""

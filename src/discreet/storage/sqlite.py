@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.sqlite import insert
 
 from discreet.atomic_files import errors_name, real_path
-from discreet.errors import StoreInUse
+from discreet.errors import StoreError, StoreInUse
 from discreet.storage.migrate import migrate
 from discreet.storage.records import DecisionRecord, How, Status
 from discreet.storage.sql_reading import SqlReading, in_parts
@@ -34,7 +34,8 @@ from discreet.storage.sql_writing import SqlWriting
 
 #: Added to the name of the database: the file whose lock says that a process has it.
 LOCK = ".lock"
-
+#: What every SQLite database begins with.
+_MAGIC = b"SQLite format 3\0"
 
 #: Cuts a row of ids of 16 bytes, given as one parameter: thousands of parameters would take longer to bind
 #: than the statement takes.
@@ -116,12 +117,14 @@ class SqliteStore(SqlStore):
 
     Raises:
         StoreInUse: Another process (or another object of this one) has the file.
+        StoreError: The file is something else; it is left alone.
     """
 
     one_process = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = real_path(path)
+        _refuse_what_is_no_store(self.path)
         self._lock = locked(self.path)
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -205,7 +208,26 @@ def locked(path: pathlib.Path) -> int:
     except OSError:
         os.close(handle)
         raise StoreInUse(
-            f"Another process has the store {path}. An SQLite store serves one process; for several use "
-            "PostgreSQL."
+            f"Another process has the store {path}: stop the server first, or use its HTTP routes. An SQLite "
+            "store serves one process; for several use PostgreSQL."
         ) from None
     return handle
+
+
+def _refuse_what_is_no_store(path: pathlib.Path) -> None:
+    """Complain about a file that is something else, before anything is changed or made beside it."""
+    if path.is_dir():
+        raise StoreError(f"{path} is no store: it is a folder.")
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    with open(path, "rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise StoreError(f"{path} is no store: it is not an SQLite database.")
+    # Read as it lies there: a store whose tables are still in its journal looks empty, and is let through.
+    with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection:
+        try:
+            names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        except sqlite3.Error:
+            return  # damaged, which opening it will say
+    if names and "schema_version" not in names:
+        raise StoreError(f"{path} is no store: it is the SQLite database of something else.")

@@ -16,6 +16,8 @@ from discreet.errors import InvalidArgument, StoreError
 from discreet.storage.sqlite import locked
 
 Path = str | os.PathLike[str]
+#: Added to the name of a store that something was put in the place of.
+REPLACED = ".before-restore"
 
 
 def back_up(store: Path, target: Path) -> None:
@@ -26,22 +28,34 @@ def back_up(store: Path, target: Path) -> None:
     _copied(real_path(store), copy)
 
 
-def put_back(backup: Path, store: Path) -> None:
-    """Put a copy in place of a store that no process has open; its journal goes with it.
+def put_back(backup: Path, store: Path) -> pathlib.Path | None:
+    """Put a copy in place of a store that no process has open.
+
+    What was there is kept beside it, with its journal, damaged or not. It must not go on after the copy did,
+    and does not: the witness knows what the copy released since, and which epochs began.
+
+    Returns:
+        Where that is; None if there was nothing.
 
     Raises:
         StoreInUse: A server has the store.
+        InvalidArgument: A store that was replaced before is still there.
     """
     place = real_path(store)
+    aside = pathlib.Path(f"{place}{REPLACED}")
+    if aside.exists():
+        raise InvalidArgument(f"There is a file {aside} already, of an earlier restore: move it away first.")
+    there = place.exists()
     handle = locked(place)
     try:
-        _copied(real_path(backup), place)
+        _copied(real_path(backup), place, aside)
     finally:
         os.close(handle)
+    return aside if there else None
 
 
-def _copied(source: pathlib.Path, target: pathlib.Path) -> None:
-    """Copy a whole database beside its place, look at it, and put it there."""
+def _copied(source: pathlib.Path, target: pathlib.Path, aside: pathlib.Path | None = None) -> None:
+    """Copy a whole database beside its place, look at it, move aside what is there, and put it there."""
     if not source.exists():
         raise InvalidArgument(f"There is no store {source}.")
     beside = name_beside(target)
@@ -62,16 +76,31 @@ def _copied(source: pathlib.Path, target: pathlib.Path) -> None:
             raise StoreError(f"{source} is damaged, or is no store; nothing was changed.")
         with open(beside, "rb") as file:
             os.fsync(file.fileno())
-        _empty_journal(target)
+        if aside is not None:
+            _empty_journal(target)
+            _keep(target, aside)
         for journal in ("-wal", "-shm"):
             pathlib.Path(f"{target}{journal}").unlink(missing_ok=True)
         os.replace(beside, target)
+        aside = None
     except sqlite3.Error:
         raise StoreError(f"{source} is damaged, or is no store; nothing was changed.") from None
     finally:
-        for name in (beside, *(pathlib.Path(f"{beside}{end}") for end in ("-wal", "-shm", "-journal"))):
-            name.unlink(missing_ok=True)
+        for name in (
+            beside,
+            *([] if aside is None else [aside]),
+        ):  # what is still in its place needs no other
+            for end in ("", "-wal", "-shm", "-journal"):
+                pathlib.Path(f"{name}{end}").unlink(missing_ok=True)
     sync_folder(target.parent)
+
+
+def _keep(target: pathlib.Path, aside: pathlib.Path) -> None:
+    """Another name for what is in a place, until the copy is: who is interrupted loses nothing."""
+    for end in ("", "-wal"):  # a journal that could not be emptied goes along
+        pathlib.Path(f"{aside}{end}").unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.link(f"{target}{end}", f"{aside}{end}")
 
 
 def _empty_journal(path: pathlib.Path) -> None:

@@ -156,7 +156,7 @@ class LearnersListed(BaseModel):
 
 
 class MinuteShown(BaseModel):
-    """A minute (an hour, once it is long ago): counts, and the mean of the bits released in it."""
+    """A minute (an hour after a week, a day after 90): counts, and the mean of the bits released in it."""
 
     start: int = Field(description="Milliseconds since 1970.")
     asked: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -18,6 +20,23 @@ _BY_STATUS = {400: "invalid_json", 404: "not_found", 405: "method_not_allowed"}
 _FIELDS = {
     name for model in (requests.NewLearner, requests.NewLimit, requests.NewKey) for name in model.model_fields
 } | {"since", "most", "name", "items"}
+#: What is said about fields that are meant for something else, or for another place.
+_MEANT = {
+    "kind": "Did you mean 'feedback'?",
+    "mode": "Bandits of the service are always local.",
+}
+#: The names of unknown fields that are repeated: a number or an id that got there by mistake is none.
+_NAME = re.compile(r"[a-z_]{1,40}")
+_WORDS = {
+    "gt": "above {}",
+    "ge": "at least {}",
+    "lt": "below {}",
+    "le": "at most {}",
+    "min_length": "at least {} long",
+    "max_length": "at most {} long",
+    "expected": "{}",
+    "pattern": "like {}",
+}
 
 
 def add_to(app: FastAPI) -> None:
@@ -62,22 +81,40 @@ async def _of_others(_: Request, error: Exception) -> Response:
 
 
 def _sentence(entry: Any) -> str:
-    """What is wrong with a field, in words that do not depend on what was sent."""
+    """What is wrong with a field, in words that do not depend on any value that was sent.
+
+    The name of an unknown field is repeated if it looks like one: what these routes are sent is public.
+    (Asks and tells are answered by the gate, and repeat nothing.)
+    """
     if entry["type"] == "extra_forbidden":
-        return "There is an unknown field."
+        return _unknown(str(entry["loc"][-1]))
     place = next((part for part in entry["loc"][1:] if part in _FIELDS), None)
     if place is None:
         return "The body must be a JSON object with the fields described at /docs."
     if entry["type"] == "missing":
         return f"The field '{place}' is missing."
-    limits = ", ".join(f"{name} {value}" for name, value in sorted(_limits(entry).items()))
-    return f"The field '{place}' cannot be used as it is" + (f" ({limits})." if limits else ".")
+    limits = " and ".join(_limits(entry))
+    return f"The field '{place}' " + (f"must be {limits}." if limits else "cannot be used as it is.")
 
 
-def _limits(entry: Any) -> dict[str, Any]:
+def _unknown(name: str) -> str:
+    listed = "All fields are listed at /docs."
+    if not _NAME.fullmatch(name):
+        return f"There is an unknown field. {listed}"
+    near = difflib.get_close_matches(name, sorted(_FIELDS), 1)
+    return f"There is no field '{name}'. " + (
+        _MEANT.get(name) or (f"Did you mean '{near[0]}'?" if near else listed)
+    )
+
+
+def _limits(entry: Any) -> list[str]:
     """The declared limits that a field broke: the schema's own numbers."""
-    wanted = ("ge", "gt", "le", "lt", "min_length", "max_length", "expected", "pattern")
-    return {name: value for name, value in entry.get("ctx", {}).items() if name in wanted}
+    broken = entry.get("ctx", {})
+    return [words.format(_plain(broken[name])) for name, words in _WORDS.items() if name in broken]
+
+
+def _plain(limit: Any) -> Any:
+    return int(limit) if isinstance(limit, float) and limit.is_integer() else limit
 
 
 def _response(problem: Problem) -> Response:

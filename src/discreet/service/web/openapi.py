@@ -23,26 +23,38 @@ Send a bearer key with every request (`Authorization: Bearer discreet_...`). Rol
 No value of a cost, a bit or a function is ever refused, and telling twice is answered like telling once.
 """
 
+#: A body may be sent to any route, and any may have to wait.
+_EVERYWHERE = ("timeout", "too_large", "rate_limited", "busy", "store_unavailable")
+#: What may be wrong with any body, with any key, and with any name.
+BODY, KEY = ("invalid_json", "invalid_request"), ("unauthorized", "forbidden")
+
 _HOT_MODELS: list[tuple[type[BaseModel], Literal["serialization", "validation"]]] = [
     (requests.AskRequest, "validation"),
     (requests.FeedbackPiece, "validation"),
+    (answers.ErrorShown, "serialization"),
     (answers.AskAnswer, "serialization"),
     (answers.TellAnswer, "serialization"),
     (answers.TellManyAnswer, "serialization"),
 ]
 
 
-def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def errors(*codes: str) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, for its description; those that any route may answer with are among them."""
-    listed: dict[int | str, dict[str, Any]] = {}
-    for status in sorted({408, 413, 429, 503, *statuses}):
-        codes = [code for code, (of, _) in CODES.items() if of == status]
-        described: dict[str, Any] = {
-            "description": "; ".join(f"`{code}`: {CODES[code][1]}" for code in codes),
-            "model": answers.ErrorShown,
+    by_status: dict[int, list[str]] = {}
+    for code, (status, _) in CODES.items():
+        if code in {*_EVERYWHERE, *codes}:
+            by_status.setdefault(status, []).append(code)
+    return {
+        status: {
+            "description": "; ".join(f"`{code}`: {CODES[code][1]}" for code in listed),
+            "content": _content({"$ref": _ref("ErrorShown"), "properties": {"error": _code_among(listed)}}),
         }
-        listed[status] = described
-    return listed
+        for status, listed in sorted(by_status.items())
+    }
+
+
+def _code_among(codes: list[str]) -> dict[str, Any]:
+    return {"properties": {"code": {"enum": codes}}}
 
 
 def document(app: FastAPI) -> dict[str, Any]:
@@ -71,7 +83,10 @@ def _hot() -> dict[str, Any]:
         "Choose sets. The answer is given once it is durable.",
         {"$ref": _ref("AskRequest")},
         {"$ref": _ref("AskAnswer")},
-        (400, 401, 403, 404, 409),
+        "not_found",
+        "archived",
+        "horizon_reached",
+        "stale_state",
     )
     tell = _operation(
         "tell",
@@ -80,22 +95,22 @@ def _hot() -> dict[str, Any]:
         "pieces times items are at most a million.",
         {"anyOf": [{"$ref": _ref("FeedbackPiece")}, many]},
         {"anyOf": [{"$ref": _ref("TellAnswer")}, {"$ref": _ref("TellManyAnswer")}]},
-        (400, 401, 403, 404, 409, 410),
+        "invalid_feedback",
+        "not_found",
+        "unknown_decision",
+        "archived",
+        "foreign_decision",
+        "stale_state",
+        "expired",
     )
     tell["requestBody"]["required"] = True
     return {f"/v1/learners/{{name}}/{name}": {"post": made} for name, made in (("ask", ask), ("tell", tell))}
 
 
 def _operation(
-    name: str, about: str, takes: dict[str, Any], gives: dict[str, Any], statuses: tuple[int, ...]
+    name: str, about: str, takes: dict[str, Any], gives: dict[str, Any], *codes: str
 ) -> dict[str, Any]:
-    def content(schema: dict[str, Any]) -> dict[str, Any]:
-        return {"application/json": {"schema": schema}}
-
-    failing = {
-        str(status): {"description": entry["description"], "content": content({"$ref": _ref("ErrorShown")})}
-        for status, entry in errors(*statuses).items()
-    }
+    failing = {str(status): entry for status, entry in errors(*BODY, *KEY, *codes).items()}
     return {
         "summary": name.capitalize(),
         "description": about,
@@ -109,11 +124,15 @@ def _operation(
                 "schema": {"type": "string"},
             }
         ],
-        "requestBody": {"content": content(takes)},
-        "responses": {"200": {"description": "Done.", "content": content(gives)}} | failing,
+        "requestBody": {"content": _content(takes)},
+        "responses": {"200": {"description": "Done.", "content": _content(gives)}} | failing,
         "security": [{"bearer": []}],
         "x-role": Role.ASK_TELL.value,
     }
+
+
+def _content(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
 
 
 def _ref(model: str) -> str:

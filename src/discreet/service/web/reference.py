@@ -27,21 +27,22 @@ def reference(document: dict[str, Any]) -> str:
     )
     about = "".join(f"<p>{_code(part)}</p>" for part in document["info"]["description"].strip().split("\n\n"))
     title = f"{_text(document['info']['title'])} {_text(document['info']['version'])}: reference"
-    sections = "".join(_section(path, method, o) for path, method, o in operations)
-    shapes = "".join(_shape(name, s) for name, s in sorted(document["components"]["schemas"].items()))
+    shown = document["components"]["schemas"]
+    sections = "".join(_section(path, method, o, shown) for path, method, o in operations)
+    shapes = "".join(_shape(name, s) for name, s in sorted(shown.items()))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{title}</title><style>{style}</style></head>'
         f"<body><header><h1>{title}</h1>{about}"
-        '<p>As data: <a href="/openapi.json">openapi.json</a>.</p></header>'
+        '<p><a href="./">Dashboard</a>. As data: <a href="/openapi.json">openapi.json</a>.</p></header>'
         f'<nav aria-label="Routes"><h2>Routes</h2><ul>{contents}</ul></nav><main>{sections}'
         f'<section id="errors"><h2>Errors</h2>{_error_table()}</section>'
         f'<section id="shapes"><h2>Shapes</h2>{shapes}</section></main></body></html>\n'
     )
 
 
-def _section(path: str, method: str, operation: dict[str, Any]) -> str:
+def _section(path: str, method: str, operation: dict[str, Any], shapes: dict[str, Any]) -> str:
     role = operation.get("x-role")
     needs = f"Needs a key with the role <code>{_text(role)}</code>." if role else "Needs no key."
     parts = [
@@ -52,13 +53,24 @@ def _section(path: str, method: str, operation: dict[str, Any]) -> str:
         rows = ((p["name"], _type(p["schema"]), p.get("description", "")) for p in parameters)
         parts.append(f"<h3>Query</h3>{_table(('name', 'type', 'about'), rows)}")
     if "requestBody" in operation:
-        parts.append(f"<h3>Body</h3><p>{_type(_schema(operation['requestBody']))}</p>")
+        taken = _schema(operation["requestBody"])
+        parts.append(f"<h3>Body</h3><p>{_type(taken)}</p>{_example(taken, shapes)}")
     answers = (
         (_text(status), _type(_schema(entry)), _code(entry["description"]))
         for status, entry in sorted(operation["responses"].items())
     )
     parts.append(f"<h3>Answers</h3>{_table(('status', 'body', 'when'), answers, escaped=True)}")
     return f'<section id="{_anchor(operation)}">{"".join(parts)}</section>'
+
+
+def _example(schema: dict[str, Any] | None, shapes: dict[str, Any]) -> str:
+    """A body that a route takes, as the shape it names first shows it."""
+    first = (schema or {}).get("anyOf", [schema])[0] or {}
+    shape = shapes.get(first.get("$ref", "").rsplit("/", 1)[-1], {})
+    return "".join(
+        f"<p>For example:</p><pre><code>{_text(json.dumps(body))}</code></pre>"
+        for body in shape.get("examples", ())
+    )
 
 
 def _shape(name: str, schema: dict[str, Any]) -> str:

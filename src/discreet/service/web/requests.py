@@ -23,6 +23,11 @@ Kind = Literal["bandit", "full_information"]
 MOST_ITEMS = 10_000
 
 
+def example(**body: Any) -> ConfigDict:
+    """Settings of a model that show one body."""
+    return ConfigDict(json_schema_extra={"examples": [body]})
+
+
 class Taken(BaseModel):
     """What comes in: no other fields than these."""
 
@@ -37,6 +42,15 @@ class StartSet(Taken):
 
 class NewLearner(Taken):
     """A learner to be made. All of it is public, and declared before any feedback is seen."""
+
+    model_config = example(
+        name="till",
+        feedback="bandit",
+        items=["tea", "milk", "rice"],
+        epsilon=1.0,
+        cost_range=[0, 1],
+        deadline_seconds=3600.0,
+    )
 
     name: Name
     feedback: Kind = Field(description="What it is told: the cost of the chosen set, or a whole function.")
@@ -69,11 +83,15 @@ class NewLearner(Taken):
 class NewLimit(Taken):
     """What the people of a population may lose in all."""
 
+    model_config = example(limit=3.0)
+
     limit: Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)] | None = None
 
 
 class NewKey(Taken):
     """A key to be made."""
+
+    model_config = example(role="ask_tell", label="web")
 
     role: Role
     label: Annotated[str, Field(pattern=r"^[ -~]{0,100}$", strict=True)] = ""
@@ -81,6 +99,8 @@ class NewKey(Taken):
 
 class AskRequest(Taken):
     """Which decisions are wanted. All of it is public."""
+
+    model_config = example(count=2, request_id="basket-17")
 
     count: Annotated[int, Field(ge=1, le=MOST_DECISIONS, strict=True)] = Field(
         1,
@@ -100,6 +120,8 @@ class FeedbackPiece(Taken):
 
     No value of `cost`, `bit` or `function` is refused: what makes no sense, or is missing, counts as neutral.
     """
+
+    model_config = example(decision="0123456789abcdef0123456789abcdef", cost=0.3, person="customer-5")
 
     decision: Annotated[str, Field(strict=True)] = Field(description="The id of the decision.")
     cost: Any = Field(None, description="Bandits: what the set cost (or brought in). Private.")

@@ -16,7 +16,7 @@ from discreet.service.web import answers, requests
 from discreet.service.web.gate import allowed
 from discreet.service.web.memory import COPIES, Held
 from discreet.service.web.metrics import Metrics
-from discreet.service.web.openapi import errors
+from discreet.service.web.openapi import BODY, KEY, errors
 
 LearnerName = Annotated[str, Path(description="The learner's name.", examples=["till"])]
 #: Latest time that may be asked for, in milliseconds since 1970.
@@ -44,7 +44,7 @@ def _route(
     router: APIRouter,
     role: Role | None,
     path: str,
-    *more: int,
+    *codes: str,
     method: str = "GET",
     status: int = 200,
     gives: Any = None,
@@ -56,7 +56,7 @@ def _route(
         methods=[method],
         status_code=status,
         dependencies=[] if role is None else [needs(role)],
-        responses=errors(*more) if role is None else errors(401, 403, *more),
+        responses=errors(*codes) if role is None else errors(*KEY, *codes),
         openapi_extra=secured,
         **({} if gives is None else {"response_model": gives}),
     )
@@ -65,7 +65,9 @@ def _route(
 def _learners(router: APIRouter, desk: Desk) -> None:
     one = "/v1/learners/{name}"
 
-    @_route(router, Role.ADMIN, "/v1/learners", 400, 404, 409, method="POST", status=201)
+    cannot_be_made = ("not_found", "already_exists", "budget_exceeded")
+
+    @_route(router, Role.ADMIN, "/v1/learners", *BODY, *cannot_be_made, method="POST", status=201)
     def create_learner(wanted: requests.NewLearner) -> answers.LearnerShown:
         """Make a learner."""
         given = wanted.model_dump(exclude_none=True, exclude_defaults=False)
@@ -81,7 +83,7 @@ def _learners(router: APIRouter, desk: Desk) -> None:
         )
         return answers.LearnerShown.of(view)
 
-    @_route(router, Role.READ, "/v1/learners", 400)
+    @_route(router, Role.READ, "/v1/learners", "invalid_request")
     def list_learners(
         items: Annotated[
             bool,
@@ -93,27 +95,27 @@ def _learners(router: APIRouter, desk: Desk) -> None:
             return answers.LearnersListed(learners=[answers.LearnerListed.of(v) for v in desk.learners()])
         return answers.LearnersShown(learners=[answers.LearnerShown.of(view) for view in desk.learners()])
 
-    @_route(router, Role.READ, one, 404)
+    @_route(router, Role.READ, one, "not_found")
     def show_learner(name: LearnerName) -> answers.LearnerShown:
         """What may be shown of a learner."""
         return answers.LearnerShown.of(desk.learner(name))
 
-    @_route(router, Role.ADMIN, f"{one}/archive", 404, 409, method="POST")
+    @_route(router, Role.ADMIN, f"{one}/archive", "not_found", method="POST")
     def archive_learner(name: LearnerName) -> answers.LearnerShown:
         """End a learner, after folding in what was told. Its loss stays counted."""
         return answers.LearnerShown.of(desk.archive(name))
 
-    @_route(router, Role.ADMIN, f"{one}/restart", 404, 409, method="POST")
+    @_route(router, Role.ADMIN, f"{one}/restart", "not_found", "archived", "budget_exceeded", method="POST")
     def restart_learner(name: LearnerName) -> answers.LearnerShown:
         """Close a learner's epoch and start the next from its last point; its epsilon is spent once more."""
         return answers.LearnerShown.of(desk.restart(name))
 
-    @_route(router, Role.READ, f"{one}/guarantee", 404)
+    @_route(router, Role.READ, f"{one}/guarantee", "not_found")
     def show_guarantee(name: LearnerName) -> answers.GuaranteeShown:
         """What is promised to each person."""
         return answers.GuaranteeShown.of(desk.guarantee(name))
 
-    @_route(router, Role.READ, f"{one}/minutes", 400, 404)
+    @_route(router, Role.READ, f"{one}/minutes", "invalid_request", "not_found")
     def show_minutes(
         name: LearnerName,
         since: Annotated[int, Query(ge=0, le=_LATEST, description="Milliseconds since 1970.")] = 0,
@@ -123,7 +125,7 @@ def _learners(router: APIRouter, desk: Desk) -> None:
             minutes=[answers.MinuteShown.of(view) for view in desk.minutes(name, since)]
         )
 
-    @_route(router, Role.READ, f"{one}/recent", 400, 404, gives=answers.RecentsShown)
+    @_route(router, Role.READ, f"{one}/recent", "invalid_request", "not_found", gives=answers.RecentsShown)
     async def show_recent(
         request: Request, name: LearnerName, most: Annotated[int, Query(ge=1, le=1000)] = 50
     ) -> Response:
@@ -149,19 +151,19 @@ def _populations(router: APIRouter, desk: Desk) -> None:
         views = desk.populations()
         return answers.PopulationsShown(populations=[answers.PopulationShown.of(view) for view in views])
 
-    @_route(router, Role.READ, "/v1/populations/{name}", 404)
+    @_route(router, Role.READ, "/v1/populations/{name}", "not_found")
     def show_population(name: str) -> answers.PopulationShown:
         """What the people of a population may lose, and to whom."""
         return answers.PopulationShown.of(desk.population(name))
 
-    @_route(router, Role.ADMIN, "/v1/populations/{name}", 400, method="PUT")
+    @_route(router, Role.ADMIN, "/v1/populations/{name}", *BODY, method="PUT")
     def set_population(name: requests.Name, wanted: requests.NewLimit) -> answers.PopulationShown:
         """Make a population, or change what its people may lose in all."""
         return answers.PopulationShown.of(desk.set_population(name, wanted.limit))
 
 
 def _keys(router: APIRouter, desk: Desk) -> None:
-    @_route(router, Role.ADMIN, "/v1/keys", 400, method="POST", status=201)
+    @_route(router, Role.ADMIN, "/v1/keys", *BODY, method="POST", status=201)
     def create_key(wanted: requests.NewKey) -> answers.KeyMade:
         """Make a bearer key. It is shown this once."""
         bearer, key = desk.bearers.create(wanted.role, wanted.label)
@@ -172,7 +174,7 @@ def _keys(router: APIRouter, desk: Desk) -> None:
         """The keys that have not been revoked."""
         return answers.KeysShown(keys=[answers.KeyShown.of(bearer) for bearer in desk.bearers.listed()])
 
-    @_route(router, Role.ADMIN, "/v1/keys/{key_id}", 400, 404, method="DELETE")
+    @_route(router, Role.ADMIN, "/v1/keys/{key_id}", "invalid_request", "not_found", method="DELETE")
     def revoke_key(key_id: str) -> answers.KeyShown:
         """Revoke a key. Other server processes notice within three seconds."""
         return answers.KeyShown.of(desk.bearers.revoke(key_id))
@@ -188,7 +190,7 @@ def _operations(router: APIRouter, desk: Desk, metrics: Metrics) -> None:
     @router.get(
         "/metrics",
         dependencies=[needs(Role.READ)],
-        responses=errors(401, 403) | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+        responses=errors(*KEY) | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
         response_class=Response,
         openapi_extra={"security": [{"bearer": []}], "x-role": Role.READ.value},
     )
