@@ -59,6 +59,16 @@ results: $(VENV)/.dev ## measure everything again, into the tables of docs/; wan
 		| $(BIN)/python -m benchmarks.pages docs/audit.md shipped
 	$(BIN)/discreet audit --markdown --runs 500000 --seed 1 paper-bandit-published paper-tbap-published \
 		| $(BIN)/python -m benchmarks.pages docs/audit.md published
+	$(BIN)/python -m examples.errata.e1_bandit_privacy | grep '^|' \
+		| $(BIN)/python -m benchmarks.pages docs/errata.md e1_bandit_privacy
+	$(BIN)/python -m examples.errata.e2_full_information_tuning | grep '^|' \
+		| $(BIN)/python -m benchmarks.pages docs/errata.md e2_full_information_tuning
+	$(BIN)/python -m examples.errata.e3_neighbours | grep '^|' \
+		| $(BIN)/python -m benchmarks.pages docs/errata.md e3_neighbours
+	$(BIN)/python -m examples.errata.e8_any_lipschitz_bound | grep '^|' \
+		| $(BIN)/python -m benchmarks.pages docs/errata.md e8_any_lipschitz_bound
+	$(BIN)/discreet demo --quiet
+	$(BIN)/python -m benchmarks.report_picture discreet-demo.html docs/pictures/report.png
 
 dist: $(VENV)/.dev ## build the source archive and the wheel into dist/
 	$(BIN)/python -m build --outdir dist .

@@ -26,6 +26,17 @@ def tables_of(text: str) -> list[str]:
     return [found["name"] for found in _TABLE.finditer(text)]
 
 
+def body_of(text: str, name: str) -> str:
+    r"""What stands between the comments of a table.
+
+    Examples:
+        >>> body_of("<!-- table: speed -->\n\n| a |\n\n<!-- end of table -->", "speed")
+        '| a |'
+    """
+    (found,) = (each["body"].strip() for each in _TABLE.finditer(text) if each["name"] == name)
+    return found
+
+
 def filled(text: str, name: str, body: str) -> str:
     r"""The page with this between the comments of a table, and everything else as it was.
 

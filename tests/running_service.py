@@ -108,6 +108,7 @@ class RunningService:
         store: An address; an SQLite file in the folder by default.
         workers: Processes.
         nursery: Makes its processes; by default each is started from nothing.
+        options: What `discreet serve` is given besides a port, in place of all that follows from the above.
 
     Attributes:
         url, key: What a client needs; the key is the admin's.
@@ -120,13 +121,16 @@ class RunningService:
         store: str | None = None,
         workers: int = 1,
         nursery: Nursery | None = None,
+        options: list[str] | None = None,
     ) -> None:
         self.folder, self.store = folder, store or str(folder / "service.db")
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.key = ""
-        self._options = ["--store", self.store, "--port", str(self.port), "--workers", str(workers)]
-        self._options += ["--key-file", str(folder / "service.key"), "--rate", "1000000"]
+        if options is None:
+            options = ["--store", self.store, "--workers", str(workers), "--rate", "1000000"]
+            options += ["--key-file", str(folder / "service.key")]
+        self._options = [*options, "--port", str(self.port)]
         self._nursery = nursery
         self.process: subprocess.Popen[str] | Forked | None = None
 
@@ -171,13 +175,13 @@ class RunningService:
             os.killpg(self.process.pid, signal.SIGKILL)
         self._reap()
 
-    def stop(self) -> None:
-        """End in good order."""
+    def stop(self, seconds: float = 60) -> None:
+        """End in good order, and in time."""
         if self.process is None:
             return
         self.process.terminate()
         try:
-            self.process.wait(60)
+            self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, signal.SIGKILL)
             raise

@@ -1,11 +1,53 @@
 """Mistakes people make (docs/mistakes.md): each is found out, without anything private being told."""
 
+import logging
+import pathlib
+import re
+from typing import Literal
+
 import numpy as np
 import pytest
 
+import another_process
 import discreet
-from discreet.errors import AlreadyTold, Expired, InvalidArgument, InvalidType
+from code_blocks import ROOT, is_there
+from discreet.errors import AlreadyTold, Expired, InvalidArgument, InvalidType, StaleState
 from discreet.set_functions import FromCallable, is_submodular
+from every_learner import state_of
+
+PAGE = (ROOT / "docs" / "mistakes.md").read_text()
+HERE = "tests/test_mistakes.py"
+#: The tests of each mistake of the page.
+SHOWN_BY = {
+    "The cost range is wrong": (
+        f"{HERE}::test_a_wrong_range_shows_in_the_released_mean",
+        f"{HERE}::test_nothing_is_raised_counted_or_printed_for_a_clipped_cost",
+    ),
+    "Epsilon is too small for the number of rounds": (
+        f"{HERE}::test_plan_warns_of_an_epsilon_that_is_too_small",
+    ),
+    "Costs are not submodular": (f"{HERE}::test_costs_that_are_not_submodular_have_a_witness",),
+    "Telling twice, late, or out of order": (
+        f"{HERE}::test_telling_twice_or_too_late",
+        f"{HERE}::test_out_of_order_is_fine",
+    ),
+    "The list of items changes": (f"{HERE}::test_items_are_fixed_but_can_be_switched_off",),
+    "A seed in production": (f"{HERE}::test_a_seed_voids_the_guarantee",),
+    "Two processes go on from one file": (f"{HERE}::test_two_processes_cannot_go_on_from_one_file",),
+    "A cost that is no number": (
+        f"{HERE}::test_a_cost_that_is_no_number_counts_as_the_middle",
+        f"{HERE}::test_a_cost_that_is_left_out_says_so",
+    ),
+    "A backup is put back": ("tests/service/test_stale_backups.py::test_an_old_backup_is_not_continued",),
+}
+
+
+def test_every_mistake_of_the_page_is_tested() -> None:
+    """Each has a test, here or where the page says."""
+    assert re.findall(r"^## (.+)$", PAGE, flags=re.MULTILINE) == list(SHOWN_BY)
+    for test in (test for tests in SHOWN_BY.values() for test in tests):
+        assert is_there(test), test
+        assert test.split("::")[0] in PAGE
 
 
 @pytest.mark.parametrize(("cost", "end"), [(17.0, 1.0), (-3.0, 0.0)])
@@ -24,14 +66,38 @@ def test_a_wrong_range_shows_in_the_released_mean(cost: float, end: float) -> No
     assert honest.mean_cost == pytest.approx(0.7, abs=0.04)
 
 
-def test_nothing_is_raised_counted_or_printed_for_a_clipped_cost(capsys: pytest.CaptureFixture[str]) -> None:
-    """A learner that was told nonsense looks like any other."""
-    plain, clipped = (discreet.BanditLearner(3, epsilon=1.0, cost_range=(0, 1), seed=2) for _ in range(2))
-    for learner, cost in ((plain, 0.5), (clipped, "a million")):
+def all_parts(learner: discreet.BanditLearner) -> dict[str, object]:
+    """All that a learner keeps and shows, but for its name."""
+    kept = {name: held for name, held in vars(learner).items() if isinstance(held, int | float | str | list)}
+    del kept["lineage"]
+    shown = {"repr": repr(learner), "mean": learner.mean_cost, "guarantee": str(learner.guarantee)}
+    return kept | shown | {"attributes": sorted(vars(learner)), "state": state_of(learner)}
+
+
+@pytest.mark.parametrize("mode", ["local", "central"])
+@pytest.mark.parametrize(("cost", "end"), [(17.0, 1.0), (-3.0, 0.0), (float("inf"), 0.5), ("a million", 0.5)])
+def test_nothing_is_raised_counted_or_printed_for_a_clipped_cost(
+    mode: Literal["local", "central"],
+    cost: object,
+    end: float,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A learner that was told what it clips is one that was told the end of the range, in all its parts.
+
+    One by one or at once. Warnings are errors in all tests.
+    """
+    caplog.set_level(logging.DEBUG)
+    plain, clipped = (
+        discreet.BanditLearner(3, epsilon=1.0, cost_range=(0, 1), mode=mode, seed=2) for _ in range(2)
+    )
+    for learner, told in ((plain, end), (clipped, cost)):
         for _ in range(10):
-            learner.tell(learner.ask(), cost)
-    assert repr(plain) == repr(clipped)
+            learner.tell(learner.ask(), told)
+        learner.tell_many([(decision, told) for decision in learner.ask(10)])
+    assert all_parts(plain) == all_parts(clipped)
     assert capsys.readouterr() == ("", "")
+    assert caplog.records == []
 
 
 def test_plan_warns_of_an_epsilon_that_is_too_small() -> None:
@@ -63,6 +129,64 @@ def test_telling_twice_or_too_late() -> None:
     learner.ask(3)
     with pytest.raises(Expired):
         learner.tell(forgotten, 0.9)
+
+
+def test_out_of_order_is_fine() -> None:
+    """The same bits, told late and in another order: the same levels, and nothing is left open."""
+    punctual, late = (discreet.BanditLearner(3, epsilon=1.0, cost_range=(0, 1), seed=4) for _ in range(2))
+    bits = [1, 0, 0, 1, 1, 1, 0, 1]
+    for bit in bits:
+        for learner in (punctual, late):
+            learner.tell(learner.ask(), released=bit)
+    told = list(zip(punctual.ask(8), bits, strict=True))
+    assert late.ask(8) == [decision for decision, _ in told]
+    for decision, bit in told:
+        punctual.tell(decision, released=bit)
+    for decision, bit in reversed(told):
+        late.tell(decision, released=bit)
+    assert (late.rounds, late.pending) == (16, 0)
+    assert late.point.tolist() == punctual.point.tolist() != [0.5, 0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "counts_as"),
+    [("unknown", 0.5), (None, 0.5), (float("nan"), 0.5), ([0.3], 0.5), ("0.3", 0.3)],
+    ids=repr,
+)
+def test_a_cost_that_is_no_number_counts_as_the_middle(nonsense: object, counts_as: float) -> None:
+    """In every part of the learner, and nothing is raised; another number leaves traces."""
+    odd, like, other = (
+        discreet.BanditLearner(2, epsilon=1.0, cost_range=(0, 1), mode="central", seed=5) for _ in range(3)
+    )
+    for learner, told in ((odd, nonsense), (like, counts_as), (other, 0.4)):
+        for _ in range(5):
+            learner.tell(learner.ask(), told)
+    expected = all_parts(like)
+    assert all_parts(odd) == expected
+    assert all_parts(other) != expected
+
+
+def test_a_cost_that_is_left_out_says_so() -> None:
+    """A mistake in the program: nothing changes, and the decision can still be told about."""
+    learner = discreet.BanditLearner(2, epsilon=1.0, cost_range=(0, 1))
+    decision = learner.ask()
+    with pytest.raises(TypeError, match="needs a 'cost'"):
+        learner.tell(decision)
+    assert (learner.rounds, learner.pending) == (0, 1)
+    learner.tell(decision, 0.3)
+    assert learner.rounds == 1
+
+
+def test_two_processes_cannot_go_on_from_one_file(tmp_path: pathlib.Path) -> None:
+    """Who saved a secret refuses to go on; the process that loads it first goes on, and no other."""
+    learner = discreet.FullInformationLearner(2, epsilon=1.0, cost_range=(0, 1))
+    learner.save(tmp_path / "learner")
+    with pytest.raises(StaleState):
+        learner.ask()
+    code = "import sys, discreet; print(discreet.load(sys.argv[1]).ask().round)"
+    assert another_process.output(code, tmp_path / "learner") == "1\n"
+    with pytest.raises(StaleState):
+        discreet.load(tmp_path / "learner")
 
 
 def test_items_are_fixed_but_can_be_switched_off() -> None:

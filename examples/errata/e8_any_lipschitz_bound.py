@@ -30,6 +30,15 @@ def releases(L: float, function: Table, runs: int) -> FloatArray:
     return shown
 
 
+def measured_loss(L: float, runs: int) -> float:
+    """A 97.5% lower bound on the loss of one release."""
+    scores = [
+        np.linalg.norm(x - [2.0, -2.0, 0.0], axis=1) - np.linalg.norm(x - [0.0, 2.0, -2.0], axis=1)
+        for x in (releases(L, FIRST, runs), releases(L, SECOND, runs))
+    ]
+    return proved_loss(scores[0], scores[1], confidence=0.975)
+
+
 def main() -> None:
     """Print what is claimed, what is proved and what is measured."""
     runs = 20_000
@@ -37,15 +46,7 @@ def main() -> None:
     print("| L / M | measured | proved: 2 sqrt(6) M / L |")
     print("|---|---|---|")
     for L in (8.0, 4.0, 2.0, 1.0):
-        one, other = releases(L, FIRST, runs), releases(L, SECOND, runs)
-        scores = [
-            np.linalg.norm(x - [2.0, -2.0, 0.0], axis=1) - np.linalg.norm(x - [0.0, 2.0, -2.0], axis=1)
-            for x in (one, other)
-        ]
-        print(
-            f"| {L:g} | {proved_loss(*scores, confidence=0.975):.2f} | {2 * math.sqrt(6) / L:.2f} |",
-            flush=True,
-        )
+        print(f"| {L:g} | {measured_loss(L, runs):.2f} | {2 * math.sqrt(6) / L:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,15 +11,7 @@ import pytest
 from live_service import LiveService
 from visits import Visit
 
-_FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+from benchmarks import chromium
 
 
 def missing(reason: str) -> None:
@@ -40,7 +31,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """One browser for a module: while it runs, no other event loop can."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = chromium.program()
     if found is None:
         missing("neither chromium nor google-chrome is installed")
     try:
@@ -49,7 +40,7 @@ def browser() -> Iterator[Any]:
         missing("playwright is not installed")
     expect.set_options(timeout=15_000)  # an update comes every two seconds, and machines are shared
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=list(_FLAGS))
+        running = playwright.chromium.launch(executable_path=found, args=list(chromium.FLAGS))
         yield running
         running.close()
 

@@ -1,65 +1,167 @@
 """Every code block of the README and the docs is run: Python as doctests, shell commands with small sizes."""
 
-import doctest
+import os
 import pathlib
-import re
-import shlex
+import shutil
+import subprocess
 
 import pytest
 
-from discreet.cli import main
+from code_blocks import PAGES, ROOT, Block, blocks, blocks_of, is_there, run_discreet, run_python, statements
 
-ROOT = pathlib.Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
-#: Options that make a command quick, by command; a command that is not here runs as it is written.
-QUICK = {
-    "demo": ["--quick", "--quiet"],
-    "simulate": ["--rounds", "300", "--seeds", "1", "--no-report"],
-    "audit": ["--runs", "2000", "--seed", "1"],
+BLOCKS = [block for page in PAGES for block in blocks(page)]
+#: What runs a block, by language and page: a test here, or one that knows the page. There are no others.
+RUN_BY = {
+    ("python", "docs/service.md"): "tests/docs/test_service_page.py::test_its_commands_work",
+    ("python", ""): "tests/docs/test_blocks.py::test_python_blocks",
+    ("sh", "docs/service.md"): "tests/docs/test_service_page.py::test_every_command_is_run",
+    ("sh", ""): "tests/docs/test_blocks.py::test_shell_blocks",
+    ("text", "docs/gallery.md"): "tests/examples/test_gallery.py::test_all_that_the_page_quotes_is_compared",
+    ("ini", "docs/service.md"): "tests/docs/test_service_page.py::test_the_unit_of_systemd_starts_a_server",
+    ("nginx", "docs/service.md"): "tests/docs/test_service_page.py::test_the_proxy_fits_the_service",
 }
-#: Commands that other tests run, because they need a server, a cluster, minutes, or change the machine.
-ELSEWHERE = re.compile(
-    r"make |pip install|python -m (examples|benchmarks)|discreet (serve|store|keys|compare)|discreet audit$"
-    r"|curl |pg_dump|export |systemctl|sqlite3 |cp |\{|DISCREET_|#"
+#: Options that make a command quick, by command; a command that is not here runs as it is written.
+QUICK = {"demo": ["--quick", "--quiet"], "audit": ["--runs", "2000", "--seed", "1"]}
+#: Commands that take minutes or change the machine, and the tests that run what is in them.
+ELSEWHERE = {
+    "discreet audit": "tests/auditing/test_shipped.py::test_it_keeps_its_promise",
+    "pip install discreet": "tests/test_wheel.py::test_it_runs_in_an_empty_environment",
+    "python -m examples.theorems --out theorems": "tests/examples/test_theorems.py::test_it_makes_all",
+}
+#: What targets of the Makefile come to. They are not made: they would run this test, or for an hour.
+PARTS = {
+    "make demo": ["discreet demo"],
+    "make test": ["ruff check .", "mypy", "lint-imports", "mkdocs build --strict", "pytest -n 2"],
+    "make results": ["python -m benchmarks --into docs/results.md", "discreet audit --markdown"],
+}
+
+
+def of_language(language: str) -> list[Block]:
+    return [block for block in BLOCKS if block.language == language]
+
+
+def where(block: Block) -> str:
+    return f"{block.page}:{block.line}"
+
+
+def run_by(block: Block) -> str | None:
+    return RUN_BY.get((block.language, block.page), RUN_BY.get((block.language, "")))
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=where)
+def test_something_runs_every_block(block: Block) -> None:
+    """Its language is known on its page, and the test that runs it is there."""
+    test = run_by(block)
+    assert test is not None, f"do not know how to run {block.language or 'no language'!r}"
+    assert is_there(test)
+
+
+def test_no_rule_is_left_over() -> None:
+    """Each is needed by some block, each command that is run elsewhere stands on some page."""
+    assert {run_by(block) for block in BLOCKS} == set(RUN_BY.values())
+    commands = {command for block in of_language("sh") for command in block.commands}
+    assert set(ELSEWHERE) | set(PARTS) <= commands
+    assert {command.split()[1] for command in commands if command.startswith("discreet")} >= set(QUICK)
+
+
+@pytest.mark.parametrize("block", of_language("python"), ids=where)
+def test_a_python_block_is_run_as_a_whole(block: Block) -> None:
+    """It has statements, and nothing that is not run."""
+    assert statements(block)
+
+
+@pytest.mark.parametrize(
+    "page", sorted({b.page for b in of_language("python")} - {"docs/service.md"}), ids=lambda page: page
 )
+def test_python_blocks(page: str) -> None:
+    """All Python blocks of a page run one after the other and print what the page says."""
+    assert run_python(ROOT / page) > 0
 
 
-def blocks(kind: str) -> list[pytest.param]:  # type: ignore[valid-type] # a helper of parametrize
-    found = []
-    for page in PAGES:
-        for k, (language, text) in enumerate(BLOCK.findall(page.read_text())):
-            if language == kind:
-                found.append(pytest.param(text, id=f"{page.stem}-{k}"))
-    return found
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if p.stem != "service"], ids=lambda page: page.stem)
-def test_python_blocks(page: pathlib.Path) -> None:
-    """All Python blocks of a page run one after the other and print what the page says.
-
-    Those of the service need a server: `test_service_page` runs them.
-    """
-    text = "\n".join(code for language, code in BLOCK.findall(page.read_text()) if language == "python")
-    assert not re.search(r"^(?!>>>|\.\.\.)\w+ = ", text, flags=re.MULTILINE), "Python blocks are doctests"
-    examples = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    runner = doctest.DocTestRunner(optionflags=flags)
-    reports: list[str] = []
-    runner.run(examples, out=reports.append)
-    assert runner.failures == 0, "".join(reports)
-
-
-@pytest.mark.parametrize("text", blocks(""))
-def test_shell_blocks(text: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("block", [b for b in of_language("sh") if b.page != "docs/service.md"], ids=where)
+def test_shell_blocks(block: Block, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command of this package in a block ends well (or with 1, where an audit refutes a claim)."""
     monkeypatch.chdir(tmp_path)
-    for line in text.replace("\\\n", " ").splitlines():
-        command = line.split("  #")[0].strip()
-        if not command or ELSEWHERE.match(command):
-            continue
-        words = shlex.split(command)
-        assert words[0] == "discreet", f"do not know how to run {command!r}"
-        with pytest.raises(SystemExit) as end:
-            main([*words[1:], *QUICK.get(words[1], [])])
-        assert end.value.code in ((0, 1) if words[1] == "audit" else (0,)), command
+    assert block.commands
+    for command in block.commands:
+        if command in ELSEWHERE:
+            assert is_there(ELSEWHERE[command])
+        elif command in PARTS:
+            recipe = recipe_of(command)
+            assert all(part in recipe for part in PARTS[command]), recipe
+        else:
+            name = command.split()[1]
+            ended = run_discreet(command, *QUICK.get(name, []))
+            assert ended in ((0, 1) if name == "audit" else (0,)), command
+
+
+def recipe_of(command: str) -> str:
+    """What `make` would do for a target."""
+    program = shutil.which("make")
+    assert program is not None
+    quiet = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    dry = [program, "--dry-run", *command.split()[1:]]
+    return subprocess.run(dry, cwd=ROOT, env=quiet, check=True, capture_output=True, text=True).stdout
+
+
+PAGE = """
+```python
+>>> 1 + 1
+2
+```
+
+1. A list:
+
+   ```py
+   x = 1
+   ```
+
+> ~~~bash
+> ls \\
+>    -l   # all
+>
+> make demo  # here
+> ~~~
+
+- ```
+  plain
+  ```
+
+Not a block: ```inline```.
+
+    ````nginx title="a"
+    ```
+    ````
+"""
+
+
+def test_no_block_is_overlooked() -> None:
+    """Indented, in lists, quoted, with other fences, without a language."""
+    found = blocks_of("page.md", PAGE)
+    assert [(block.line, block.language) for block in found] == [
+        (2, "python"),
+        (9, "py"),
+        (13, "bash"),
+        (20, ""),
+        (26, "nginx"),
+    ]
+    assert [found[k].text for k in (1, 3, 4)] == ["x = 1\n", "plain\n", "```\n"]
+    assert found[2].commands == ["ls -l", "make demo"]
+    with pytest.raises(ValueError, match="no end"):
+        blocks_of("page.md", "```python\n>>> 1\n")
+
+
+@pytest.mark.parametrize("language", ["", "py", "bash", "rust"])
+def test_an_unknown_language_is_noticed(language: str) -> None:
+    """On any page; and one that is known on one page only, on others."""
+    assert run_by(Block("README.md", 1, language, "")) is None
+    assert run_by(Block("README.md", 1, "ini", "")) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x = 1\n", "x = 1\n\n>>> 1\n1\n", ">>> 1\n1\n\nprint(2)\n", ">>> 1  # doctest: +SKIP\n2\n"]
+)
+def test_a_block_that_is_not_run_as_a_whole_is_refused(text: str) -> None:
+    """Without statements, with some that are none to doctest, or that are skipped."""
+    with pytest.raises(ValueError, match="not run as a whole"):
+        statements(Block("page.md", 1, "python", text))

@@ -1,52 +1,197 @@
 """What docs/service.md says can be done, and the tests it names exist."""
 
-import doctest
+import configparser
+import inspect
+import json
 import pathlib
 import re
 import shlex
+import subprocess
+import tomllib
 
 import pytest
-from typer.testing import CliRunner
 
-from discreet.cli.app import app
+from code_blocks import ROOT, Block, blocks, is_there, run_discreet, run_python
+from discreet import Client
+from discreet.cli.app import serve as serve_command
 from discreet.service import upkeep
+from discreet.service.app import MAX_BODY
 from discreet.service.desk import Desk
 from running_service import RunningService
 
-ROOT = pathlib.Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "service.md"
 TEXT = PAGE.read_text()
+ADDRESS = "127.0.0.1:8710"
+POST = 'curl -s -X POST -H "Authorization: Bearer $ADMIN"'
+NEW_KEY = """-H "Content-Type: application/json" -d '{"role": "ask_tell", "label": "web"}'"""
+LOCAL = [
+    "discreet serve --store shop.db",
+    f"{POST} {NEW_KEY} http://{ADDRESS}/v1/keys",
+    "discreet keys create --role ask_tell --label web --store shop.db",
+    "discreet store backup shop-backup.db --store shop.db",
+    "discreet store restore shop-backup.db --store shop.db",
+    "discreet store check --store shop.db",
+    "discreet store adopt --store shop.db",
+    f"{POST} http://{ADDRESS}/v1/learners/till/restart",
+    "discreet store adopt --latest",
+    "discreet store export shop.jsonl --store shop.db",
+]
+DATABASE = "postgresql://discreet@db.internal/shop"
+SHARED = [
+    "discreet store import shop.jsonl --store postgresql://...",
+    f"discreet serve --store {DATABASE} --workers 4 --key-file /etc/discreet/shop.key",
+    "discreet store adopt --latest --store postgresql://...",
+]
 
 
-def test_its_python_works(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Against a real server on a new store."""
-    with RunningService(tmp_path) as service:
+def only(language: str) -> Block:
+    """The one block of a language."""
+    (found,) = (block for block in blocks(PAGE) if block.language == language)
+    return found
+
+
+def commands() -> list[str]:
+    """Those of the blocks and those within sentences, but for `pip`, in the order of the page."""
+    found = [
+        (block.line, command)
+        for block in blocks(PAGE)
+        if block.language == "sh"
+        for command in block.commands
+        if not command.startswith("pip ")
+    ]
+    for inline in re.finditer(r"`(discreet (?:serve|store|keys)\s[^`]+)`", TEXT):
+        found.append((TEXT[: inline.start()].count("\n") + 1, " ".join(inline[1].split())))
+    return [command for _, command in sorted(found, key=lambda each: each[0])]
+
+
+def served(folder: pathlib.Path, command: str) -> RunningService:
+    """The server that a command starts, on a free port instead of the usual one."""
+    words = shlex.split(command)
+    assert words[:2] == ["discreet", "serve"]
+    return RunningService(folder, options=words[2:])
+
+
+def curl(command: str, service: RunningService) -> dict[str, object]:
+    """What the server answers."""
+    assert ADDRESS in command
+    here = command.replace(f"http://{ADDRESS}", service.url)
+    done = subprocess.run(
+        ["sh", "-c", here], env={"ADMIN": service.key}, check=True, capture_output=True, timeout=60
+    )
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer
+
+
+def test_every_command_is_run() -> None:
+    """By one of the next two tests; what they run stands on the page."""
+    assert sorted(commands()) == sorted([*LOCAL, *SHARED])
+
+
+def test_its_commands_work(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server, all Python of the page, a key, a backup that is old when it is put back, a move."""
+    serve, new_key, keys, backup, restore, check, adopt, restart, latest, export = LOCAL
+    monkeypatch.chdir(tmp_path)
+    with served(tmp_path, serve) as service:
         monkeypatch.setenv("DISCREET_URL", service.url)
         monkeypatch.setenv("DISCREET_CLIENT_KEY", service.key)
-        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        found = doctest.testfile(str(PAGE), module_relative=False, optionflags=flags)
-    assert found.attempted > 15
-    assert not found.failed
+        assert run_python(PAGE) > 15
+        made = curl(new_key, service)
+        assert made["role"] == "ask_tell"
+        assert run_discreet(backup) == 0
+        with Client(service.url, str(made["key"])) as web:
+            web.tell("till", web.ask("till"), 0.5)
+        admin = service.key
+    assert run_discreet(keys) == 0
+    assert re.search(r"discreet_\w+", capsys.readouterr().out)
+    assert run_discreet(restore) == 0
+    assert run_discreet(check) == 1
+    assert "older than what 'till' had released" in capsys.readouterr().out
+    assert run_discreet(adopt) == 0
+    assert "'till' was restarted" in capsys.readouterr().out
+    assert run_discreet(check) == 0
+    again = served(tmp_path, serve)
+    again.key = admin
+    with again:
+        assert curl(restart, again)["epoch"] == 3
+    (tmp_path / "shop.db.witness").unlink()
+    assert run_discreet(latest, "--store", "shop.db") == 0
+    assert "restarted" not in capsys.readouterr().out
+    assert run_discreet(export) == 0
+    assert "'till' was handed over" in capsys.readouterr().out
 
 
-def test_its_commands_exist() -> None:
-    """With the options it gives them."""
-    commands = re.findall(r"(?:^|`)(discreet (?:serve|store|keys)[^`\n]*)", TEXT, flags=re.MULTILINE)
-    assert len(commands) >= 6
-    for command in commands:
-        words = shlex.split(command)[1:]
-        names = [word for word in words[:2] if re.fullmatch("[a-z]+", word)]
-        shown = CliRunner().invoke(app, [*names, "--help"], env={"COLUMNS": "200"})
-        assert shown.exit_code == 0, command
-        assert all(word in shown.output for word in words if word.startswith("--")), command
+def test_its_commands_for_postgresql_work(
+    postgres: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store moves there, several processes serve it, and another machine joins them."""
+    move, serve, join = (
+        re.sub(r"postgresql://\S+", postgres, command).replace("/etc/discreet/", f"{tmp_path}/")
+        for command in SHARED
+    )
+    monkeypatch.chdir(tmp_path)
+    key = ["--key-file", f"{tmp_path}/shop.key"]
+    with Desk.open("shop.db", key_file="shop.key") as desk:
+        desk.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
+    upkeep.export("shop.db", "shop.jsonl", "shop.key")
+    assert run_discreet(move, *key) == 0
+    with served(tmp_path, serve) as service, Client(service.url, service.key) as client:
+        client.tell("till", client.ask("till"), 0.5)
+        monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "of-another-machine"))
+        assert run_discreet(join, *key) == 0
+        assert client.learner("till").epoch == 1
+    assert (tmp_path / "of-another-machine").exists()
+
+
+def test_its_extras_exist() -> None:
+    """What `pip` is asked for is declared."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    named = re.findall(r"pip install '?([\w-]+)\[(\w+)\]", TEXT)
+    assert set(named) == {("discreet", "service"), ("discreet", "client")}
+    assert all(extra in extras for _, extra in named)
+
+
+def test_the_unit_of_systemd_starts_a_server(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its files in other folders: its witness goes where the unit says, and it ends in time."""
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign] # names keep their capitals
+    unit.read_string(only("ini").text)
+    service = unit["Service"]
+    folders = {f"/var/lib/{name}" for name in service["StateDirectory"].split()} | {"/etc/discreet"}
+    for folder in folders:
+        (tmp_path / folder.lstrip("/")).mkdir(parents=True)
+    name, _, witness = service["Environment"].partition("=")
+    assert str(pathlib.PurePosixPath(witness).parent) in folders
+    monkeypatch.setenv(name, f"{tmp_path}{witness}")
+    program, *words = service["ExecStart"].split()
+    assert pathlib.PurePosixPath(program).name == "discreet"
+    here = [f"{tmp_path}{word}" if word.startswith("/") else word for word in words]
+    with served(tmp_path, shlex.join(["discreet", *here])) as running:
+        assert running.key
+        running.stop(float(service["TimeoutStopSec"]))
+    assert pathlib.Path(f"{tmp_path}{witness}").exists()
+
+
+def test_the_proxy_fits_the_service() -> None:
+    """Statements and brackets are whole; it hands on to where the service listens, no less than it takes."""
+    text = re.sub(r"#.*", "", only("nginx").text)
+    assert text.count("{") == text.count("}") == 2
+    assert not re.sub(r"[^;{}]*[;{}]", "", text).strip()
+    said = {words[0]: words[1:] for words in map(str.split, re.findall(r"([^;{}]+);", text))}
+    defaults = inspect.signature(serve_command).parameters
+    assert said["proxy_pass"] == [f"http://{defaults['host'].default}:{defaults['port'].default}"]
+    assert f"http://{ADDRESS}" in said["proxy_pass"]
+    assert said["client_max_body_size"] == [f"{MAX_BODY // 2**20}m"]
+    assert said["access_log"] == ["off"]
 
 
 def test_the_tests_it_names_exist() -> None:
     """Each in the file that it names."""
-    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)
+    named = re.findall(r"`(tests/[\w/]+\.py::\w+)`", TEXT)
     assert len(named) >= 18
-    for file, name in named:
-        assert f"def {name}(" in (ROOT / file).read_text(), name
+    for test in named:
+        assert is_there(test), test
 
 
 def test_a_copy_of_a_store_in_use_can_be_opened(tmp_path: pathlib.Path) -> None:

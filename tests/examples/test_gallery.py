@@ -18,12 +18,13 @@ from examples.gallery import (
 )
 
 import discreet
+from code_blocks import ROOT, blocks_of
 from discreet.set_functions import is_submodular
 
-ROOT = pathlib.Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gallery.md").read_text()
 SCRIPTS = [
     baskets_from_file,
+    broken_mechanism,
     checkout_bundles,
     client_side_randomising,
     image_segmentation,
@@ -45,18 +46,42 @@ def section(name: str) -> str:
     return found
 
 
+def quoted_of(name: str) -> list[str]:
+    """The lines of output that the page shows for an example."""
+    blocks = [block for block in blocks_of(name, section(name)) if block.language == "text"]
+    return [line for block in blocks for line in block.text.splitlines() if line.strip()]
+
+
 @pytest.fixture(autouse=True)
 def _without_real_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISCREET_DATA", raising=False)
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
-def test_an_example_writes_its_picture(script, tmp_path: pathlib.Path) -> None:  # type: ignore[no-untyped-def]
-    """With few rounds, as `--quick` asks."""
+def test_an_example_draws_and_prints_what_the_page_shows(  # type: ignore[no-untyped-def]
+    script, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With few rounds, as `--quick` asks, and with all where the page quotes it: all are seeded."""
     script.main(["--quick", "--out", str(tmp_path / "picture.svg")])
     drawn = (tmp_path / "picture.svg").read_text()
     assert "<svg" in drawn
     assert "<dc:date>" not in drawn
+    if quoted := quoted_of(name_of(script)):
+        capsys.readouterr()
+        script.main(["--out", str(tmp_path / "picture.svg")])
+        printed = capsys.readouterr().out.splitlines()
+        assert [line for line in quoted if line not in printed] == []
+
+
+def test_all_that_the_page_quotes_is_compared() -> None:
+    """Each block of text is that of an example that is run; the broken mechanism is compared below."""
+    quoted = [name for name in NAMES if quoted_of(name)]
+    blocks = [block for block in blocks_of("gallery.md", PAGE) if block.language == "text"]
+    assert len(quoted) == len(blocks)
+    assert set(quoted) == {name_of(script) for script in SCRIPTS} - {
+        "baskets_from_file",
+        "broken_mechanism",
+    }
 
 
 def test_the_tour_runs_from_top_to_bottom(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,23 +91,6 @@ def test_the_tour_runs_from_top_to_bottom(tmp_path: pathlib.Path, monkeypatch: p
     assert left["best"].set == {0, 1}
     assert left["audit"].passed
     assert (tmp_path / "picture.svg").stat().st_size > 1000
-
-
-@pytest.mark.parametrize(
-    "script",
-    [checkout_bundles, client_side_randomising, image_segmentation, own_set_function, own_stream],
-    ids=name_of,
-)
-def test_the_page_quotes_what_an_example_prints(  # type: ignore[no-untyped-def]
-    script, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """All are seeded: the quoted lines come again to the letter."""
-    script.main(["--out", str(tmp_path / "picture.svg")])
-    printed = capsys.readouterr().out.splitlines()
-    (quoted,) = re.findall(r"```text\n(.*?)```", section(name_of(script)), flags=re.DOTALL)
-    assert quoted.strip()
-    for line in quoted.strip().splitlines():
-        assert line in printed
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -95,11 +103,17 @@ def test_the_page_shows_every_example(name: str) -> None:
 
 
 def test_audits_tell_broken_from_mended(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Seeded, 10,000 runs each: both breaches are proved, neither mended one is refuted."""
-    broken_mechanism.main(["--quick", "--out", str(tmp_path / "picture.svg")])
-    verdicts = re.findall(r": (VIOLATED|not refuted)", capsys.readouterr().out)
+    """Seeded: both breaches are proved, as the page says, and neither mended one is refuted.
+
+    The scores are trained, so the last digits depend on the machine.
+    """
+    broken_mechanism.main(["--out", str(tmp_path / "picture.svg")])
+    printed = capsys.readouterr().out
+    verdicts = re.findall(r": (VIOLATED|not refuted)", printed)
     assert verdicts == ["VIOLATED", "not refuted"] * 2
-    assert "<svg" in (tmp_path / "picture.svg").read_text()
+    losses = [float(loss) for loss in re.findall(r"measured +epsilon >= ([\d.]+)", printed)]
+    quoted = [float(loss) for loss in re.findall(r"at least (\d\.\d+)", section("broken_mechanism"))]
+    assert losses[::2] == pytest.approx(quoted, abs=0.02)
 
 
 def test_the_longest_way_is_submodular_and_the_shortest_is_not() -> None:

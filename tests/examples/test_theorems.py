@@ -1,13 +1,16 @@
 """The script behind docs/theorems.md: slopes are right, series can be run, all learners have a rate."""
 
+import functools
 import pathlib
+import sys
 
 import numpy as np
+import polars
 import pytest
-from examples.theorems.__main__ import draw, ends, markdown, slope, tick
+from examples.theorems import __main__ as theorems
+from examples.theorems.__main__ import ends, slope, tick
 from examples.theorems.series import RATES, Series, all_series
 
-from discreet.simulation.compare import compare
 from discreet.simulation.sweep import Sweep
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -30,7 +33,9 @@ def test_every_learner_of_every_series_has_a_rate() -> None:
     assert {learner for one in series for learner in one.sweep.learners} == set(RATES)
 
 
-def test_data_table_and_figure_are_made(tmp_path: pathlib.Path) -> None:
+def test_it_makes_all(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """From a small sweep: a cell for each number that can be fitted, and axes with names."""
     base = {"streams": ["cuts"], "learners": ["full", "hazan-kale"], "seeds": 2, "checkpoints": 1, "n": [3]}
     series = [
@@ -40,16 +45,19 @@ def test_data_table_and_figure_are_made(tmp_path: pathlib.Path) -> None:
             "epsilon", "full information", Sweep.from_mapping(base | {"rounds": [256], "epsilon": [0.5, 2]})
         ),
     ]
-    for one in series:
-        frame = compare(one.sweep, tmp_path / "t.parquet", workers=1)
-    values, regrets = ends(series[0], frame, "cuts", "full")
+    monkeypatch.setattr(theorems, "compare", functools.partial(theorems.compare, workers=1))
+    monkeypatch.setattr(theorems, "all_series", lambda seeds: [*series, *series])
+    monkeypatch.setattr(sys, "argv", ["theorems", "--out", str(tmp_path / "theorems")])
+    theorems.main()
+    made = tmp_path / "theorems"
+    values, regrets = ends(series[0], polars.read_parquet(made / "theorems.parquet"), "cuts", "full")
     assert values.tolist() == [64, 256]
     assert regrets.shape == (2, 2)
-    text = markdown(series, frame)
+    text = (made / "theorems.md").read_text()
     assert "| full | " in text
     assert text.count("±") >= 4
-    draw([*series, *series], frame, tmp_path / "t.svg")
-    drawn = (tmp_path / "t.svg").read_text()
+    assert text in capsys.readouterr().out
+    drawn = (made / "theorems.svg").read_text()
     assert "regret (cost)" in drawn
     assert "items n" in drawn
     assert (tick(0.5), tick(1024)) == ("0.5", "$2^{10}$")
