@@ -32,6 +32,7 @@ SHOWN_BY = {
         f"{HERE}::test_out_of_order_is_fine",
     ),
     "The list of items changes": (f"{HERE}::test_items_are_fixed_but_can_be_switched_off",),
+    "Items in a set": (f"{HERE}::test_items_in_a_set_are_refused",),
     "A seed in production": (f"{HERE}::test_a_seed_voids_the_guarantee",),
     "Two processes go on from one file": (f"{HERE}::test_two_processes_cannot_go_on_from_one_file",),
     "A cost that is no number": (

@@ -254,9 +254,10 @@ def test_silence_is_folded_in_as_fair_coins(desk: Desk, clock: Clock) -> None:
         assert fold is not None
         waiting = fold.waiting
     assert {each.decision.hex() for each in waiting} == {choice.id for choice in choices}
+    draws, bits = zip(*desk._registry.named("shop")._opened(waiting), strict=True)
     assert rounds(desk) == 4_000
     counts = desk.learner("shop").counts
-    assert (counts.released, counts.ones) == (4_000, sum(each.payload[0] for each in waiting))
+    assert (counts.released, counts.ones) == (4_000, b"".join(bits).count(1))
 
     def fits(value: float) -> bool:
         chance = randomizer.probability_of_one(randomizer.grid.of(value))
@@ -265,7 +266,7 @@ def test_silence_is_folded_in_as_fair_coins(desk: Desk, clock: Clock) -> None:
     assert fits(0.5)
     assert not fits(0.6)
     replay = detached(desk._registry.named("shop").record.settings)
-    replay.fold([each.draw for each in waiting], [each.payload for each in waiting])
+    replay.fold(draws, bits)
     assert desk._registry.named("shop").shown.state() == replay.state()
 
 

@@ -10,8 +10,8 @@ from discreet.auditing.figure import plot_audits
 from discreet.auditing.report import Audit
 from discreet.auditing.shipped import LeftOut, audit_named, find
 from discreet.cli.output import print_json, require_place, table
-from discreet.report.numbers import counted
 from discreet.simulation.canvas import kind_of, save
+from discreet.simulation.short_numbers import counted
 
 
 def run(

@@ -10,10 +10,10 @@ from typing import Any
 from discreet.cli.output import command_line, decimals, print_json, require_place, table
 from discreet.environments import Environment, find
 from discreet.errors import InvalidArgument
-from discreet.report.numbers import counted
 from discreet.simulation import Trace, simulate
 from discreet.simulation.contenders import contender
 from discreet.simulation.parquet import write_parquet
+from discreet.simulation.short_numbers import counted
 
 
 def run(

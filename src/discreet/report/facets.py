@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from discreet.report.numbers import counted, number
+from discreet.report.numbers import number
 from discreet.report.sweep_frame import Final
+from discreet.simulation.short_numbers import counted
 
 #: Panels in one section.
 MOST_PANELS = 12

@@ -42,16 +42,6 @@ def interval(low: float, high: float) -> str:
     return f"{number(low)} to {number(high)}"
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things.
-
-    Examples:
-        >>> counted(1, "seed"), counted(4096, "round")
-        ('1 seed', '4,096 rounds')
-    """
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def percent(share: float) -> str:
     """A share as a percentage; above 99 with one decimal.
 

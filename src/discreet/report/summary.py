@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from discreet.report.html import Html, element, joined
 from discreet.report.named import Named
-from discreet.report.numbers import counted, interval, listed, number, percent
+from discreet.report.numbers import interval, listed, number, percent
 from discreet.report.tables import badge
 from discreet.simulation.intervals import mean_interval
+from discreet.simulation.short_numbers import counted
 from discreet.simulation.trace import Trace
 
 #: Learners whose results are told in words; the table has all.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from discreet.report.facets import facets_of, longest, middle
 from discreet.report.html import Html, element, joined
-from discreet.report.numbers import counted, listed, number
+from discreet.report.numbers import listed, number
 from discreet.report.summary import meaning_of_regret
 from discreet.report.sweep_frame import KEYS, SweepFrame
 from discreet.report.tables import badge
+from discreet.simulation.short_numbers import counted
 
 
 def summary_of_sweep(sweep: SweepFrame) -> Html:

@@ -10,7 +10,6 @@ import numpy as np
 from discreet.report.charts import chart, grid
 from discreet.report.html import Html, joined
 from discreet.report.named import Named
-from discreet.report.numbers import counted
 from discreet.simulation.canvas import PANEL, new_axes
 from discreet.simulation.curves import Curve, best_curve, cost_curve, regret_curve
 from discreet.simulation.figures import (
@@ -23,6 +22,7 @@ from discreet.simulation.figures import (
 )
 from discreet.simulation.intervals import mean_interval
 from discreet.simulation.looks import BEST, Look, looks
+from discreet.simulation.short_numbers import counted
 
 #: Learners in one chart; more are split by family.
 MOST_CURVES = 7

@@ -91,6 +91,7 @@ class Batch:
         by_learner: dict[int, list[int]] = collections.defaultdict(list)
         for place, operation in enumerate(operations):
             by_learner[operation.kept.id].append(place)
+        shown = {operation.kept.id: operation.kept.generation for operation in operations}
         heads = self._held(operations, by_learner)
         for number, places in sorted(by_learner.items()):
             kept = operations[places[0]].kept
@@ -107,7 +108,7 @@ class Batch:
                         else Archived(f"The learner {kept.record.name!r} is {status.value}.")
                     )
                 continue
-            obstacle = kept.obstacle(generation)
+            obstacle = kept.obstacle(generation, shown[number])
             if obstacle is not None:
                 for place in places:
                     done.answers[place] = obstacle

@@ -91,13 +91,14 @@ class Kept:
         if self.stale and self.record.status is Status.ACTIVE:
             raise self._cannot_go_on()
 
-    def obstacle(self, generation: int) -> DiscreetError | None:
+    def obstacle(self, generation: int, shown: int) -> DiscreetError | None:
         """Why nothing can be asked or told, given the generation that the store has; None if it can.
 
         Args:
-            generation: Seen by a transaction that keeps it so.
+            generation: Seen by a transaction.
+            shown: The one that was shown before the transaction saw this one: a later one may be by now.
         """
-        if generation < self.generation:  # the database was put back while this process had it open
+        if generation < shown:  # the database was put back while this process had it open
             self.stale = True
         if self.stale:
             return self._cannot_go_on()

@@ -10,7 +10,7 @@ import os
 import threading
 import warnings
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,8 +157,7 @@ def replica(
     total = 0.0
     for k, mark in enumerate(marks):
         while run.rounds < mark:
-            if stop is not None and stop.is_set():
-                raise Stopped
+            _go_on(stop)
             step = min(CHUNK, int(mark) - run.rounds)
             total += float(run.play(step).sum())
             if bar is not None:
@@ -168,7 +167,10 @@ def replica(
             points[k] = learner.point
         if "sets" in kept:
             sets[k, list(run.subset)] = 1.0
-    minima = [minimize(stream.total_until(int(mark))) for mark in marks]
+    minima = []
+    for mark in marks:
+        _go_on(stop)
+        minima.append(minimize(stream.total_until(int(mark))))
     best_set = np.zeros(stream.n)
     best_set[list(minima[-1].set)] = 1.0
     best = np.array([minimum.value for minimum in minima])
@@ -178,6 +180,11 @@ def replica(
 
 class Stopped(Exception):
     """A replica was told to stop."""
+
+
+def _go_on(stop: threading.Event | None) -> None:
+    if stop is not None and stop.is_set():
+        raise Stopped
 
 
 def _all(
@@ -200,6 +207,9 @@ def _all(
             for seed in seeds:
                 pending[seed] = pool.submit(one, seed, bar)
             for seed, future in pending.items():
+                # Not for long at once: where polars is loaded, waiting goes on after a signal, Ctrl-C unseen.
+                while wait([future], 0.1).not_done:
+                    pass
                 done[seed] = future.result()
         except KeyboardInterrupt:
             interrupted = True

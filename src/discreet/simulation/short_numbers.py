@@ -1,4 +1,4 @@
-"""Numbers in few characters, for ticks, captions and rates."""
+"""Numbers in few characters, for ticks, captions and rates, and with the word for what they count."""
 
 
 def short_number(number: float) -> str:
@@ -12,3 +12,13 @@ def short_number(number: float) -> str:
         if abs(number) >= size:
             return f"{number / size:.3g}{letter}".replace("-", "−")
     return f"{number:.3g}".replace("-", "−")
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things.
+
+    Examples:
+        >>> counted(1, "seed"), counted(4096, "round")
+        ('1 seed', '4,096 rounds')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
