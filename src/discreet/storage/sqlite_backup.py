@@ -86,10 +86,7 @@ def _copied(source: pathlib.Path, target: pathlib.Path, aside: pathlib.Path | No
     except sqlite3.Error:
         raise StoreError(f"{source} is damaged, or is no store; nothing was changed.") from None
     finally:
-        for name in (
-            beside,
-            *([] if aside is None else [aside]),
-        ):  # what is still in its place needs no other
+        for name in (beside, aside) if aside is not None else (beside,):  # the old one is still in its place
             for end in ("", "-wal", "-shm", "-journal"):
                 pathlib.Path(f"{name}{end}").unlink(missing_ok=True)
     sync_folder(target.parent)
