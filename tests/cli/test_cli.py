@@ -232,6 +232,17 @@ def test_the_demo_shows_that_private_learning_works(
     assert all(part in page for part in ("Differentially private", "NOT PRIVATE", "epsilon", "coffee"))
 
 
+def test_the_demo_as_data(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    """Nothing but JSON on standard output; the report is written all the same."""
+    report = tmp_path / "demo.html"
+    given = ("--rounds", "2000", "--seeds", "1", "--quiet", "--json", "--report", str(report))
+    code, out, _ = run(capsys, "demo", *given)
+    found = json.loads(out)
+    assert (code, found["report"], report.exists()) == (0, str(report), True)
+    assert found["learners"][0]["rounds"] == 2000
+    assert {"summary", "chosen", "best"} < found.keys()
+
+
 def test_a_demo_with_too_few_customers_says_so(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:

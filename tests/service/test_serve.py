@@ -262,3 +262,12 @@ def test_listening_beyond_this_machine_is_warned_about(caplog: pytest.LogCapture
         warn_about(host)
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
     assert "proxy with TLS in front" in caplog.text
+
+
+def test_the_first_key_as_data(tmp_path: pathlib.Path) -> None:
+    """A line of JSON, for scripts; it opens the service."""
+    with serving(tmp_path / "shop.db", "--json", log=tmp_path / "log") as (process, address):
+        assert process.stdout is not None
+        key = json.loads(process.stdout.readline())["admin_key"]
+        with client(address, key) as admin:
+            assert admin.get("/v1/learners").status_code == 200

@@ -67,11 +67,12 @@ def demo(
     ),
     quick: Annotated[bool, typer.Option("--quick", help="Fewer customers and runs.")] = False,
     quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """A shop learns in private which products to offer at checkout."""
     from discreet.cli.demo import run
 
-    run(epsilon, n, 2**16 if quick else rounds, 2 if quick else seeds, report, not quiet)
+    run(epsilon, n, 2**16 if quick else rounds, 2 if quick else seeds, report, not quiet, json)
 
 
 @app.command(
@@ -308,11 +309,12 @@ def serve(
     connections: Annotated[
         int | None, typer.Option(help="Open connections, in each process; 1,000 by default.")
     ] = None,
+    json: Json = False,
 ) -> None:
     """Serve learners over HTTP: durable, private, for many workers."""
     from discreet.cli.serve import run
 
-    run(store, host, port, workers, key_file, log_level, rate, max_body, connections)
+    run(store, host, port, workers, key_file, log_level, rate, max_body, connections, json)
 
 
 @app.command(

@@ -7,8 +7,8 @@ import time
 
 import polars
 
-from discreet.cli.output import command_line, require_place, wrapped
-from discreet.cli.simulate import regret_table, traces_of
+from discreet.cli.output import command_line, print_json, require_place, wrapped
+from discreet.cli.simulate import regret_table, summary_of, traces_of
 from discreet.environments import Environment, find
 from discreet.planning import plan, two_digits
 from discreet.report import write_report
@@ -43,19 +43,26 @@ def too_few(shop: Environment, epsilon: float, rounds: int) -> str:
     )
 
 
-def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, progress: bool) -> None:
+def run(
+    epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, progress: bool, json: bool
+) -> None:
     """Simulate the checkout stream, print what came out, write the report."""
+
+    def say(text: str) -> None:
+        if not json:
+            print(text)
+
     require_place(report)
     shop = find("checkout", n=n)
     began = time.perf_counter()
-    print(
+    say(
         wrapped(
             f"A shop with {n} products and {rounds:,} customers, {seeds} times over. Each is shown a set "
             f"of products; only the profit of that set is seen, and it is private (epsilon = {epsilon:g})."
         )
     )
     traces = traces_of(shop, CAST, epsilon, rounds, seeds, progress)
-    print(regret_table(traces))
+    say(regret_table(traces))
     if traces[-1].interrupted:
         raise KeyboardInterrupt  # without all of the cast there is nothing to compare with
     ours, plain = traces[0], {trace.learner: trace for trace in traces}
@@ -84,7 +91,10 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
         f"{learnt} In the end it offered {', '.join(chosen) or 'nothing'}; best would have been "
         f"{', '.join(wanted) or 'nothing'}."
     )
-    print(wrapped(summary))
+    say(wrapped(summary))
+    if json:
+        found = {"summary": summary, "chosen": chosen, "best": wanted, "report": str(report)}
+        print_json(found | {"learners": [summary_of(trace) for trace in traces]})
     frame = against_epsilon(n, rounds // 4, epsilon, progress)
     write_report(
         report,
@@ -94,5 +104,5 @@ def run(epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, p
         command=command_line(),
         frame=frame,
     )
-    print(f"The report, with curves, choices and the guarantee in words: {report}")
-    print(f"{time.perf_counter() - began:.0f} s.")
+    say(f"The report, with curves, choices and the guarantee in words: {report}")
+    say(f"{time.perf_counter() - began:.0f} s.")

@@ -11,6 +11,7 @@ def run(
     rate: float | None,
     max_body: int | None,
     connections: int | None,
+    json: bool,
 ) -> None:
     """Serve until a signal says to end."""
     from discreet.service.app import MAX_BODY, RATE
@@ -26,5 +27,6 @@ def run(
         rate=RATE if rate is None else rate,
         max_body=MAX_BODY if max_body is None else max_body,
         connections=CONNECTIONS if connections is None else connections,
+        json=json,
     )
     serve(options)

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import ipaddress
+import json
 import logging
 import os
 import socket
@@ -53,6 +54,7 @@ class Options:
         rate: Requests per second of one key, in each process.
         max_body: Bytes of a request's body.
         connections: Open connections of one process, idle ones included; beyond them requests get 503.
+        json: Whether the first admin key is shown as data instead of words.
     """
 
     store: str
@@ -64,6 +66,7 @@ class Options:
     rate: float = RATE
     max_body: int = MAX_BODY
     connections: int = CONNECTIONS
+    json: bool = False
 
     def __post_init__(self) -> None:
         if self.workers < 1 or not self.rate > 0 or self.max_body < 1:
@@ -88,7 +91,7 @@ def serve(options: Options) -> None:
         with Desk.open(options.store, key_file=options.key_file) as desk:
             first = desk.bearers.first()
             if first is not None:
-                _announce(first)
+                _announce(first, as_data=options.json)
             warn_about(options.host)
             if options.workers == 1:
                 warm_up()
@@ -194,7 +197,10 @@ def warn_about(host: str) -> None:
         log.warning(_NO_TLS)
 
 
-def _announce(key: str) -> None:
+def _announce(key: str, *, as_data: bool) -> None:
     """Show the first admin key: on standard output, which is no log."""
+    if as_data:
+        print(json.dumps({"admin_key": key}), flush=True)
+        return
     print("This store is new. Its admin key, shown this once (keep it where you keep passwords):")
     print(f"\n    {key}\n", flush=True)
