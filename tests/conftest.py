@@ -35,3 +35,9 @@ def postgres(postgres_server: Server, tmp_path: pathlib.Path, monkeypatch: pytes
     """The address of an empty PostgreSQL database. Witnesses are kept in the test's folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return postgres_server.new_database()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest, whatever the order: otherwise all but one process may have to wait for it."""
+    items.sort(key=lambda item: item.path.name != "test_wheel.py")
