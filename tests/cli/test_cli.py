@@ -13,18 +13,10 @@ import polars
 import pytest
 
 import discreet
-from discreet.cli import main
+from commands import run
 from discreet.cli.output import plain, table
 
 QUICK = ["--rounds", "400", "--seeds", "2", "--n", "4"]
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """The exit code, and what was printed on both streams."""
-    with pytest.raises(SystemExit) as end:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return int(end.value.code or 0), out, err
 
 
 @pytest.mark.parametrize(

@@ -5,19 +5,11 @@ import pathlib
 
 import pytest
 
-from discreet.cli import main
+from commands import run
 from discreet.report import trace_report
 
 SMALL = ["--rounds", "64", "--seeds", "1", "--n", "3", "--quiet"]
 SWEEP = ["compare", "-s", "modular", "-l", "random", *SMALL, "--workers", "1"]
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """The exit code, and what was printed on both streams."""
-    with pytest.raises(SystemExit) as end:
-        main(arguments)
-    out, err = capsys.readouterr()
-    return int(end.value.code or 0), out, err
 
 
 @pytest.mark.parametrize(

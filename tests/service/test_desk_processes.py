@@ -42,12 +42,6 @@ desk.close()
 """
 
 
-@pytest.fixture
-def key(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
-    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
-    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
-
-
 def killed_at_work(process: "subprocess.Popen[str]", rounds: int) -> str:
     """What a worker printed that was killed once so many of its tells had been acknowledged."""
     assert process.stdout is not None

@@ -387,11 +387,9 @@ def test_a_learner_that_housekeeping_goes_on_with_is_not_taken_for_old(
 
 
 def test_a_witness_that_cannot_be_written_stops_releases(
-    postgres: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+    postgres: str, key: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where others fold what was told: at most what was under way is released, and nothing more is taken."""
-    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
-    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
     with opened(postgres) as desk:
         bandit(desk)
         for count in (2, 3):
@@ -412,12 +410,8 @@ def test_a_witness_that_cannot_be_written_stops_releases(
         assert rounds(desk) == 6
 
 
-def test_a_database_put_back_takes_no_second_bit(
-    postgres: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
-) -> None:
+def test_a_database_put_back_takes_no_second_bit(postgres: str, key: None) -> None:
     """A server that had it open notices with the next tell, before anything is written."""
-    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
-    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
     with opened(postgres) as desk:
         bandit(desk)
         choices = desk.ask("shop", 5)

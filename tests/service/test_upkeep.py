@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 from desk_helpers import bandit, functions, opened, rounds, told
 
-from discreet.cli import main
+from commands import run
 from discreet.errors import Archived, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service import upkeep
 from discreet.service.desk import Desk
@@ -37,13 +37,6 @@ def filled(desk: Desk) -> dict[str, str]:
     desk.housekeeping.fold()
     desk.bearers.create("admin", "me")
     return left
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as end:
-        main([str(argument) for argument in arguments])
-    out, err = capsys.readouterr()
-    return int(end.value.code or 0), out, err
 
 
 @pytest.mark.parametrize("direction", ["sqlite to sqlite", "sqlite to postgres", "postgres to sqlite"])
