@@ -14,12 +14,6 @@ from discreet.service.kept import Kept
 from discreet.set_functions import Modular
 
 
-@pytest.fixture
-def key(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
-    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
-    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
-
-
 def twin_of(kept: Kept, seed: int) -> Detached:
     """A learner at the point that is shown, which draws what the shown one will draw next."""
     twin = detached(kept.record.settings, source=WordSource(seed))
