@@ -23,6 +23,20 @@ def free_port() -> int:
         return port
 
 
+def wait_until_healthy(
+    url: str, process: subprocess.Popen[str] | Forked, log: pathlib.Path, seconds: float = 120
+) -> None:
+    """Until a server answers."""
+    end = time.monotonic() + seconds
+    while True:
+        with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
+            urllib.request.urlopen(f"{url}/healthz", timeout=5).close()
+            return
+        assert process.poll() is None, log.read_text()[-2000:]
+        assert time.monotonic() < end, log.read_text()[-2000:]
+        time.sleep(0.02)
+
+
 #: Imports what a server needs, and for each line it reads forks a process that runs `discreet serve`.
 _NURSERY = """
 import os, signal, sys
@@ -139,10 +153,6 @@ class RunningService:
         assert self.process is not None
         return self.process.pid
 
-    @property
-    def log(self) -> str:
-        return (self.folder / "log").read_text()
-
     def start(self, *, wait: bool = True) -> None:
         """Start a server, and wait until it answers."""
         if self._nursery is not None:
@@ -154,14 +164,7 @@ class RunningService:
 
     def wait(self, seconds: float = 120) -> None:
         assert self.process is not None
-        end = time.monotonic() + seconds
-        while True:
-            with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
-                urllib.request.urlopen(f"{self.url}/healthz", timeout=5).close()
-                break
-            assert self.process.poll() is None, self.log[-2000:]
-            assert time.monotonic() < end, self.log[-2000:]
-            time.sleep(0.02)
+        wait_until_healthy(self.url, self.process, self.folder / "log", seconds)
         if not self.key:
             assert self.process.stdout is not None
             while not (found := re.search(r"discreet_\w+", self.process.stdout.readline())):

@@ -2,12 +2,13 @@ import json
 import time
 import traceback
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from discreet import errors
-from discreet.client import Feedback, Pinned, ServiceError, Unreachable
+from discreet.client import Feedback, Pinned, ServiceError, Unreachable, retrying
 from flaky_proxy import FlakyProxy
 from running_service import RunningService
 
@@ -43,8 +44,7 @@ def test_a_learner_is_made_once(connect: Callable[..., Any], service: RunningSer
     """Although the first answer is lost; one that was there before is still in the way."""
     kind = "sync" if "Client" in type(connect()).__name__ else "async"
     with FlakyProxy(service.port, lost=(0, 1, 0)) as proxy:
-        client = connect(proxy.url, deadline=5, timeout=1)
-        proxy.answers = []
+        client = connect(proxy.url, timeout=2)
         settings = {"epsilon": 1.0, "cost_range": (0, 1), "deadline_seconds": 60.0}
         with pytest.raises(Unreachable):
             connect(proxy.url, deadline=0.3).create_learner(f"once-{kind}", "bandit", ["a", "b"], **settings)
@@ -88,6 +88,32 @@ def test_other_answers_are_final(connect: Callable[..., Any], service: RunningSe
         assert proxy.requests == 1
 
 
+def test_the_longest_attempt_says_what_went_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last one has what is left of the deadline: that it took longer than that is no news."""
+    now, given = 0.0, []
+    monkeypatch.setattr(retrying, "time", SimpleNamespace(monotonic=lambda: now))
+
+    def play() -> None:
+        nonlocal now
+        patience = retrying.Patience(timeout=10, deadline=25)
+        steps = retrying.answer(patience, "POST", "/v1/learners/shop/ask")
+        step = next(steps)
+        while True:
+            if isinstance(step, retrying.Pause):
+                now += step.seconds
+                step = next(steps)
+            else:
+                now += step.timeout
+                given.append(step.timeout)
+                cut_short = step.timeout < 10
+                step = steps.send(retrying.Reply(failure="too late" if cut_short else "broken wire"))
+
+    with pytest.raises(Unreachable, match="broken wire"):
+        play()
+    assert given[:2] == [10, 10]
+    assert 4 < given[2] < 5
+
+
 def test_a_wait_beyond_the_deadline_is_not_begun(
     connect: Callable[..., Any], service: RunningService
 ) -> None:
@@ -124,8 +150,8 @@ def test_errors_hold_nothing_private(
     name = shop()
     cost, person = 0.123456, "person-of-the-test"
     with FlakyProxy(service.port) as proxy:
+        decision = connect(proxy.url).ask(name)
         client = connect(proxy.url, deadline=0.5, timeout=0.2)
-        decision = client.ask(name)
         caught = []
         for answers in (
             [busy("400 Bad"), busy("400 Bad")],
@@ -164,12 +190,12 @@ def test_the_same_bit_is_sent_again(connect: Callable[..., Any], service: Runnin
     """
     name = shop()
     with FlakyProxy(service.port) as proxy:
-        client = connect(proxy.url, randomize=Pinned(1.0, (0, 1)), deadline=0.4, timeout=0.1)
+        client = connect(proxy.url, randomize=Pinned(1.0, (0, 1)))
         bits: list[set[bytes]] = []
         for decision in client.ask(name, 12):
             client.tell(name, client.ask(name), 0.0)  # asks for the learner's figures, once
             before = len(proxy.sent)
-            proxy.answers = [b"", b"", busy("502 Bad"), busy("400 Bad")]
+            proxy.answers = [b"rubbish\r\n\r\n", busy("502 Bad"), busy("400 Bad")]
             with pytest.raises(ServiceError):
                 client.tell(name, decision, 1.0)
             proxy.answers = []
@@ -177,5 +203,5 @@ def test_the_same_bit_is_sent_again(connect: Callable[..., Any], service: Runnin
             client.tell_many(name, [(decision, 0.0)])
             sent = proxy.sent[before:]
             bits.append({sent[k + 6 : k + 7] for k in range(len(sent)) if sent[k : k + 6] == b'"bit":'})
-            assert sent.count(b'"bit":') >= 3
+            assert sent.count(b'"bit":') == 5
     assert all(len(each) == 1 for each in bits)

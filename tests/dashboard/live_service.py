@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
-import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
 import urllib.request
 from typing import Any
 
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+from running_service import RunningService
 
 
 class LiveService:
@@ -32,45 +20,18 @@ class LiveService:
     """
 
     def __init__(self, folder: pathlib.Path) -> None:
-        self._folder, self._port = folder, free_port()
-        self.address = f"http://127.0.0.1:{self._port}"
-        self.admin = ""
+        self._running = RunningService(folder, options=["--store", str(folder / "shop.db")])
+        self.address = self._running.url
         self.start()
+        self.admin = self._running.key
         self.reader: str = self.call("POST", "/v1/keys", {"role": "read", "label": "dashboard"})["key"]
 
     def start(self) -> None:
         """Start and wait until it answers."""
-        options = ["--store", str(self._folder / "shop.db"), "--port", str(self._port)]
-        with open(self._folder / "log", "a") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "discreet", "serve", *options],
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        for _ in range(600):
-            try:
-                self.call("GET", "/healthz")
-                break
-            except (urllib.error.URLError, ConnectionError):
-                if self._process.poll() is not None:
-                    break
-                time.sleep(0.05)
-        else:
-            self.stop()
-        if self._process.poll() is not None:
-            raise RuntimeError((self._folder / "log").read_text()[-2000:])
-        assert self._process.stdout is not None
-        while not self.admin:
-            found = re.search(r"discreet_\w+", self._process.stdout.readline())
-            self.admin = found[0] if found else ""
+        self._running.start()
 
     def stop(self) -> None:
-        self._process.terminate()
-        self._process.wait(30)
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        self._running.stop()
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Ask for something with the admin key."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import threading
+import time
 from typing import Self
 
 from discreet.client import Client, Decision, Feedback, Unreachable
@@ -65,6 +66,14 @@ class Drivers:
         for thread in self._threads:
             thread.join(120)
             assert not thread.is_alive()
+
+    def wait(self, count: int, seconds: float = 90) -> None:
+        """Until so many more tells were acknowledged."""
+        goal, end = len(self.acknowledged) + count, time.monotonic() + seconds
+        while len(self.acknowledged) < goal:
+            assert not self.failures, self.failures
+            assert time.monotonic() < end
+            time.sleep(0.01)
 
     def _guarded(self, chance: random.Random) -> None:
         try:

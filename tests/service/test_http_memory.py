@@ -109,6 +109,15 @@ def test_bodies_that_come_byte_by_byte(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CountedCopies.copied <= 1 << 20
 
 
+class SetClock(asyncio.SelectorEventLoop):
+    """Its timers go by a clock that is set."""
+
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+
 @pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 200_000])
 def test_answers_are_sent_in_pieces(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long they are, a client that reads slowly gets all of it, and the server is handed little."""
@@ -117,10 +126,14 @@ def test_answers_are_sent_in_pieces(size: int, monkeypatch: pytest.MonkeyPatch) 
 
     async def send(message: Message) -> None:
         messages.append(message)
-        await asyncio.sleep(0.2)
+        clock.now += 0.2
+        await asyncio.sleep(0)
 
     body = bytes(place % 251 for place in range(size))
-    asyncio.run(sending.respond(send, 200, body))
+    with asyncio.Runner(loop_factory=SetClock) as runner:
+        clock = runner.get_loop()
+        assert isinstance(clock, SetClock)
+        runner.run(sending.respond(send, 200, body))
     start, *pieces = messages
     assert start["status"] == 200
     assert b"".join(piece["body"] for piece in pieces) == body

@@ -24,6 +24,7 @@ import discreet
 from discreet.cli import main
 from discreet.service.server import warn_about
 from discreet.service.web import logs
+from running_service import free_port, wait_until_healthy
 
 
 @contextlib.contextmanager
@@ -31,8 +32,7 @@ def serving(
     store: object, *options: object, log: pathlib.Path
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """A server and its address, once it answers. Whatever happens it is gone afterwards."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port = found.getsockname()[1]
+    port = free_port()
     with open(log, "a") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "discreet", "serve", "--store", str(store), "--port", str(port)]
@@ -44,12 +44,7 @@ def serving(
         )
     address = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(1200):
-            with contextlib.suppress(httpx.TransportError):
-                if httpx.get(f"{address}/healthz", trust_env=False).status_code == 200:
-                    break
-            assert process.poll() is None, log.read_text()
-            time.sleep(0.05)
+        wait_until_healthy(address, process, log)
         yield process, address
     finally:
         if process.poll() is None:

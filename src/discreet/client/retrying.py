@@ -84,17 +84,19 @@ def answer(
         quote: Whether errors may repeat what the service said: only where nothing private was sent.
     """
     end = time.monotonic() + patience.deadline
-    attempts = 0
+    attempts, longest, failure = 0, 0.0, ""
     while True:
-        left = max(end - time.monotonic(), 0.001)
-        reply = yield Attempt(method, path, content, min(patience.timeout, left))
+        given = min(patience.timeout, max(end - time.monotonic(), 0.001))
+        reply = yield Attempt(method, path, content, given)
         attempts += 1
+        if reply.status is None and given >= longest:
+            longest, failure = given, reply.failure  # an attempt cut short by the deadline says less
         if reply.status is not None and 200 <= reply.status < 300:
             return _decoded(reply, attempts)
         pause = _pause(attempts, reply.retry_after)
         again = not reply.hopeless and (reply.status is None or reply.status in _LATER)
         if not again or time.monotonic() + pause >= end:
-            raise _error(reply, attempts, quote)
+            raise _error(dataclasses.replace(reply, failure=failure), attempts, quote)
         yield Pause(pause)
 
 

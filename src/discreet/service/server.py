@@ -28,6 +28,9 @@ from discreet.storage import serves_one_process
 
 #: Seconds that running requests get when the server is told to end.
 _GRACE = 30
+#: Seconds for one of several processes to begin, or to answer its parent: on a busy machine the five of
+#: uvicorn pass before everything is imported, and processes would be killed and started for ever.
+_SLOWEST_START = 60
 #: Connections of one process. Beyond them every request is answered with 503, which clients take for "later",
 #: until some are closed.
 CONNECTIONS = 1_000
@@ -158,6 +161,7 @@ def _config(
         ws="none",
         lifespan="on",
         timeout_graceful_shutdown=_GRACE,
+        timeout_worker_healthcheck=_SLOWEST_START,
         limit_concurrency=options.connections + 1,  # the first number that is too many
     )
 
