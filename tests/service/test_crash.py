@@ -9,7 +9,7 @@ import time
 import pytest
 from drivers import Drivers, check_books
 
-from discreet.client import Client
+from discreet.client import Client, retrying
 from discreet.service.desk import Desk
 from discreet.service.records import Code, Feedback
 from running_service import Nursery, RunningService
@@ -47,8 +47,11 @@ def store(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
     return str(tmp_path / "service.db") if request.param == "sqlite" else request.getfixturevalue("postgres")
 
 
-def test_nothing_acknowledged_is_lost_or_counted_twice(store: str, tmp_path: pathlib.Path) -> None:
+def test_nothing_acknowledged_is_lost_or_counted_twice(
+    store: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Killed 20 times under load: the state is a replay of what the clients sent, and the stream goes on."""
+    monkeypatch.setattr(retrying, "_LONGEST", 0.2)  # clients are there as soon as the server is
     with Nursery(tmp_path) as nursery:
         drivers = killed_again_and_again(RunningService(tmp_path, store, nursery=nursery), seed=8)
     with Desk.open(store, key_file=tmp_path / "service.key", housekeeping=False) as desk:
@@ -94,7 +97,7 @@ def test_a_process_that_stands_still_for_a_while_is_kept(postgres: str, tmp_path
         while len(workers := workers_of(service.pid)) < 2:
             time.sleep(0.05)
         os.kill(workers[0], signal.SIGSTOP)
-        time.sleep(8)
+        time.sleep(7)
         os.kill(workers[0], signal.SIGCONT)
         time.sleep(1)
         assert workers_of(service.pid) == workers
