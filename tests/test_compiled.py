@@ -133,10 +133,10 @@ class Own(Stream):
         return Modular([0, 0])
 """
 PLAYS = """
-import discreet
+from discreet.baselines import FixedSet
 from discreet.simulation import play
 {imports}
-print(play(discreet.BanditLearner(2, 1.0, (0, 1), seed=1), {stream}).tolist())
+print(play(FixedSet(2, [0]), {stream}).tolist())
 """
 
 
