@@ -46,6 +46,33 @@ def test_clients_name_the_extra(name: str, missing: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("missing", "statement", "who", "extra"),
+    [
+        ("sqlalchemy", "from discreet.storage import open_store; open_store('a.db')", "A store", "service"),
+        (
+            "distributed",
+            "from discreet.simulation.compare import _dask; _dask('a:1').__enter__()",
+            "A Dask cluster",
+            "cluster",
+        ),
+        (
+            "ray",
+            "from discreet.simulation.compare import _ray; _ray('a:1').__enter__()",
+            "A Ray cluster",
+            "cluster",
+        ),
+    ],
+    ids=["store", "dask", "ray"],
+)
+def test_others_name_the_extra(missing: str, statement: str, who: str, extra: str) -> None:
+    """In the same words."""
+    ended = without(missing, statement)
+    assert ended.stderr.splitlines()[-1] == (
+        f"discreet.errors.MissingExtra: {who} needs the extra {extra!r}: pip install 'discreet[{extra}]'."
+    )
+
+
 def test_what_is_there_is_not_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """One module that is missing is enough."""
     require_extra("client", "A client needs", "httpx", "anyio")

@@ -16,7 +16,9 @@ try:
     from discreet.client.asynchronous import AsyncClient
     from discreet.client.blocking import Client
 except ModuleNotFoundError as error:
-    raise MissingExtra("A client needs the extra 'client': pip install 'discreet[client]'.") from error
+    raise MissingExtra(
+        "A client needs the extra 'client': pip install 'discreet[client]'.", "client"
+    ) from error
 
 __all__ = [
     "AsyncClient",

@@ -16,7 +16,8 @@ import joblib
 
 from discreet import checks
 from discreet.atomic_files import check_place, errors_name
-from discreet.errors import InvalidArgument, MissingExtra
+from discreet.errors import InvalidArgument
+from discreet.extras import require_extra
 from discreet.simulation.parquet import write_parquet
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.sweep import Cell, Sweep, run_cell, schema
@@ -188,12 +189,9 @@ def _run_in_batches(cells: list[Cell]) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _dask(address: str) -> Iterator[None]:
-    try:
-        from dask.distributed import Client
-    except ImportError:
-        raise MissingExtra(
-            "A Dask cluster needs the extra 'cluster': pip install 'discreet[cluster]'"
-        ) from None
+    require_extra("cluster", "A Dask cluster needs", "dask", "distributed")
+    from dask.distributed import Client
+
     try:
         client = Client(f"tcp://{address}", timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError) as error:
@@ -204,13 +202,10 @@ def _dask(address: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ray(address: str) -> Iterator[None]:
-    try:
-        import ray
-        from ray.util.joblib import register_ray
-    except ImportError:
-        raise MissingExtra(
-            "A Ray cluster needs the extra 'cluster': pip install 'discreet[cluster]'"
-        ) from None
+    require_extra("cluster", "A Ray cluster needs", "ray")
+    import ray
+    from ray.util.joblib import register_ray
+
     try:
         ray.init(address="auto" if address == "auto" else f"ray://{address}", log_to_driver=False)
     except ConnectionError as error:

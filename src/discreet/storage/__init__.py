@@ -7,7 +7,8 @@ it knows nothing of learners.
 import os
 import pathlib
 
-from discreet.errors import InvalidArgument, MissingExtra
+from discreet.errors import InvalidArgument
+from discreet.extras import require_extra
 from discreet.storage.base import Store
 
 __all__ = ["Store", "open_store", "serves_one_process"]
@@ -27,14 +28,14 @@ def open_store(where: str | os.PathLike[str]) -> Store:
         where: A path or ``sqlite:///path`` for SQLite, ``postgresql://user@host/database`` for PostgreSQL.
     """
     address = os.fspath(where)
-    try:
-        if not serves_one_process(address):
-            from discreet.storage.postgres import PostgresStore
+    require_extra("service", "A store needs", "alembic", "sqlalchemy")
+    if not serves_one_process(address):
+        require_extra("service", "A PostgreSQL store needs", "psycopg")
+        from discreet.storage.postgres import PostgresStore
 
-            return PostgresStore(address.replace("postgres://", "postgresql://", 1))
-        from discreet.storage.sqlite import SqliteStore
-    except ModuleNotFoundError as error:
-        raise MissingExtra("A store needs the extra 'service': pip install 'discreet[service]'.") from error
+        return PostgresStore(address.replace("postgres://", "postgresql://", 1))
+    from discreet.storage.sqlite import SqliteStore
+
     if address.startswith("sqlite:///"):
         address = address.removeprefix("sqlite:///")
     elif "://" in address:
