@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Any
 
@@ -11,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
+from discreet.checks import did_you_mean
 from discreet.errors import DiscreetError
 from discreet.service.web import requests
 from discreet.service.web.problems import Problem, as_problem
@@ -101,10 +101,8 @@ def _unknown(name: str) -> str:
     listed = "All fields are listed at /docs."
     if not _NAME.fullmatch(name):
         return f"There is an unknown field. {listed}"
-    near = difflib.get_close_matches(name, sorted(_FIELDS), 1)
-    return f"There is no field '{name}'. " + (
-        _MEANT.get(name) or (f"Did you mean '{near[0]}'?" if near else listed)
-    )
+    hint = _MEANT.get(name) or did_you_mean(name, sorted(_FIELDS)).lstrip() or listed
+    return f"There is no field '{name}'. {hint}"
 
 
 def _limits(entry: Any) -> list[str]:
