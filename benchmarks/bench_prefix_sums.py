@@ -8,7 +8,7 @@ import opendp.prelude as dp
 
 from benchmarks.measure import Row, versus
 from discreet.checks import FloatArray
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, PrefixSum, SquareRootToeplitz
+from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, PrefixSum
 from discreet.privacy import Budget, VectorBound
 
 _N = 1000
@@ -89,7 +89,3 @@ def rows() -> Iterator[Row]:
     yield row("epochs", epochs, "numpy float tree", _steps(floats, vector), _STEPS, True)
     gaussian = BinaryTree(_N, _HORIZON, bound, rho)
     yield row("binary tree, Gaussian", gaussian, "numpy float tree", _steps(floats, vector), _STEPS, False)
-    toeplitz = SquareRootToeplitz(_N, _HORIZON, bound, rho)
-    yield row(
-        "square-root Toeplitz (floats)", toeplitz, "numpy float tree", _steps(floats, vector), _STEPS, False
-    )

@@ -21,9 +21,6 @@ LEARNERS: dict[str, Callable[[int | None], Learner]] = {
     "FullInformationLearner tree": lambda seed: FullInformationLearner(
         N, 1.0, (-1, 1), method="tree", horizon=T, seed=seed
     ),
-    "FullInformationLearner delta": lambda seed: FullInformationLearner(
-        N, 1.0, (-1, 1), method="tree", horizon=2**16, delta=1e-6, seed=seed
-    ),
     "BanditWithoutNoise": lambda seed: baselines.BanditWithoutNoise(N, (-1, 1), seed=seed),
     "FullInformationWithoutNoise": lambda seed: baselines.FullInformationWithoutNoise(N, (-1, 1), seed=seed),
     "SubmodPFTAL": lambda seed: paper.SubmodPFTAL(N, T, 1.0, seed=seed),
@@ -64,7 +61,7 @@ def feedback(learner: Learner, decision: Any, function: SetFunction) -> Any:
 
 def state_of(learner: Learner) -> dict[str, Any]:
     """Everything that a learner would be saved as, but for its name and number."""
-    document = opened(learner.to_bytes())
+    document = opened(learner._whole())
     return {key: document[key] for key in document if key not in ("lineage", "generation")}
 
 

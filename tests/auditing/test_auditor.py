@@ -8,7 +8,7 @@ import pytest
 from discreet import Audit, BanditLearner, FullInformationLearner, audit
 from discreet.auditing import Sums, from_functions, plot_audits, with_one_replaced
 from discreet.errors import DiscreetError
-from discreet.prefix_sums import BinaryTree, SquareRootToeplitz
+from discreet.prefix_sums import BinaryTree
 from discreet.privacy import Budget, Guarantee, VectorBound
 from discreet.randomizers import Blocks, LaplaceOnGrid, OneBit
 from discreet.set_functions import Modular, Table
@@ -114,7 +114,7 @@ def test_pairs_from_data():
 
 def test_claims_in_rho_are_restated():
     """At the delta that is asked for; 1e-5 otherwise."""
-    mechanism = SquareRootToeplitz(1, 4, BOUND, Budget(rho=0.1))
+    mechanism = BinaryTree(1, 4, BOUND, Budget(rho=0.1))
     usual, larger = (audit(mechanism, runs=4000, seed=1, delta=delta) for delta in (None, 0.01))
     assert (usual.delta, larger.delta) == (1e-5, 0.01)
     assert usual.claimed > larger.claimed > larger.lower_bound > 0

@@ -108,7 +108,7 @@ def test_what_needs_an_extra_is_left_out_unless_it_was_asked_for(
 
 @pytest.mark.parametrize(
     ("name", "module", "extra"),
-    [("bandit-shown", "sklearn", "audit"), ("toeplitz", "dp_accounting", "accounting")],
+    [("bandit-shown", "sklearn", "audit"), ("binary-tree-gaussian", "dp_accounting", "accounting")],
 )
 def test_a_missing_extra_is_found_before_anything_is_run(
     name: str, module: str, extra: str, monkeypatch: pytest.MonkeyPatch

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, SquareRootToeplitz
+from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy import Budget, VectorBound
 
@@ -18,7 +18,6 @@ MAKERS = {
     "k-ary of 3": lambda n, source, bound=BOUND: KAryTree(n, HORIZON, bound, EPSILON, arity=3, source=source),
     "epochs": lambda n, source, bound=BOUND: Epochs(n, bound, EPSILON, source=source),
     "epochs x2": lambda n, source, bound=BOUND: Epochs(n, bound, EPSILON, growth=2, source=source),
-    "toeplitz": lambda n, source, bound=BOUND: SquareRootToeplitz(n, HORIZON, bound, RHO, source=source),
     "spherical": lambda n, source, bound=BOUND: SphericalTree(n, HORIZON, bound, EPSILON, source=source),
 }
 

@@ -162,11 +162,11 @@ def test_float_gaussians():
     assert fill_spherical(1.0, out, 0, words[:10], 0) == (0, 0)
 
 
-def test_the_spherical_tree_is_calibrated_or_says_that_it_is_not():
-    """A smaller sensitivity than the enforced one voids it; the variance is (n+1) scale^2 a node."""
+def test_the_spherical_tree_says_why_it_is_not_private():
+    """Floats, and a sensitivity below the enforced one; the variance is (n+1) scale^2 a node."""
     tree = SphericalTree(4, 64, BOUND, ONE)
-    assert tree.guarantee.private
-    assert not tree.guarantee.exact
+    assert not tree.guarantee.private
+    assert "made of floating-point numbers" in tree.guarantee.reason
     enforced = math.sqrt(BOUND.squared_l2_distance())
     assert tree.sensitivity == pytest.approx(enforced)
     assert tree.mean_variance == pytest.approx(5 * (7 * enforced) ** 2 * (193 / 64))

@@ -18,7 +18,6 @@ from discreet.prefix_sums.binary import BinarySteps
 from discreet.prefix_sums.kary import KArySteps
 from discreet.prefix_sums.plain import RoundNoise
 from discreet.prefix_sums.spherical import SphericalSteps
-from discreet.prefix_sums.toeplitz import ToeplitzSteps
 from discreet.privacy.noise import Law
 
 
@@ -72,11 +71,6 @@ def _(steps: RoundNoise, rounds: int) -> IntArray:
     return np.zeros(1, dtype=np.int64)
 
 
-@telling_rounds.register
-def _(steps: ToeplitzSteps, rounds: int) -> IntArray:
-    return np.arange(rounds)
-
-
 @log_density.register(BinarySteps)
 @log_density.register(KArySteps)
 @log_density.register(RoundNoise)
@@ -88,16 +82,3 @@ def _(steps: BinarySteps | KArySteps | RoundNoise, noise: FloatArray) -> FloatAr
 def _(steps: SphericalSteps, noise: FloatArray) -> FloatArray:
     lengths: FloatArray = np.linalg.norm(noise, axis=2)
     return np.asarray(-lengths.sum(axis=1) / steps.scale)
-
-
-@log_density.register
-def _(steps: ToeplitzSteps, noise: FloatArray) -> FloatArray:
-    # It is A C^(-1) z, so C A^(-1) gives the independent z.
-    each = np.diff(noise, axis=1, prepend=0.0)
-    column = np.ones(noise.shape[1])
-    for m in range(1, column.size):
-        column[m] = float(steps.weights @ steps.poles ** (m - 1))
-    mixed = np.zeros_like(each)
-    for m, share in enumerate(column):
-        mixed[:, m:] += share * each[:, : each.shape[1] - m]
-    return np.asarray(-(mixed**2).sum(axis=(1, 2)) / (2 * steps.sigma[0] ** 2))

@@ -18,7 +18,7 @@ from discreet.baselines import ExponentialWeights, NoisedGradients
 from discreet.errors import InvalidArgument, InvalidType, MissingExtra, UnknownName
 from discreet.learners import BanditLearner, FullInformationLearner
 from discreet.paper import PFTAL, TBAP, BanditSubmodPFTAL, Box, SubmodPFTAL
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, SquareRootToeplitz
+from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy import Budget, VectorBound
 from discreet.randomizers import Blocks, LaplaceOnGrid, OneBit
@@ -112,15 +112,10 @@ _LISTED = [
         most_runs=INTERPRETED_RUNS,
     ),
     Entry(
-        "toeplitz",
-        lambda n, e: SquareRootToeplitz(n, 16, _bound(), _rho(e)),
-        "SquareRootToeplitz, 16 rounds",
-        {"delta": GAUSSIAN_DELTA},
-    ),
-    Entry(
         "spherical-tree",
         lambda n, e: SphericalTree(n, 4, _bound(), Budget(epsilon=e)),
         "SphericalTree, 4 rounds",
+        private=False,
     ),
     Entry("bandit", lambda n, e: BanditLearner(n, e, _COSTS), "BanditLearner, its bits"),
     Entry(
@@ -153,16 +148,12 @@ _LISTED = [
         lambda n, e: FullInformationLearner(n, e, _COSTS, method="tree", horizon=1000),
         "FullInformationLearner on a tree",
     ),
-    Entry(
-        "full-tree-gaussian",
-        lambda n, e: FullInformationLearner(n, e, _COSTS, method="tree", horizon=1000, delta=GAUSSIAN_DELTA),
-        "FullInformationLearner with Gaussian noise",
-    ),
     Entry("paper-tbap", lambda n, e: TBAP(n, 8, 1.0, e), "TBAP corrected, 8 rounds"),
     Entry(
         "paper-tbap-spherical",
         lambda n, e: TBAP(n, 4, 1.0, e, noise="spherical"),
         "TBAP corrected, the paper's noise, 4 rounds",
+        private=False,
     ),
     Entry(
         "paper-pftal",

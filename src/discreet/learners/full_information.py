@@ -18,10 +18,9 @@ from discreet.learners.decision import Item
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.limits import Limits, subgradient_limits
 from discreet.learners.update_rules import DualAveraging
-from discreet.prefix_sums import KAryTree, SquareRootToeplitz
+from discreet.prefix_sums import KAryTree
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.prefix_sums.plain import round_noise
-from discreet.privacy.accounting import gaussian_rho_of_epsilon, rho_of_epsilon
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.noise import variance
@@ -50,8 +49,6 @@ class FullInformationLearner(FunctionFeedback[Item]):
         gradient_bound: A smaller bound on the sum of an item-by-item gradient's absolute entries than the
             proved 4M (M is half the width of the range), declared beforehand. Noise falls in proportion.
             Gradients that exceed it are scaled down: private still, but the regret bound is lost.
-        delta: Allows the tree Gaussian noise (made of floats), where that is less than Laplace noise.
-            Blocks do not profit from it and stay purely private.
         maximize: Whether large values are good; rewards are to be supermodular.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
         start: The first point: n levels in [0, 1], or a set of items.
@@ -68,8 +65,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
         integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
         block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate. Where a
         block ends depends on earlier releases only: `docs/guarantees.md#adaptive-blocks`. A block that does
-        not fill is never released. *Tree*: `docs/guarantees.md#tree-with-subtraction`, or with `delta`
-        `docs/guarantees.md#gaussian-noise`. Regret: `bounds.batched`, `bounds.tree_dual_averaging`.
+        not fill is never released. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
+        `bounds.batched`, `bounds.tree_dual_averaging`.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -91,7 +88,6 @@ class FullInformationLearner(FunctionFeedback[Item]):
         method: Method = "batched",
         horizon: int | None = None,
         gradient_bound: float | None = None,
-        delta: float | None = None,
         maximize: bool = False,
         rounds_per_person: int = 1,
         start: npt.ArrayLike | Iterable[Hashable] | None = None,
@@ -107,14 +103,12 @@ class FullInformationLearner(FunctionFeedback[Item]):
             raise checks.complaint(owner, "method", "'batched' or 'tree'", method)
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
-        if delta is not None and not 0 < checks.finite_number(owner, "delta", delta) < 1:
-            raise checks.complaint(owner, "delta", "a number strictly between 0 and 1", delta)
         words = as_source(source, seed, owner=owner)
         self._limits, self._bound = subgradient_limits(low, high, gradient_bound, owner=owner)
         self._start = first_point(owner, "start", start, names)
         budget = Budget.of(owner, epsilon, rounds_per_person)
         if method == "tree":
-            core, promise = self._tree(budget, words, horizon, delta, step)
+            core, promise = self._tree(budget, words, horizon, step)
         elif step is not None:
             raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
         else:
@@ -139,24 +133,19 @@ class FullInformationLearner(FunctionFeedback[Item]):
         return core, budget.guarantee(words, proof="adaptive-blocks")
 
     def _tree(
-        self, budget: Budget, words: WordSource, horizon: int | None, delta: float | None, step: float | None
+        self, budget: Budget, words: WordSource, horizon: int | None, step: float | None
     ) -> tuple[Any, Guarantee]:
         if horizon is None:
             raise InvalidArgument("The method 'tree' of FullInformationLearner needs a 'horizon'.")
         n, limits = self._start.size, self._limits
-        made: KAryTree | SquareRootToeplitz = KAryTree(n, horizon, self._bound, budget, source=words)
-        promise = made.guarantee
-        if delta is not None:
-            gaussian = _gaussian(n, horizon, self._bound, budget, float(delta), words)
-            if gaussian.mean_variance < made.mean_variance:
-                made, promise = gaussian, gaussian.guarantee_at(float(delta))
+        made = KAryTree(n, horizon, self._bound, budget, source=words)
         self.noise_variance = made.mean_variance
         if step is None:
             distance = bounds.start_range(self._start)
             step = bounds.tree_step(n, horizon, _half(limits), self.noise_variance, start_range=distance)
         rule = DualAveraging(checks.positive_number("FullInformationLearner", "step", step), self._start)
         core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=self._start, horizon=horizon)
-        return core, promise
+        return core, made.guarantee
 
     @property
     def block_length(self) -> int:
@@ -216,12 +205,3 @@ def squared_gradient(limits: Limits, bound: VectorBound) -> float:
 
 def _half(limits: Limits) -> float:
     return 0.5 * limits.high - 0.5 * limits.low
-
-
-def _gaussian(
-    n: int, horizon: int, bound: VectorBound, budget: Budget, delta: float, words: WordSource
-) -> SquareRootToeplitz:
-    """Gaussian prefix sums within the same epsilon, at this delta."""
-    epsilon, people = float(budget.per_round * budget.rounds_per_person), budget.rounds_per_person
-    rho = gaussian_rho_of_epsilon(epsilon, delta) if people == 1 else rho_of_epsilon(epsilon, delta)
-    return SquareRootToeplitz(n, horizon, bound, Budget(rho=rho, rounds_per_person=people), source=words)

@@ -34,7 +34,7 @@ class BanditSubmodPFTAL(BanditFeedback):
             made for the true bound 2M (n+1) / gamma on an estimate, and L may not be smaller.
         gamma: Exploration in (0, 1]; n / T^(1/4) by default, which needs T >= n^4 (erratum E6).
         calibration: "corrected" or "published".
-        noise: "laplace" (exact, the corrected default) or "spherical" (the paper's, in floats).
+        noise: "laplace" (exact, the corrected default) or "spherical" (the paper's: floats, not private).
         x1: The first point of the cube; all levels 1/2 by default.
         seed: Makes a run repeatable and not private.
         source: Random words, instead of a seed.
@@ -115,7 +115,7 @@ def _published_guarantee(promise: Guarantee, learner: BanditSubmodPFTAL, largest
     """The theorem says: epsilon-private. What holds is in the reason."""
     known = learner.epsilon * 2 * largest / learner.L
     hidden = learner.epsilon * math.sqrt(2) * largest / learner.L
-    return Guarantee(epsilon=learner.epsilon, horizon=learner.T, exact=False, proof=promise.proof).void(
+    return Guarantee(epsilon=learner.epsilon, horizon=learner.T, proof=promise.proof).void(
         f"the published theorem claims epsilon = {learner.epsilon:g}, but its noise is made for vectors of "
         f"norm L = {learner.L:.3g} while an estimate reaches 2M(n+1)/gamma = {largest:.3g} (erratum E1): the "
         f"real loss is bounded by {hidden:.3g}, and by {known:.3g} where the coins are seen, which grow like "

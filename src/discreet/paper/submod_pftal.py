@@ -41,7 +41,7 @@ class SubmodPFTAL(FunctionFeedback):
         L: Lipschitz bound. Corrected: at least 4M, the bound that is enforced. Published: what
             the noise is made for, 4M + H sqrt(n) by default.
         calibration: "corrected" or "published".
-        noise: "laplace" (exact, the corrected default) or "spherical" (the paper's, in floats).
+        noise: "laplace" (exact, the corrected default) or "spherical" (the paper's: floats, not private).
         S1: The first set, as numbers.
         seed: Makes a run repeatable and not private.
         source: Random words, instead of a seed.
@@ -108,7 +108,7 @@ def _published_guarantee(promise: Guarantee, learner: SubmodPFTAL) -> Guarantee:
     """The theorem says: epsilon-private for any L. What holds is in the reason."""
     submodular = learner.epsilon * 2 * math.sqrt(6) * learner.M / learner.L
     anything = learner.epsilon * 4 * math.sqrt(2) * learner.M / learner.L
-    return Guarantee(epsilon=learner.epsilon, horizon=learner.T, exact=False, proof=promise.proof).void(
+    return Guarantee(epsilon=learner.epsilon, horizon=learner.T, proof=promise.proof).void(
         f"the published theorem claims epsilon = {learner.epsilon:g} whatever L is, but neighbours replace a "
         "function, so for submodular costs in [-M, M] the real loss is up to epsilon * 2 sqrt(6) M / L, here "
         f"{submodular:.3g}, and for any other costs, clipped, up to {anything:.3g}: more than epsilon once L "

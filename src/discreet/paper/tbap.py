@@ -31,7 +31,8 @@ class TBAP:
         calibration: "corrected" makes the noise for replacing a vector, a distance of 2 mu;
             "published" for mu, as printed, so that the real loss is 2 epsilon (erratum E3).
         noise: "laplace" (exact, the corrected default; for the L1 distance 2 mu sqrt(d)) or
-            "spherical" (density proportional to exp(-|z|_2 / scale), in floats, as printed).
+            "spherical" (density proportional to exp(-|z|_2 / scale), as printed; in floats, and
+            so not private).
         seed: Makes a run repeatable and not private.
         source: Random words, instead of a seed.
         owner: Whose arguments these are, for messages.
@@ -40,7 +41,7 @@ class TBAP:
         Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a
         vector enters ceil(log2 T) + 1 nodes; norms are enforced in exact integers, so each moves
         by at most 2 mu in L2 and 2 mu sqrt(d) in L1. Noise: per node, discrete Laplace of scale
-        levels * 2 mu sqrt(d) / epsilon per coordinate, or spherical of scale levels * 2 mu / epsilon.
+        levels * 2 mu sqrt(d) / epsilon per coordinate.
         Proof: `docs/guarantees.md#binary-tree`.
 
     Examples:
@@ -82,9 +83,7 @@ class TBAP:
         )
         self._promise = self._tree.guarantee
         if published:
-            self._promise = Guarantee(
-                epsilon=self.epsilon, horizon=self.T, exact=False, proof=self._promise.proof
-            ).void(
+            self._promise = Guarantee(epsilon=self.epsilon, horizon=self.T, proof=self._promise.proof).void(
                 f"the published theorem claims epsilon = {self.epsilon:g}, but neighbours replace a vector, "
                 f"which moves a node by up to 2 mu: the real loss is bounded by {2 * self.epsilon:g} "
                 "(erratum E3); and its noise is made of floats"

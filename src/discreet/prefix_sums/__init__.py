@@ -5,7 +5,6 @@
 | :class:`KAryTree` | exact, Laplace | the number of rounds is known |
 | :class:`Epochs` | exact, Laplace | it is not |
 | :class:`BinaryTree` | exact, Laplace or Gaussian | comparing with the literature |
-| :class:`SquareRootToeplitz` | Gaussian, in floating point | (epsilon, delta) is enough |
 
 Examples:
     >>> import numpy as np
@@ -20,6 +19,5 @@ from discreet.prefix_sums.base import PrefixSum, Released
 from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.epochs import Epochs
 from discreet.prefix_sums.kary import KAryTree
-from discreet.prefix_sums.toeplitz import SquareRootToeplitz
 
-__all__ = ["BinaryTree", "Epochs", "KAryTree", "PrefixSum", "Released", "SquareRootToeplitz"]
+__all__ = ["BinaryTree", "Epochs", "KAryTree", "PrefixSum", "Released"]

@@ -135,9 +135,7 @@ class KAryTree(CompiledPrefixSum):
 def require_epsilon(owner: str, budget: Budget) -> None:
     """Refuse a budget in rho: subtracted nodes draw noise before their data (see the proof)."""
     if budget.epsilon is None:
-        raise InvalidArgument(
-            f"The budget of {owner} must be in 'epsilon'. For 'rho' use BinaryTree or SquareRootToeplitz."
-        )
+        raise InvalidArgument(f"The budget of {owner} must be in 'epsilon'. For 'rho' use BinaryTree.")
 
 
 def shape_for(arity: int, rounds: int) -> Shape:

@@ -23,8 +23,7 @@ from discreet.prefix_sums.steps import (
 )
 from discreet.prefix_sums.tree import TreeState, new_state
 from discreet.privacy.budget import Budget
-from discreet.privacy.float_noise import fill_spherical
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.float_noise import MADE_OF_FLOATS, fill_spherical
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import WordArray, WordSource
 
@@ -44,14 +43,13 @@ class SphericalTree(binary.BinaryTree):
         horizon: The number of rounds T.
         bound: What each vector is forced to satisfy.
         budget: What one person may lose, in epsilon.
-        sensitivity: The distance D2 the noise is made for, as a value. By default the
-            true one, which `bound` enforces; a smaller one voids the guarantee.
+        sensitivity: The distance D2 the noise is made for, as a value; by default the
+            true one, which `bound` enforces.
         source: Random words; cryptographic by default.
 
     Formal guarantees:
-        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
-        round enters at most ``levels`` nodes, each moved by at most D2 in L2. The proof,
-        `docs/guarantees.md#binary-tree`, is about real numbers: this noise is made of floats.
+        None. Over the real numbers one round enters at most ``levels`` nodes, each moved by at
+        most D2 in L2 (`docs/guarantees.md#binary-tree`); but this noise is made of floats.
     """
 
     def __init__(
@@ -71,18 +69,14 @@ class SphericalTree(binary.BinaryTree):
         self.sensitivity = enforced
         if sensitivity is not None:
             self.sensitivity = positive_number("SphericalTree", "sensitivity", sensitivity)
-        if self.sensitivity < enforced and not self._not_private_because:
-            self._not_private_because = (
+        reasons = [self._not_private_because] if self._not_private_because else []
+        if self.sensitivity < enforced:
+            reasons.append(
                 f"its noise is made for a sensitivity of {self.sensitivity:g}, the true one is {enforced:g}"
             )
+        self._not_private_because = "; ".join([*reasons, MADE_OF_FLOATS])
         self._scale = self.levels * self.sensitivity / bound.step / float(budget.per_round)
         self._state = new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised to one person."""
-        promise = self.budget.guarantee(self._source, proof="binary-tree", horizon=self._horizon, exact=False)
-        return promise.void(self._not_private_because)
 
     @property
     def mean_variance(self) -> float:

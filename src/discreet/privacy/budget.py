@@ -84,7 +84,6 @@ class Budget:
         proof: str,
         horizon: int | None = None,
         local: bool = False,
-        exact: bool = True,
     ) -> Guarantee:
         """The promise that noise of :meth:`law` keeps."""
         loss = float_above(self.per_round * self.rounds_per_person ** (1 if self.epsilon is not None else 2))
@@ -95,7 +94,6 @@ class Budget:
             rounds_per_person=self.rounds_per_person,
             local=local,
             horizon=horizon,
-            exact=exact,
             proof=f"docs/guarantees.md#{proof}",
         ).void(source.not_private_because)
 

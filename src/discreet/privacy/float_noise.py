@@ -1,9 +1,8 @@
-"""Noise in floating point: fast and good for comparisons, but its proofs are about real numbers.
+"""Noise in floating point, as the paper has it: for comparisons only, and never private.
 
-The rounding of floats leaves traces in the low bits of a sum of data and noise, which
-can give data away (Mironov 2012). Where privacy against such an attack matters use
-:mod:`discreet.privacy.noise`. The spherical noise is that of the paper this package
-reproduces and is meant for :mod:`discreet.paper` alone.
+The low bits of a sum of data and such noise give the data away (Mironov 2012): few pairs of random numbers
+have exactly these bits for the true sum, and often none for another. `tests/privacy/test_float_noise.py`
+carries out the attack. :mod:`discreet.privacy.noise` is exact.
 """
 
 import math
@@ -13,6 +12,9 @@ import numpy as np
 from discreet.checks import FloatArray
 from discreet.compiled import lean_kernel
 from discreet.randomness import WordArray
+
+#: Why nothing with this noise is private.
+MADE_OF_FLOATS = "its noise is made of floating-point numbers, whose low bits give the data away"
 
 _TO_UNIT = 2.0**-53
 _DROPPED_BITS = np.uint64(11)

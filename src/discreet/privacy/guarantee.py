@@ -41,8 +41,6 @@ class Guarantee:
         local: Whether each value is randomised on its own before anything else reads
             it. Otherwise a trusted party keeps exact sums.
         horizon: The number of rounds covered, or None for any number.
-        exact: Whether the proof covers the computer's arithmetic as it is. False where
-            the noise is made of floating-point numbers.
         private: Whether the promise holds in this configuration.
         reason: If not, why.
         proof: Where the proof is written.
@@ -63,7 +61,6 @@ class Guarantee:
     rounds_per_person: int = 1
     local: bool = False
     horizon: int | None = None
-    exact: bool = True
     private: bool = True
     reason: str = ""
     proof: str = ""
@@ -112,11 +109,6 @@ class Guarantee:
                 f"neighbours: {self.neighbours.value}."
             )
         sentences = [self._promise(), self._who_is_trusted(), self._extent()]
-        if not self.exact:
-            sentences.append(
-                "The noise is made of floating-point numbers, so the proof is about real numbers and "
-                "does not cover their rounding."
-            )
         if self.proof:
             sentences.append(f"Proof: {self.proof}.")
         return " ".join(sentences)

@@ -49,7 +49,6 @@ class GuaranteeShown(BaseModel):
     rounds_per_person: int
     local: bool
     horizon: int | None
-    exact: bool
     private: bool
     reason: str
     proof: str
