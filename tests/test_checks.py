@@ -31,7 +31,7 @@ from discreet import DiscreetError, checks
         (lambda: checks.finite_vector("Owner", "v", [[1]]), "must be one-dimensional. Got shape (1, 1)"),
         (
             lambda: checks.finite_vector("Owner", "v", "abc"),
-            "must be a sequence of finite numbers. Got 'abc'",
+            "The 'v' of Owner must be a sequence of finite numbers.",
         ),
         (
             lambda: checks.finite_matrix("Owner", "m", [[1]], (2, None)),

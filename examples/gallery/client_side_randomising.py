@@ -1,9 +1,9 @@
 """Randomising on the devices: the server never gets a number, only coin flips.
 
 An app shows each user some tips and asks how annoying they were, from 0 to 1. The device makes one random bit
-of the answer, with `OneBit`, and sends that bit. It is 1 more often for larger answers, so one bit says
-little about one person, while thousands of them say which tips to show. Nobody has to trust the server, its
-logs or its backups: the number never leaves the device. `OneBit` itself needs no compiler.
+of the answer, with the learner's randomizer, and sends that bit. It is 1 more often for larger answers, so
+one bit says little about one person, while thousands of them say which tips to show. Nobody has to trust the
+server, its logs or its backups: the number never leaves the device. The randomizer itself needs no compiler.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,6 @@ from matplotlib.colors import ListedColormap
 
 import discreet
 from discreet.extending import FloatArray
-from discreet.randomizers import OneBit
 from discreet.randomness import WordSource
 from discreet.simulation.canvas import drawing, linear_scale, log_scale, new_panels
 from discreet.simulation.looks import COLOURS, GRID, INK
@@ -39,13 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rng = np.random.default_rng(0)
 
     # Seeded so that the picture can be made again. A real device takes the default, the system's own words.
-    device = OneBit(EPSILON, cost_range=(0, 1), source=WordSource(seed=1))
     server = discreet.BanditLearner(TIPS, EPSILON, cost_range=(0, 1), seed=2)
+    device = server.randomizer(source=WordSource(seed=1))
     bits, levels = np.empty(rounds, dtype=int), np.empty((rounds, len(TIPS)))
     for t in range(rounds):
         decision = server.ask()
-        bits[t] = device.release(answer(decision.subset, rng))
-        server.tell(decision, released=int(bits[t]))  # the only line in which the server hears of a user
+        bits[t] = bit = device.release(answer(decision.subset, rng))
+        server.tell(decision, released=bit)  # the only line in which the server hears of a user
         levels[t] = server.point
 
     likely = [float(device.probability_of_one(device.grid.of(value))) for value in (0.0, 1.0)]

@@ -11,7 +11,6 @@ import tempfile
 import numpy as np
 
 import discreet
-from discreet.randomizers import OneBit
 from discreet.set_functions import Bundles, Modular, is_submodular
 from examples.gallery.pictures import options, save
 
@@ -40,7 +39,7 @@ learner = discreet.BanditLearner(products, epsilon=1.0, cost_range=(-3.5, 3.0), 
 decision = learner.ask()
 learner.tell(decision, shop([products.index(item) for item in decision.subset]))
 late = learner.ask(2)  # feedback may come late, in any order, or never
-bit = OneBit(epsilon=1.0, cost_range=(-3.5, 3.0)).release(-3.0)  # or as a bit from the person's device
+bit = learner.randomizer().release(-3.0)  # or as a bit from the person's device
 learner.tell(late[1], released=bit)
 print("offered", sorted(map(str, decision.subset)), "- open decisions:", learner.pending)
 

@@ -1,7 +1,9 @@
 """Checks of public arguments, with messages that name the argument and what it got.
 
 Never call these on private feedback: an exception that depends on a private value
-is a leak. Private values are clipped and rounded (see ``discreet.privacy``).
+is a leak. Private values are clipped and rounded (see ``discreet.privacy``). Set functions
+may be made of private numbers, so their checks, those of arrays and those with
+``quoted=False``, quote no number.
 """
 
 import difflib
@@ -20,12 +22,18 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 
-def complaint(owner: str, name: str, wanted: str, got: object) -> InvalidArgument:
-    """The error for an argument that is not what was wanted."""
+_NOT_QUOTED = object()
+
+
+def complaint(owner: str, name: str, wanted: str, got: object = _NOT_QUOTED) -> InvalidArgument:
+    """The error for an argument that is not what was wanted; what it is may be left out."""
+    sentence = f"The '{name}' of {owner} must be {wanted}."
+    if got is _NOT_QUOTED:
+        return InvalidArgument(sentence)
     shown = repr(got)
     if len(shown) > 200:
         shown = shown[:200] + "..."
-    return InvalidArgument(f"The '{name}' of {owner} must be {wanted}. Got {shown} instead.")
+    return InvalidArgument(f"{sentence} Got {shown} instead.")
 
 
 def unknown_name(sentence: str, name: str, known: Iterable[str], others: str = "") -> UnknownName:
@@ -45,25 +53,25 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" Did you mean {near[0]!r}?" if near else ""
 
 
-def finite_number(owner: str, name: str, value: object) -> float:
+def finite_number(owner: str, name: str, value: object, *, quoted: bool = True) -> float:
     """A finite real number, as a float."""
     try:
         number = float(value)  # type: ignore[arg-type] # the except clause is the check
-    except (TypeError, ValueError):
-        raise complaint(owner, name, "a finite number", value) from None
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
     if not math.isfinite(number):
-        raise complaint(owner, name, "a finite number", value)
+        raise complaint(owner, name, "a finite number", value if quoted else _NOT_QUOTED)
     return number
 
 
-def positive_number(owner: str, name: str, value: object) -> float:
+def positive_number(owner: str, name: str, value: object, *, quoted: bool = True) -> float:
     """A finite number greater than zero."""
     try:
         number = finite_number(owner, name, value)
     except InvalidArgument:
-        raise complaint(owner, name, "a positive number", value) from None
+        number = -1.0
     if number <= 0:
-        raise complaint(owner, name, "a positive number", value)
+        raise complaint(owner, name, "a positive number", value if quoted else _NOT_QUOTED)
     return number
 
 
@@ -147,10 +155,7 @@ def index_array(owner: str, name: str, values: Iterable[Any], below: int) -> Int
             f"Got {raw.dtype} of shape {raw.shape} instead."
         )
     if raw.min() < 0 or raw.max() >= below:
-        outside = raw[(raw < 0) | (raw >= below)][0]
-        raise InvalidArgument(
-            f"The '{name}' of {owner} must hold whole numbers from 0 to {below - 1}. Got {outside} instead."
-        )
+        raise InvalidArgument(f"The '{name}' of {owner} must hold whole numbers from 0 to {below - 1}.")
     return raw.astype(np.int64)
 
 
@@ -197,12 +202,17 @@ def _as_floats(owner: str, name: str, values: object, wanted: str) -> FloatArray
     try:
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise complaint(owner, name, wanted, values) from None
+        raise complaint(owner, name, wanted) from None
 
 
 def _require_finite(owner: str, name: str, array: FloatArray) -> FloatArray:
-    finite = np.isfinite(array)
-    if not finite.all():
-        bad = array[~finite][0]
-        raise InvalidArgument(f"The '{name}' of {owner} must hold finite numbers only. Got {bad} instead.")
+    if not np.isfinite(array).all():
+        raise InvalidArgument(f"The '{name}' of {owner} must hold finite numbers only.")
+    return array
+
+
+def nonnegative(owner: str, name: str, array: FloatArray) -> FloatArray:
+    """The array, if no number in it is below zero."""
+    if array.min(initial=0.0) < 0:
+        raise InvalidArgument(f"The '{name}' of {owner} must be nonnegative.")
     return array

@@ -83,6 +83,23 @@ def test_costs_of_any_kind_are_accepted(client: Any, shop: Shop) -> None:
     ]
 
 
+@pytest.mark.parametrize("first", [0.7319, 7319, None])
+def test_swapped_arguments_are_refused_before_anything_is_sent(client: Any, shop: Shop, first: Any) -> None:
+    """A cost in the place of the decision would be sent as it is, and land in logs."""
+    name = shop()
+    decision = client.ask(name)
+    for attempt in (
+        lambda: client.tell(name, first, decision),
+        lambda: client.tell(name, first, 0.5),
+        lambda: client.tell(name, decision, decision),
+        lambda: client.tell_many(name, [(first, decision)]),
+    ):
+        with pytest.raises(TypeError) as refused:
+            attempt()
+        assert "7319" not in f"{refused.value!r}"
+    assert client.learner(name).counts.told == 0
+
+
 def test_many_things_are_told_in_several_requests(client: Any, shop: Shop) -> None:
     """More than one request takes; codes come in order."""
     name = shop()

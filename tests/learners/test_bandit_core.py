@@ -188,7 +188,7 @@ def test_the_order_of_tells_does_not_matter(order: str) -> None:
     for decision, bit in told:
         punctual.tell(decision, released=bit)
     for k in reversed(range(60)) if order == "reversed" else rng.permutation(60):
-        late.tell(told[k][0], released=told[k][1])
+        late.tell(told[k][0].id, released=told[k][1])
     assert late._core.gradients.any()
     for part in ("gradients", "rounds", "x", "levels"):
         assert getattr(late._core, part).tolist() == getattr(punctual._core, part).tolist()
@@ -202,7 +202,7 @@ def test_bulk_tells_in_any_order_are_the_same_tells() -> None:
     bulk.ask(count=80)
     for decision, cost in told:
         one_by_one.tell(decision, cost)
-    bulk.tell_many(told[k] for k in rng.permutation(80))
+    bulk.tell_many((told[k][0].id, told[k][1]) for k in rng.permutation(80))
     assert bulk._core.gradients.any()
     assert bulk._core.gradients.tolist() == one_by_one._core.gradients.tolist()
     assert bulk.point.tolist() == one_by_one.point.tolist()

@@ -113,7 +113,7 @@ def test_hostile_streams_keep_points_in_the_cube(name: str) -> None:
         decision = learner.ask()
         learner.tell(decision, feedback(learner, decision, hostile[t % len(hostile)]))
         assert np.all((learner.point >= 0) & (learner.point <= 1))
-    restored = type(learner).from_bytes(learner.to_bytes(), generation=learner.generation)
+    restored = type(learner).from_bytes(learner._whole(), generation=learner.generation)
     assert transcript(restored, 10) == transcript(learner, 10)
 
 

@@ -50,7 +50,7 @@ def test_a_loaded_learner_knows_what_was_told(name: str, tmp_path: pathlib.Path)
     cost = 0.5 if is_bandit(loaded) else some_functions()[0]
     with pytest.raises(ValueError, match="already"):
         loaded.tell(1, cost)
-    with pytest.raises(KeyError, match="No decision 99"):
+    with pytest.raises(KeyError, match="No such decision"):
         loaded.tell(99, cost)
     assert state_of(loaded) == before
     for name_of_decision in late:

@@ -1,6 +1,7 @@
 """Files of learners: whole or not at all, for their owner only, and never two of one secret."""
 
 import errno
+import json
 import os
 import pathlib
 import signal
@@ -25,6 +26,10 @@ def in_folder(folder: pathlib.Path) -> list[str]:
 
 def disk_full(*_: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 class FullDisk:
@@ -53,6 +58,55 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: pathlib.Path) -> None:
         put_in_place()
     assert target.read_bytes() == b"new"
     assert in_folder(tmp_path) == ["state"]
+
+
+def test_a_file_whose_learner_was_loaded_holds_no_secret(tmp_path: pathlib.Path) -> None:
+    """Lineage and generation are left of it, and it is not loaded again, under no name."""
+    learner = LEARNERS[SECRET](None)
+    learner.tell(learner.ask(), 0.7319)
+    lineage, generation = learner.lineage, learner.generation
+    learner.save(tmp_path / "learner")
+    load(tmp_path / "learner")
+    left = tmp_path / "learner.taken"
+    assert json.loads(left.read_bytes()) == {
+        "format": "discreet learner that was loaded",
+        "lineage": lineage,
+        "generation": generation,
+    }
+    for name in ("learner.taken", "learner", "back"):
+        left = left.rename(tmp_path / name)
+        with pytest.raises(StaleState, match="has been loaded already"):
+            load(left)
+
+
+def test_loading_that_was_interrupted_cannot_be_repeated(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Renamed, but not overwritten: the learner is lost rather than loaded twice."""
+    LEARNERS[SECRET](None).save(tmp_path / "learner")
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "opened", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            load(tmp_path / "learner")
+    for name in ("learner", "learner.taken"):
+        with pytest.raises(StaleState, match="has been loaded already"):
+            load(tmp_path / name)
+
+
+def test_bytes_hand_a_learner_over_as_files_do() -> None:
+    """Only where it keeps secrets."""
+    for name in (SECRET, "BanditLearner"):
+        learner = LEARNERS[name](None)
+        data = learner.to_bytes()
+        restored = type(learner).from_bytes(data, generation=learner.generation)
+        assert restored.lineage == learner.lineage
+        if name == SECRET:
+            for attempt in (learner.ask, learner.to_bytes):
+                with pytest.raises(StaleState, match="handed over"):
+                    attempt()
+        else:
+            assert learner.to_bytes() == data
+            learner.ask()
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077])
@@ -137,7 +191,7 @@ def test_an_interruption_after_the_file_is_there_hands_the_learner_over(
     with pytest.raises(KeyboardInterrupt):
         learner.save(tmp_path / "learner")
     monkeypatch.undo()
-    with pytest.raises(StaleState, match="the file has it now"):
+    with pytest.raises(StaleState, match="handed over"):
         learner.ask()
     assert load(tmp_path / "learner").ask().id == 1
 

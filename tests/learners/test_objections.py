@@ -238,12 +238,12 @@ def test_objection_4_crash_and_retry_leaves_a_sound_file(
 def test_objection_5_a_state_loaded_twice_is_refused(name: str, tmp_path: pathlib.Path) -> None:
     """Objection 5: of a saved learner, its file and an old backup (whose number is known) one goes on."""
     learner = LEARNERS[name](None)
-    backup = learner.to_bytes()
+    backup = learner._whole()
     tell_constant(learner, learner.ask(), PLANTED)
     with pytest.raises(StaleState, match="is of generation 0, the latest is"):
         type(learner).from_bytes(backup, generation=learner.generation)
     learner.save(tmp_path / "learner")
-    with pytest.raises(StaleState, match="the file has it now"):
+    with pytest.raises(StaleState, match="handed over"):
         learner.ask()
     load(tmp_path / "learner")
     with pytest.raises(StaleState, match="has been loaded already"):
@@ -431,7 +431,7 @@ def test_objection_11_nothing_that_is_shown_holds_a_private_value(
         attempt(1, PLANTED)  # handed over, perhaps
         loaded = load(tmp_path / "learner")
         texts.extend(public(loaded).values())
-        data = bytearray(loaded.to_bytes())
+        data = bytearray(loaded._whole())
         data[len(data) // 2] ^= 1
         (tmp_path / "learner").write_bytes(data)
         try:
@@ -449,7 +449,7 @@ def test_objection_11_the_search_would_find_something() -> None:
     learner = BanditLearner(N, 1.0, (-1, 1), mode="central", block=9)
     learner.tell(learner.ask(), PLANTED)
     units = round(PLANTED * learner._core.units)
-    held = exclusive._unpacked(exclusive.opened(learner.to_bytes())["arrays"]["draws.numbers"])
+    held = exclusive._unpacked(exclusive.opened(learner._whole())["arrays"]["draws.numbers"])
     assert str(units) in str(held)
     assert not [shown for shown in public(learner).values() if str(units) in shown]
 

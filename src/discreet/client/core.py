@@ -178,7 +178,7 @@ def _check_shape(feedback: Feedback) -> None:
     if sum(given) != 1:
         raise InvalidArgument("Tell a 'cost', or what was 'released', or a 'function': exactly one of them.")
     if feedback.released is not None and (
-        type(feedback.released) not in (int, bool) or feedback.released not in (0, 1)
+        not isinstance(feedback.released, int) or feedback.released not in (0, 1)
     ):
         raise InvalidArgument("What was 'released' must be a bit: 0 or 1.")
     person = feedback.person

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Hashable
 from typing import Any, Self
 
+from discreet.errors import InvalidType
+
 
 class Missing:
     """Where nothing was given; None is a value, which counts as neutral."""
@@ -60,10 +62,14 @@ class Feedback:
     function: Any = MISSING
     person: str | None = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.cost, Decision) or not isinstance(self.decision, Decision | str):
+            raise InvalidType("Feedback has the decision (or its id) first and the cost second.")
+
     @property
     def id(self) -> str:
         """Of the decision."""
-        return self.decision.id if isinstance(self.decision, Decision) else str(self.decision)
+        return self.decision.id if isinstance(self.decision, Decision) else self.decision
 
     def __repr__(self) -> str:
         return f"Feedback({self.id!r}, ...)"

@@ -83,8 +83,7 @@ class BanditLearner(BanditFeedback[Item]):
 
         A client can make the bit itself, so that nobody else ever sees the number:
 
-        >>> from discreet.randomizers import OneBit
-        >>> bit = OneBit(epsilon=1.0, cost_range=(0, 1)).release(0.7)
+        >>> bit = learner.randomizer().release(0.7)
         >>> learner.tell(learner.ask(), released=bit)
     """
 
@@ -115,12 +114,14 @@ class BanditLearner(BanditFeedback[Item]):
         budget = Budget.of(owner, epsilon, rounds_per_person)
         if mode not in ("local", "central"):
             raise checks.complaint(owner, "mode", "'local' or 'central'", mode)
+        self._randomizer: OneBit | None = None
         if mode == "local":
             if block is not None:
                 raise InvalidArgument(
                     "A 'block' needs mode='central': local learners release every cost by itself."
                 )
-            randomizer = OneBit(budget.per_round, (low, high), source=words)
+            randomizer = OneBit(budget.per_round, (-high, -low) if maximize else (low, high))
+            self._randomizer = randomizer
             kind: Any = AsBit(randomizer.slope, round(randomizer.magnitude))
             length = 1
             noise = moment = randomizer.second_moment
@@ -207,22 +208,46 @@ class BanditLearner(BanditFeedback[Item]):
             decision: What `ask` returned, or its id; in any order, however late, but once.
             cost: A private number. Outside the declared range it is clipped; what is no
                 finite number counts as the middle of the range. Nothing is raised for any value.
-            released: In local mode, instead of a cost: the bit that `randomizers.OneBit` made of it, with
-                this learner's range and epsilon (divided by `rounds_per_person`) and the default grid.
+            released: In local mode, instead of a cost: the bit that :meth:`randomizer` made of it. If it
+                carries another epsilon or range (see `randomizers.Bit`), it is refused.
         """
         if released is None:
             if cost is NOTHING:
                 raise TypeError("tell() needs a 'cost', or in local mode a 'released' bit.")
             super().tell(decision, cost)
             return
-        if self.mode != "local" or not (cost is NOTHING or cost is None):
+        if self._randomizer is None or not (cost is NOTHING or cost is None):
             raise InvalidArgument("A 'released' bit is told to a local BanditLearner, instead of a cost.")
         whole = isinstance(released, int | np.integer) and not isinstance(released, bool)
         if not whole or released not in (0, 1):  # not quoted: it may be the cost, given in the wrong place
             raise InvalidArgument("The 'released' bit told to BanditLearner must be 0 or 1.")
+        if not self._randomizer.fits(released):
+            raise InvalidArgument(
+                f"The 'released' bit was made by another randomizer than {self._randomizer!r}. "
+                "Make bits with the `randomizer()` of this learner."
+            )
         with self._alone():
             name = self._number_of(decision)
             self._learn(name, self._bit_step(self._pending[name], int(released)))
+
+    def randomizer(self, source: WordSource | None = None) -> OneBit:
+        """What makes bits for this local learner, on the person's own device.
+
+        It has the declared range, and the share of epsilon that one round has where a person may appear in
+        several. A value, cost or reward, is released as it would be told.
+
+        Args:
+            source: Random words; straight from the operating system by default.
+
+        Examples:
+            >>> learner = BanditLearner(3, epsilon=1.0, cost_range=(0, 1), rounds_per_person=5)
+            >>> learner.randomizer()
+            OneBit(epsilon=0.2, cost_range=(0.0, 1.0))
+        """
+        if self._randomizer is None:
+            raise InvalidArgument("Only a local BanditLearner takes bits: this one is told costs.")
+        grid = self._randomizer.grid
+        return OneBit(self._randomizer.epsilon, (grid.low, grid.high), source=source)
 
     def _bit_step(self, draw: Draw, bit: int) -> Callable[[WordArray, int], int]:
         number = self._core.kind.magnitude * (1 if (bit == 1) == (self._sign > 0) else -1)

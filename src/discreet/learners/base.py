@@ -185,7 +185,7 @@ class Learner(Exclusive, Generic[Item]):
         self._pending[self._asked] = draw
         self.generation += 1
         subset = frozenset(self.items[i] for i in draw.order[: draw.numbers[SIZE]].tolist())
-        return Decision(self._asked, subset, self._asked)
+        return Decision(self._asked, subset, self._asked, self.lineage)
 
     def _expire(self, name: int) -> None:
         """Learn from a decision whose deadline has come as if its cost were the middle of the range."""
@@ -205,21 +205,30 @@ class Learner(Exclusive, Generic[Item]):
         """Learn from costs even where the learner is told rewards: the streams of simulations have costs."""
 
     def _number_of(self, decision: Decision | int) -> int:
-        """The id of a decision that is still to be told about."""
-        given = decision.id if isinstance(decision, Decision) else decision
+        """The id of a decision that is still to be told about.
+
+        It is never quoted: it may be the cost, given in the wrong place.
+        """
+        given = decision
+        if isinstance(decision, Decision):
+            given = decision.id
+            if decision.lineage != self.lineage:
+                raise UnknownDecision("That decision was made by another learner; nothing was changed.")
         try:
-            name = operator.index(given)
-        except TypeError:  # not quoted: it may be the cost, given in the wrong place
-            raise UnknownDecision(f"No decision is named by a {type(given).__name__}.") from None
+            name = operator.index(given)  # type: ignore[arg-type] # the except clause is the check
+        except TypeError:
+            raise UnknownDecision(
+                f"A decision is told by itself or by its id, a whole number. Got a {type(given).__name__}."
+            ) from None
         if not 1 <= name <= self._asked:
-            raise UnknownDecision(f"No decision {name} was asked for.")
+            raise UnknownDecision("No such decision was asked for.")
         if name not in self._pending:
             if name <= self._asked - self.expire_after:
                 raise Expired(
-                    f"The decision {name} is closed: told about, or its deadline of {self.expire_after} "
-                    "further decisions has passed; nothing was changed."
+                    f"That decision is closed: told about, or its deadline of {self.expire_after} further "
+                    "decisions has passed; nothing was changed."
                 )
-            raise AlreadyTold(f"The decision {name} has been told about already; nothing was changed.")
+            raise AlreadyTold("That decision has been told about already; nothing was changed.")
         return name
 
     def _learn(self, name: int, step: Callable[[WordArray, int], int]) -> None:
@@ -291,6 +300,13 @@ class Learner(Exclusive, Generic[Item]):
             except OSError:
                 self._handed_over = False
                 raise
+
+    def to_bytes(self) -> bytes:
+        """The whole learner as :meth:`save` writes it; one that keeps secrets is handed over likewise."""
+        with self._alone():
+            data = self._whole()
+            self._handed_over = self.keeps_secrets
+            return data
 
     @property
     def keeps_secrets(self) -> bool:

@@ -1,7 +1,7 @@
 """What `ask` returns."""
 
+import dataclasses
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
 
 # Names of items are of any kind. Type checkers find out which from the items that a learner is given; where
@@ -16,7 +16,7 @@ else:
     Item = TypeVar("Item", bound=Hashable, covariant=True)
 
 
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class Decision(Generic[Item]):
     """A chosen subset.
 
@@ -24,6 +24,7 @@ class Decision(Generic[Item]):
         id: Names the decision when its cost is told.
         subset: The chosen items, as the caller named them.
         round: When it was chosen, counting from 1.
+        lineage: Of the learner that chose it, or of the one that it was loaded from; no other takes it.
 
     Examples:
         >>> from discreet import BanditLearner
@@ -35,3 +36,4 @@ class Decision(Generic[Item]):
     id: int
     subset: frozenset[Item]
     round: int
+    lineage: str = dataclasses.field(repr=False, compare=False)

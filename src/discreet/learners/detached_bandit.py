@@ -7,15 +7,12 @@ import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import InvalidArgument
-from discreet.learners.arguments import restored_argument
 from discreet.learners.bandit import BanditLearner
 from discreet.learners.bandit_core import learn_many_released
 from discreet.learners.detached_base import Detached
 from discreet.learners.draw import BASELINE, PROBABILITY, SIZE
-from discreet.privacy.budget import Budget
 from discreet.privacy.grid import number_or_nan
 from discreet.randomizers.kernels import release_bits
-from discreet.randomizers.one_bit import OneBit
 from discreet.randomness import WordArray
 
 #: What a bandit's late bit needs of its draw: `raised` and `lowered` are the two items of the chain between
@@ -38,9 +35,7 @@ class DetachedBandit(Detached):
                 "need exact sums to be kept."
             )
         super().__init__(learner)
-        arguments = {name: restored_argument(value) for name, value in learner._kept_arguments().items()}
-        budget = Budget(epsilon=arguments["epsilon"], rounds_per_person=arguments.get("rounds_per_person", 1))
-        self.randomizer = OneBit(budget.per_round, arguments["cost_range"], source=learner._source)
+        self.randomizer = learner.randomizer(source=learner._source)
         assert self.randomizer.slope == self._core.kind.slope
 
     @property

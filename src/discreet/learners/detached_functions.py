@@ -1,7 +1,6 @@
 """Full-information learners whose decisions are kept elsewhere: costs along a chain are kept, sealed."""
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ from discreet.learners.batched_core import BLOCKS, BatchedCore
 from discreet.learners.detached_base import Detached
 from discreet.learners.draw import PROBABILITY, SIZE, Draw, new_draw
 from discreet.learners.full_information import FullInformationLearner
-from discreet.set_functions import SetFunction
-from discreet.set_functions.descriptions import affordable
 
 
 class DetachedFunctions(Detached):
@@ -36,17 +33,7 @@ class DetachedFunctions(Detached):
                 as constant, like one whose values are no finite numbers, or one whose description asks for
                 more memory than it has itself (`set_functions.descriptions`).
         """
-        decoded = self._decoded(draw)
-        costs = np.full(decoded.order.size + 1, np.nan)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                if isinstance(function, Mapping) and affordable(function, len(self.items)):
-                    function = SetFunction.from_dict(function)
-                told = self._learner._chain_costs(self._learner._as_set_function(function), decoded)
-                costs[:] = self._learner._sign * told
-        except Exception:  # which one would tell something about the function
-            costs[:] = np.nan
+        costs = self._learner._quiet_costs(lambda: function, self._decoded(draw))
         return costs.astype("<f8").tobytes()
 
     def neutral(self, draw: bytes) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,10 @@ from discreet.learners.draw import Draw
 from discreet.privacy.grid import number_or_nan
 from discreet.randomness import WordArray
 from discreet.set_functions import FromCallable, SetFunction
+from discreet.set_functions.descriptions import affordable
+
+#: What a whole cost function is told as.
+Told = SetFunction | Mapping[str, Any] | Callable[[Any], float]
 
 
 class BanditFeedback(Learner[Item]):
@@ -35,25 +40,30 @@ class BanditFeedback(Learner[Item]):
             cost: A private number. Outside the declared range it is clipped; what is no
                 finite number counts as the middle of the range. Nothing is raised for any value.
         """
-        number = self._sign * number_or_nan(cost)  # before the lock is taken: it may run the caller's code
+        number = self._number(cost)  # before the lock is taken: it may run the caller's code
         with self._alone():
             name = self._number_of(decision)
             self._learn(name, self._cost_step(self._pending[name], number))
 
     def tell_many(self, feedback: Iterable[tuple[Decision | int, Any]]) -> None:
         """Learn from many ``(decision, cost)`` pairs; from none if one decision is unknown or told twice."""
-        pairs = [(decision, self._sign * number_or_nan(cost)) for decision, cost in feedback]
+        pairs = [(decision, self._number(cost)) for decision, cost in feedback]
         with self._alone():
             names = self._numbers_of(decision for decision, _ in pairs)
             for name, (_, number) in zip(names, pairs, strict=True):
                 self._learn(name, self._cost_step(self._pending[name], number))
+
+    def _number(self, cost: Any) -> float:
+        if isinstance(cost, Decision):
+            raise InvalidType("tell() takes the decision first and the cost second. Got a Decision as cost.")
+        return self._sign * number_or_nan(cost)
 
     def _numbers_of(self, decisions: Iterable[Decision | int]) -> list[int]:
         names: dict[int, None] = {}
         for decision in decisions:
             name = self._number_of(decision)
             if name in names:
-                raise AlreadyTold(f"The decision {name} is told about twice; nothing was changed.")
+                raise AlreadyTold("A decision is told about twice in one call; nothing was changed.")
             names[name] = None
         if self._struck + len(names) > self.horizon:
             raise HorizonReached(
@@ -80,30 +90,57 @@ class FunctionFeedback(Learner[Item]):
         [False, True]
     """
 
-    def tell(self, decision: Decision | int, function: SetFunction | Callable[[Any], float]) -> None:
+    def tell(
+        self,
+        decision: Decision | int,
+        function: Told | None = None,
+        *,
+        factory: Callable[[], Told] | None = None,
+    ) -> None:
         """Learn from the cost function of a decision's round.
 
         Args:
             decision: What `ask` returned, or its id; in any order, however late, but once.
-            function: A set function over item numbers, or a Python function of a frozenset of
-                the items as they were named. Its values are private: they are clipped to
-                the declared range, and what is no finite number counts as the middle. An
-                exception inside a Python function is passed on, before anything has changed.
+            function: A set function over item numbers, its description (what `SetFunction.to_dict` gives), or
+                a Python function of a frozenset of the items as they were named. Its values are private:
+                they are clipped to the declared range, and a value that is not a finite number counts as
+                the middle. A description that does not fit counts as a constant function. An exception
+                inside a Python function is passed on, before anything has changed.
+            factory: Instead of a function: makes it, without arguments. Nothing that goes wrong in it is
+                raised, since that could depend on private numbers: the function then counts as constant.
         """
-        told = self._as_set_function(function)
+        if (function is None) == (factory is None):
+            raise TypeError("tell() needs a 'function' or a 'factory' of one.")
+        quiet = factory is not None or isinstance(function, Mapping)
+        told = None if quiet else self._as_set_function(function)
         with self._alone():
             draw = self._pending[self._number_of(decision)]
         # Outside the lock: the function is the caller's, and may be slow.
-        costs = self._sign * self._chain_costs(told, draw)
+        if told is None:
+            costs = self._quiet_costs(factory or (lambda: function), draw)
+        else:
+            costs = self._sign * self._chain_costs(told, draw)
         with self._alone():
             self._learn(self._number_of(decision), self._costs_step(draw, costs))
 
-    def tell_many(
-        self, feedback: Iterable[tuple[Decision | int, SetFunction | Callable[[Any], float]]]
-    ) -> None:
+    def tell_many(self, feedback: Iterable[tuple[Decision | int, Told]]) -> None:
         """Learn from many ``(decision, function)`` pairs, one after the other."""
         for decision, function in feedback:
             self.tell(decision, function)
+
+    def _quiet_costs(self, make: Callable[[], Any], draw: Draw) -> FloatArray:
+        """The costs along a draw's chain of the function that is made; those of a constant if it fails."""
+        costs = np.full(draw.order.size + 1, np.nan)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                function = make()
+                if isinstance(function, Mapping) and affordable(function, len(self.items)):
+                    function = SetFunction.from_dict(function)
+                costs[:] = self._sign * self._chain_costs(self._as_set_function(function), draw)
+        except Exception:  # which one would tell something about the function
+            costs[:] = np.nan
+        return costs
 
     def _tell_internal(self, decision: Decision, function: SetFunction) -> None:
         with self._alone():
@@ -111,7 +148,7 @@ class FunctionFeedback(Learner[Item]):
             draw = self._pending[name]
             self._learn(name, self._costs_step(draw, self._chain_costs(function, draw)))
 
-    def _as_set_function(self, function: SetFunction | Callable[[Any], float]) -> SetFunction:
+    def _as_set_function(self, function: Any) -> SetFunction:
         if isinstance(function, SetFunction):
             if function.n != len(self.items):
                 raise InvalidArgument(
@@ -125,8 +162,8 @@ class FunctionFeedback(Learner[Item]):
                 lambda chosen: named(frozenset(self.items[i] for i in chosen)), len(self.items)
             )
         raise InvalidType(
-            f"The 'function' told to {type(self).__name__} must be a set function or callable. "
-            f"Got {type(function).__name__} instead."
+            f"The 'function' told to {type(self).__name__} must be a set function, its description or "
+            f"callable. Got {type(function).__name__} instead."
         )
 
     def _chain_costs(self, function: SetFunction, draw: Draw) -> FloatArray:

@@ -2,8 +2,9 @@
 
 A learner that keeps more than it has released (exact sums, noise that is in use) must go on only once: two
 copies would share noise, or release the same data twice. So saving such a learner hands it over to the
-file, and loading takes it out of the file again, which is renamed. Copies of the file made by other means
-cannot be seen from here: do not go on from a backup.
+file, and loading takes it out of the file again: a file with ``.taken`` added to its name is left, in which
+its lineage and generation stand and nothing else. Copies of the file made by other means cannot be seen from
+here: do not go on from a backup.
 
 Learners whose state is covered by their guarantee, local ones and those that are not private at all, are
 saved and loaded at will. But a cost that is told to two copies, or again after an older file was loaded, is
@@ -11,32 +12,40 @@ released twice and spends epsilon twice. Clients that may have to tell again sho
 once (`randomizers.OneBit`).
 """
 
+import json
 import os
 import pathlib
 
 from discreet.atomic_files import real_path, sync_folder
 from discreet.errors import StaleState
+from discreet.privacy.exclusive import opened
 
 #: Added to the name of a file whose learner has been taken out of it.
 TAKEN = ".taken"
+_LEFT = b'{"format": "discreet learner that was loaded"'
 
 
 def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
     """The contents of a file, or a reason if its learner has been taken out of it."""
     source = real_path(path)
-    if not source.exists() and _taken(source).exists():
+    # The name alone is enough: loading may have been interrupted after it was given.
+    taken = source.name.endswith(TAKEN) or (not source.exists() and _taken(source).exists())
+    data = b"" if taken else source.read_bytes()
+    if taken or data.startswith(_LEFT):
         raise StaleState(
             f"The learner in {source} has been loaded already. Two that go on would share noise. If it is "
             "lost, start a new one, with start= at its last point."
         )
-    return source.read_bytes()
+    return data
 
 
 def take(path: str | os.PathLike[str]) -> bytes:
-    """Rename a file whose learner goes on elsewhere; of two processes that try, one succeeds.
+    """Rename a file whose learner goes on elsewhere, and overwrite its secrets.
+
+    Of two processes that try, one succeeds.
 
     Returns:
-        What is in the renamed file: whoever goes on goes on from that, since another process may have loaded
+        What was in the renamed file: whoever goes on goes on from that, since another process may have loaded
         what was read before, gone on, and saved again.
     """
     source = real_path(path)
@@ -50,7 +59,14 @@ def take(path: str | os.PathLike[str]) -> bytes:
     except FileNotFoundError:
         raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
     sync_folder(source.parent)
-    return _taken(source).read_bytes()
+    data = _taken(source).read_bytes()
+    document = opened(data)
+    left = {"lineage": document["lineage"], "generation": document["generation"]}
+    with _taken(source).open("r+b") as file:  # in place, and to the end: no secret is left on the disk
+        file.write((_LEFT + b", " + json.dumps(left).encode()[1:]).ljust(len(data)))
+        file.flush()
+        os.fsync(file.fileno())
+    return data
 
 
 def _taken(source: pathlib.Path) -> pathlib.Path:

@@ -152,8 +152,8 @@ class Exclusive(ABC):
         with self._lock:
             if self._handed_over:
                 raise StaleState(
-                    f"This {type(self).__name__} was saved, and the file has it now. Load it to go on: two "
-                    "that do would share noise."
+                    f"This {type(self).__name__} was saved and so handed over. Load what was saved to go on: "
+                    "two that do would share noise."
                 )
             if self._interrupted:
                 raise StaleState(

@@ -16,14 +16,14 @@ Examples:
 import importlib
 from typing import TYPE_CHECKING
 
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers.one_bit import Bit, OneBit
 
 if TYPE_CHECKING:
     from discreet.randomizers.blocks import Blocks
     from discreet.randomizers.choice import best_randomizer
     from discreet.randomizers.laplace import LaplaceOnGrid
 
-__all__ = ["Blocks", "LaplaceOnGrid", "OneBit", "best_randomizer"]
+__all__ = ["Bit", "Blocks", "LaplaceOnGrid", "OneBit", "best_randomizer"]
 
 _HOME = {"Blocks": "blocks", "LaplaceOnGrid": "laplace", "best_randomizer": "choice"}
 

@@ -31,6 +31,23 @@ def bit_of(units: int, slope: int, uniform: int) -> bool:
     return uniform < CENTRE + units * slope
 
 
+class Bit(int):
+    """A released bit, 0 or 1, that knows what it was made with; as JSON and in files it is a plain number.
+
+    Attributes:
+        epsilon: The privacy loss of the release.
+        grid: The declared range of the value.
+
+    Examples:
+        >>> bit = OneBit(epsilon=0.5, cost_range=(0.0, 1.0)).release(0.3)
+        >>> bit in (0, 1), float(bit.epsilon), bit.grid.high
+        (True, 0.5, 1.0)
+    """
+
+    epsilon: Fraction
+    grid: Grid
+
+
 class OneBit:
     """Release y = +c or -c around the midpoint, with the mean at the private value.
 
@@ -67,13 +84,19 @@ class OneBit:
         self.slope = steepest_slope(self.epsilon, self.grid.units)
         self._source = source or WordSource(fresh=operating_system)
 
-    def release(self, value: Any) -> int:
+    def release(self, value: Any) -> Bit:
         """One bit, 0 or 1: all that is ever stored of a private value.
 
         Values outside the range are clipped; whatever is not a finite number counts
         as the midpoint. A client that must send again sends the same bit again.
         """
-        return int(bit_of(self.grid.of(value), self.slope, self._source.word() >> 1))
+        bit = Bit(bit_of(self.grid.of(value), self.slope, self._source.word() >> 1))
+        bit.epsilon, bit.grid = self.epsilon, self.grid
+        return bit
+
+    def fits(self, bit: int) -> bool:
+        """Whether a bit can be one of this randomizer's, by what it carries; a plain number always can."""
+        return not isinstance(bit, Bit) or (bit.epsilon, bit.grid) == (self.epsilon, self.grid)
 
     def estimate(self, bit: int) -> float:
         """The unbiased estimate of the private value that a bit stands for."""

@@ -239,8 +239,10 @@ class Kept:
             return False
         if feedback.released is None:
             return feedback.cost is not MISSING
+        assert isinstance(self.shown, DetachedBandit)
         bit = feedback.released
-        return feedback.cost is MISSING and type(bit) is int and bit in (0, 1)
+        whole = isinstance(bit, int) and not isinstance(bit, bool)
+        return feedback.cost is MISSING and whole and bit in (0, 1) and self.shown.randomizer.fits(bit)
 
     def bits(self, feedback: Sequence[Feedback]) -> list[bytes]:
         """The bit of each piece of feedback to a bandit learner: all that is ever kept of it."""

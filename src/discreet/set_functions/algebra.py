@@ -138,7 +138,7 @@ class Scaled(_Derived):
 
     def __init__(self, function: SetFunction, factor: float) -> None:
         self.function = function
-        self.factor = checks.positive_number("Scaled", "factor", factor)
+        self.factor = checks.positive_number("Scaled", "factor", factor, quoted=False)
         self.n = function.n
 
     def range(self) -> tuple[float, float]:

@@ -111,7 +111,7 @@ class SetFunction(ABC):
         return total.terms[0] if len(total.terms) == 1 else total
 
     def __mul__(self, factor: float) -> SetFunction:
-        number = checks.positive_number(self._name, "factor", factor)
+        number = checks.positive_number(self._name, "factor", factor, quoted=False)
         return self._scaled(number)
 
     __rmul__ = __mul__
@@ -178,12 +178,12 @@ class SetFunction(ABC):
             raise InvalidArgument(f"{kind!r} describes no {cls.__name__}.")
         try:
             return family._from_fields(fields)
-        except (TypeError, KeyError, AttributeError) as error:
-            if isinstance(error, InvalidType | UnknownName):
-                raise
+        except (InvalidType, UnknownName):
+            raise
+        except (TypeError, KeyError, AttributeError):  # without the cause, which may quote a private number
             raise InvalidArgument(
                 f"The description of {kind} does not fit. It has the fields {sorted(fields)}."
-            ) from error
+            ) from None
 
     @abstractmethod
     def _fields(self) -> dict[str, Any]:

@@ -82,12 +82,10 @@ class ConcaveOfModular(SetFunction):
     def __init__(
         self, weights: npt.ArrayLike, shape: str | Sequence[Any] = "sqrt", factor: float = 1.0
     ) -> None:
-        self.weights: FloatArray = frozen(checks.finite_vector("ConcaveOfModular", "weights", weights))
-        if self.weights.min(initial=0.0) < 0:
-            raise InvalidArgument(
-                f"The 'weights' of ConcaveOfModular must be nonnegative. Got {self.weights.min()} instead."
-            )
-        self.factor = checks.positive_number("ConcaveOfModular", "factor", factor)
+        owner = "ConcaveOfModular"
+        given = checks.nonnegative(owner, "weights", checks.finite_vector(owner, "weights", weights))
+        self.weights: FloatArray = frozen(given)
+        self.factor = checks.positive_number(owner, "factor", factor, quoted=False)
         self.n = self.weights.size
         self._most = float(self.weights.sum())
         self.shape, self._g = _concave_shape(shape, self._most)
@@ -127,12 +125,12 @@ def _concave_shape(
     if kind == "log1p" and not parameters:
         return ("log1p",), np.log1p
     if kind == "power" and len(parameters) == 1:
-        exponent = checks.positive_number("ConcaveOfModular", "shape", parameters[0])
+        exponent = checks.positive_number("ConcaveOfModular", "shape", parameters[0], quoted=False)
         if exponent > 1:
-            raise checks.complaint("ConcaveOfModular", "shape", "a power of at most 1", exponent)
+            raise checks.complaint("ConcaveOfModular", "shape", "a power of at most 1")
         return ("power", exponent), lambda y: np.power(y, exponent)
     if kind == "truncate" and len(parameters) == 1:
-        cap = checks.finite_number("ConcaveOfModular", "shape", parameters[0])
+        cap = checks.finite_number("ConcaveOfModular", "shape", parameters[0], quoted=False)
         return ("truncate", cap), lambda y: np.minimum(y, cap)
     if kind == "piecewise" and len(parameters) == 2:
         knots = checks.finite_vector("ConcaveOfModular", "shape (knots)", parameters[0])
@@ -141,7 +139,7 @@ def _concave_shape(
         covered = knots.size > 0 and knots[0] <= 0 and knots[-1] >= most * (1 - CONCAVITY_SLACK)
         if not covered or np.any(np.diff(knots) <= 0):
             raise InvalidArgument(
-                f"The knots of a piecewise shape must increase and cover [0, {most}]. Got {knots.tolist()}."
+                "The knots of a piecewise shape must increase and cover [0, sum of weights]."
             )
         _require_concave("ConcaveOfModular", knots, values)
         return (
@@ -152,17 +150,11 @@ def _concave_shape(
         "ConcaveOfModular",
         "shape",
         "'sqrt', 'log1p', ('power', p), ('truncate', c) or ('piecewise', knots, values)",
-        shape,
     )
 
 
 def _require_concave(owner: str, knots: FloatArray, values: FloatArray) -> None:
     slopes = np.diff(values) / np.diff(knots)
     slack = CONCAVITY_SLACK * (1.0 + float(np.abs(values).max(initial=0.0)))
-    rising = np.flatnonzero(np.diff(slopes) > slack)
-    if rising.size:
-        where = int(rising[0]) + 1
-        raise InvalidArgument(
-            f"The values of {owner} must be concave. The slope rises at position {where}, "
-            f"from {slopes[where - 1]} to {slopes[where]}."
-        )
+    if np.any(np.diff(slopes) > slack):
+        raise InvalidArgument(f"The values of {owner} must be concave. Somewhere their slope rises.")

@@ -80,12 +80,8 @@ class Cut(SetFunction):
     ) -> None:
         self.n = n
         starts, ends = np.asarray(tails, dtype=np.int64), np.asarray(heads, dtype=np.int64)
-        values = checks.finite_vector("Cut", "weights", weights)
-        if values.min(initial=0.0) < 0:
-            raise InvalidArgument(
-                f"The 'weights' of Cut must be nonnegative. Got {values.min()} instead."
-                " (With negative weights the cut is not submodular.)"
-            )
+        # With negative weights the cut would not be submodular.
+        values = checks.nonnegative("Cut", "weights", checks.finite_vector("Cut", "weights", weights))
         proper = (starts != ends) & (values > 0)
         codes, place = np.unique(starts[proper] * n + ends[proper], return_inverse=True)
         self._tails, self._heads = codes // max(n, 1), codes % max(n, 1)

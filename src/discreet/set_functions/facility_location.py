@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, all_whole, frozen
 from discreet.set_functions.cut_network import CutNetwork
 
@@ -27,11 +26,8 @@ class FacilityLocation(SetFunction):
     """
 
     def __init__(self, benefits: npt.ArrayLike) -> None:
-        self.benefits: FloatArray = frozen(checks.finite_matrix("FacilityLocation", "benefits", benefits))
-        if self.benefits.min(initial=0.0) < 0:
-            raise InvalidArgument(
-                f"The 'benefits' of FacilityLocation must be nonnegative. Got {self.benefits.min()} instead."
-            )
+        given = checks.finite_matrix("FacilityLocation", "benefits", benefits)
+        self.benefits: FloatArray = frozen(checks.nonnegative("FacilityLocation", "benefits", given))
         self.n = self.benefits.shape[1]
 
     def range(self) -> tuple[float, float]:

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range
 from discreet.set_functions.cut_network import CutNetwork
 
@@ -47,10 +46,7 @@ class _WeightedGroups(SetFunction):
         rows = [np.unique(checks.index_array(self._name, "groups", group, self.n)) for group in groups]
         given = np.ones(len(rows)) if weights is None else weights
         values = checks.finite_vector(self._name, self._weights_name, given, len(rows))
-        if values.min(initial=0.0) < 0:
-            raise InvalidArgument(
-                f"The '{self._weights_name}' of {self._name} must be nonnegative. Got {values.min()} instead."
-            )
+        checks.nonnegative(self._name, self._weights_name, values)
         self._take(rows, values.tolist())
         prices = np.zeros(self.n) if modular is None else modular
         self._modular: FloatArray = frozen(checks.finite_vector(self._name, "costs", prices, self.n))

@@ -29,7 +29,7 @@ class Modular(SetFunction):
 
     def __init__(self, weights: npt.ArrayLike, constant: float = 0.0) -> None:
         self.weights: FloatArray = frozen(checks.finite_vector("Modular", "weights", weights))
-        self.constant = checks.finite_number("Modular", "constant", constant)
+        self.constant = checks.finite_number("Modular", "constant", constant, quoted=False)
         self.n = self.weights.size
 
     def range(self) -> tuple[float, float]:

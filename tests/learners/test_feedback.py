@@ -1,0 +1,200 @@
+"""What is told: in the right order, to the right learner, and quietly where it is private."""
+
+import math
+import re
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from discreet import BanditLearner, FullInformationLearner, load
+from discreet.errors import AlreadyTold, InvalidArgument, InvalidType, UnknownDecision
+from discreet.randomizers import Bit, OneBit
+from discreet.set_functions import Cut, Modular, SetFunction
+from every_learner import LEARNERS, is_bandit, some_functions, state_of
+
+BANDITS = [name for name in LEARNERS if is_bandit(LEARNERS[name](1))]
+
+
+# Swapped arguments, and decisions of others
+
+
+@pytest.mark.parametrize("name", BANDITS)
+def test_a_decision_in_place_of_the_cost_is_refused(name):
+    """Whatever is in the place of the decision: an open id, a cost, a float. Nothing is quoted or changed."""
+    learner = LEARNERS[name](1)
+    decisions = learner.ask(count=9)
+    before = state_of(learner)
+    for first in (7, 17, 0.7319, decisions[1]):
+        with pytest.raises(TypeError) as refused:
+            learner.tell(first, decisions[0])
+        assert not re.search(r"\d", str(refused.value))
+        with pytest.raises(InvalidType):
+            learner.tell_many([(decisions[2], 0.1), (first, decisions[0])])
+    assert state_of(learner) == before
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_decision_of_another_learner_is_refused(name, tmp_path):
+    """Also of one that is made alike; a learner that was loaded takes those of the one that was saved."""
+    learner, twin = LEARNERS[name](1), LEARNERS[name](1)
+    decision, other = learner.ask(), twin.ask()
+    told = 0.5 if is_bandit(learner) else some_functions()[0]
+    assert decision == other
+    with pytest.raises(UnknownDecision, match="another learner"):
+        twin.tell(decision, told)
+    learner.save(tmp_path / "learner")
+    loaded = load(tmp_path / "learner")
+    with pytest.raises(UnknownDecision, match="another learner"):
+        loaded.tell(other, told)
+    loaded.tell(decision, told)
+    assert (loaded.rounds, twin.rounds) == (1, 0)
+
+
+def test_messages_about_decisions_quote_no_number():
+    """An id that is refused may be the cost, given in the wrong place: 17 was, and 3 is closed."""
+    learner = BanditLearner(3, 1.0, (0, 1), expire_after=2)
+    decisions = learner.ask(count=2)
+    learner.tell(decisions[0], 0.5)
+    learner.tell_many([(decisions[1], 0.5)])
+    for wrong, error in ((17, UnknownDecision), (-3, UnknownDecision), (2, AlreadyTold)):
+        with pytest.raises(error) as refused:
+            learner.tell(wrong, 0.5)
+        assert not re.search(r"\d", str(refused.value))
+
+
+# Numbers of any kind
+
+
+class Hostile(float):
+    """A number that cannot be converted."""
+
+    def __float__(self):
+        raise RuntimeError("0.7319")
+
+
+class Warning_(float):
+    """A number whose conversion warns."""
+
+    def __float__(self):
+        warnings.warn("0.7319", stacklevel=1)
+        return 0.7319
+
+
+@pytest.mark.parametrize("value", [Hostile(0.7319), Warning_(0.7319), 10**400, np.float32(0.5), True])
+def test_no_number_gets_through_with_an_error_or_a_warning(value):
+    """Subclasses of float run somebody's code: what it raises or warns of is not passed on."""
+    learner = BanditLearner(3, 1.0, (0, 1))
+    learner.tell(learner.ask(), value)
+    learner.tell_many([(learner.ask(), value)])
+    OneBit(1.0, (0, 1)).release(value)
+    assert learner.rounds == 2
+
+
+# Functions that are made from private numbers
+
+
+def full(**options):
+    return FullInformationLearner(2, 1.0, (-1, 1), method="tree", horizon=100, seed=5, **options)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_descriptions_and_factories_are_told_like_functions(maximize):
+    """All give the same state, digit for digit."""
+    function = Cut([[0, 0.25], [0.5, 0]])
+    learners = [full(maximize=maximize) for _ in range(4)]
+    whole, described, made, made_description = learners
+    whole.tell(whole.ask(), function)
+    described.tell(described.ask(), function.to_dict())
+    made.tell(made.ask(), factory=lambda: function)
+    made_description.tell(made_description.ask(), factory=function.to_dict)
+    assert len({str(state_of(learner)) for learner in learners}) == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"factory": lambda: Cut([[0, -0.25], [0.5, 0]])},
+        {"factory": lambda: 1 / 0},
+        {"factory": lambda: Modular([0.1, 0.2, 0.3])},
+        {"factory": lambda: warnings.warn("0.25", stacklevel=1)},
+        {"factory": lambda: lambda chosen: 1 / 0},
+        {"function": {"kind": "Cut", "weights": [[0, -0.25], [0.5, 0]]}},
+        {"function": {"kind": "Modular", "weights": [0.5, "x"]}},
+        {"function": {"kind": "Iwata", "n": 10**12}},
+        {"function": {}},
+    ],
+)
+def test_what_cannot_be_made_counts_as_a_constant(told):
+    """Nothing is raised or warned of, and the state is that after a constant function."""
+    learner, constant = full(), full()
+    learner.tell(learner.ask(), **told)
+    constant.tell(constant.ask(), Modular([0.0, 0.0]))
+    assert state_of(learner) == state_of(constant)
+    assert learner.rounds == 1
+
+
+def test_a_function_or_a_factory():
+    """Not both, and not neither; what a Python function raises is the caller's own."""
+    learner = full()
+    for wrong in ({}, {"function": Modular([0, 0]), "factory": dict}):
+        with pytest.raises(TypeError, match="'function' or a 'factory'"):
+            learner.tell(learner.ask(), **wrong)
+    with pytest.raises(ZeroDivisionError):
+        learner.tell(1, lambda chosen: 1 / 0)
+    learner.tell_many([(1, Modular([0, 0]).to_dict()), (2, SetFunction.from_dict(Modular([0, 0]).to_dict()))])
+    assert learner.rounds == 2
+
+
+# Bits
+
+
+@pytest.mark.parametrize("people", [1, 5])
+@pytest.mark.parametrize("maximize", [False, True])
+def test_the_randomizer_of_a_learner_makes_its_bits(people, maximize):
+    """The share of epsilon that a round has, exactly, and the range as it was declared."""
+    learner = BanditLearner(3, 1.5, (1, 4), rounds_per_person=people, maximize=maximize)
+    randomizer = learner.randomizer()
+    assert randomizer.epsilon == Fraction(3, 2) / people
+    assert (randomizer.grid.low, randomizer.grid.high) == (1.0, 4.0)
+    assert (randomizer.slope, randomizer.guarantee.private) == (learner._core.kind.slope, True)
+    bit = randomizer.release(2.5)
+    assert isinstance(bit, Bit)
+    learner.tell(learner.ask(), released=bit)
+    assert learner.rounds == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [OneBit(1.0, (0, 1)), OneBit(0.1, (0, 1)), OneBit(0.2, (0, 2)), OneBit(0.2, (0, 1), units=100)],
+)
+def test_a_bit_that_was_made_otherwise_is_refused(other):
+    """Another epsilon, range or grid: the loss or the estimate would be wrong. The decision stays open."""
+    learner = BanditLearner(3, 1.0, (0, 1), rounds_per_person=5)
+    decision = learner.ask()
+    with pytest.raises(InvalidArgument, match=r"another randomizer than OneBit\(epsilon=0.2"):
+        learner.tell(decision, released=other.release(0.3))
+    assert (learner.pending, learner.rounds) == (1, 0)
+    learner.tell(decision, released=learner.randomizer().release(0.3))
+
+
+def test_only_local_learners_have_a_randomizer():
+    """The others are told costs."""
+    with pytest.raises(InvalidArgument, match="Only a local"):
+        BanditLearner(3, 1.0, (0, 1), mode="central").randomizer()
+
+
+def test_a_wrong_epsilon_multiplies_the_loss():
+    """Why: a bit of OneBit(1.0) in each of five rounds loses 5, one of the learner's own 1 in all."""
+    learner = BanditLearner(3, 1.0, (0, 1), rounds_per_person=5)
+
+    def loss(randomizer):
+        ones = [
+            float(randomizer.probability_of_one(units))
+            for units in (-randomizer.grid.units, randomizer.grid.units)
+        ]
+        return 5 * math.log(ones[1] / ones[0])
+
+    assert loss(OneBit(1.0, (0, 1))) == pytest.approx(5.0, rel=1e-9)
+    assert loss(learner.randomizer()) == pytest.approx(1.0, rel=1e-9)
