@@ -26,7 +26,10 @@ SHOWN_BY = {
     "Epsilon is too small for the number of rounds": (
         f"{HERE}::test_plan_warns_of_an_epsilon_that_is_too_small",
     ),
-    "Costs are not submodular": (f"{HERE}::test_costs_that_are_not_submodular_have_a_witness",),
+    "Costs are not submodular": (
+        f"{HERE}::test_costs_that_are_not_submodular_have_a_witness",
+        f"{HERE}::test_with_substitutes_a_learner_may_settle_on_a_worse_set",
+    ),
     "Telling twice, late, or out of order": (
         f"{HERE}::test_telling_twice_or_too_late",
         f"{HERE}::test_out_of_order_is_fine",
@@ -122,6 +125,19 @@ def test_costs_that_are_not_submodular_have_a_witness() -> None:
     answer = is_submodular(FromCallable(lambda chosen: float(chosen == {0, 1}), 2))
     assert not answer
     assert answer.witness is not None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_substitutes_a_learner_may_settle_on_a_worse_set(seed: int) -> None:
+    """From a start in favour of item 0; with complements, from a start at neither, it finds the best set."""
+    substitutes = FromCallable(lambda chosen: [[0.0, -0.5], [-1.5, 0.0]][1 in chosen][0 in chosen], 2)
+    complements = FromCallable(lambda chosen: [[0.0, 0.5], [0.5, -1.5]][1 in chosen][0 in chosen], 2)
+    for cost, start, settled in ((substitutes, [0.6, 0.4], {0}), (complements, [0.4, 0.2], {0, 1})):
+        learner = discreet.FullInformationLearner(2, epsilon=1.0, cost_range=(-2, 1), start=start, seed=seed)
+        for _ in range(2000):
+            learner.tell(learner.ask(), cost)
+        assert set(np.flatnonzero(learner.point.round())) == settled
+        assert bool(is_submodular(cost)) == (discreet.minimize(cost).set == settled)
 
 
 def test_telling_twice_or_too_late() -> None:

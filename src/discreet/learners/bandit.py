@@ -56,7 +56,7 @@ class BanditLearner(BanditFeedback[Item]):
             noise; less regret, the more so the smaller epsilon, but exact sums are kept while a block is
             open.
         block: Rounds in a block, in central mode; about 5.7 / epsilon by default.
-        maximize: Whether a large number is good.
+        maximize: Whether large values are good. Regret bounds need supermodular rewards: complements.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
         start: The first point: n levels in [0, 1], or a set of items.
         exploration: Multiplies the exploration of least regret bound.

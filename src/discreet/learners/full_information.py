@@ -49,7 +49,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         gradient_bound: A smaller bound on the sum of an item-by-item gradient's absolute entries than the
             proved 4M (M is half the width of the range), declared beforehand. Noise falls in proportion.
             Gradients that exceed it are scaled down: private still, but the regret bound is lost.
-        maximize: Whether large values are good; rewards are to be supermodular.
+        maximize: Whether large values are good. Regret bounds need supermodular rewards: complements.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
         start: The first point: n levels in [0, 1], or a set of items.
         step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or

@@ -43,7 +43,9 @@ class SubmodularityCheck:
 def is_submodular(
     f: SetFunction, *, tolerance: float = 1e-9, trials: int = 1000, seed: int = 0
 ) -> SubmodularityCheck:
-    """Check f(A + i) - f(A) >= f(B + i) - f(B) for A within B.
+    """Check f(A + i) - f(A) >= f(B + i) - f(B) for A within B: an item adds less the more is there already.
+
+    Costs of complements pass; those of substitutes, whose rewards have diminishing returns, do not.
 
     Args:
         f: The function.
