@@ -1,12 +1,15 @@
 """Settings shared by all tests."""
 
+import os
 import pathlib
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from benchmarks import chromium
 from postgres_server import Server, running
 
 # No deadline: the first call of a kernel compiles it. Derandomised: a red run can be repeated as it was;
@@ -21,6 +24,29 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # These hold fixtures; as modules with doctests they would be taken for one another.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
+
+
+def missing(reason: str) -> None:
+    if os.environ.get("DISCREET_REQUIRE_CHROMIUM") == "1":
+        pytest.fail(f"Chromium is required here, but {reason}.")
+    pytest.skip(f"No Chromium can be had: {reason}.")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One browser for a module: while it runs, no other event loop can."""
+    found = chromium.program()
+    if found is None:
+        missing("neither chromium nor google-chrome is installed")
+    try:
+        from playwright.sync_api import expect, sync_playwright
+    except ModuleNotFoundError:
+        missing("playwright is not installed")
+    expect.set_options(timeout=15_000)  # an update comes every two seconds, and machines are shared
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=found, args=list(chromium.FLAGS))
+        yield running
+        running.close()
 
 
 @pytest.fixture(scope="session")

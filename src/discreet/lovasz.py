@@ -193,7 +193,7 @@ def chain_weights(x: FloatArray, order: IntArray) -> FloatArray:
 
 @lean_kernel
 def chain_gains(values: FloatArray, order: IntArray, gains: FloatArray) -> None:
-    """Write each item's gain f(B_i) - f(B_{i-1}) into `gains`, from the n+1 chain values.
+    """Write what each item adds to the prefix before it into `gains`, from the n+1 chain values.
 
     Examples:
         >>> gains = np.empty(2)

@@ -1,0 +1,104 @@
+"""The built site in a real browser: formulas are typeset, and nothing is asked of other hosts."""
+
+import contextlib
+import functools
+import http.server
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import threading
+import urllib.parse
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from code_blocks import ROOT
+
+DOCS = ROOT / "docs"
+_CODE = re.compile(r"^```.*?^```|`[^`\n]+`", flags=re.DOTALL | re.MULTILINE)
+_FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", flags=re.DOTALL)
+#: A dollar sign, a command or a brace of TeX, outside of code.
+_RAW = re.compile(r".{0,20}(?:\$|\\[A-Za-z()\[\]{|,]|[_^]\{).{0,20}")
+_HIDE = ".katex-mathml, pre, code { display: none !important }"  # what screen readers read, and code
+
+
+def formulas_of(page: pathlib.Path) -> list[str]:
+    """The TeX of all formulas of a page of Markdown, in order."""
+    found = _FORMULA.findall(_CODE.sub("", page.read_text()))
+    return [" ".join((display or inline).split()) for display, inline in found]
+
+
+def typeset(tab: Any) -> list[str]:
+    """The TeX of all formulas that became elements of mathematics."""
+    texts = tab.locator("math annotation").all_text_contents()
+    return [" ".join(text.split()) for text in texts]
+
+
+def raw(tab: Any) -> list[str]:
+    """Places where the visible text of a page still shows TeX, or that it could not be read."""
+    tab.add_style_tag(content=_HIDE)
+    return _RAW.findall(tab.locator("body").inner_text()) + tab.locator(".katex-error").all_text_contents()
+
+
+@contextlib.contextmanager
+def served(folder: pathlib.Path) -> Iterator[str]:
+    """The address of a server of these files."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def built(folder: pathlib.Path) -> pathlib.Path:
+    """The site, as `make docs` builds it."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, check=True)
+    return folder
+
+
+def test_every_page_shows_its_formulas(browser: Any, tmp_path: pathlib.Path) -> None:
+    """All that Markdown has, to the letter, and no raw TeX; no request fails or goes elsewhere."""
+    site = built(tmp_path / "site")
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    asked: list[str] = []
+    complaints: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    with served(site) as address:
+        for page in sorted(DOCS.rglob("*.md")):
+            place = page.relative_to(DOCS).with_suffix("").as_posix()
+            tab.goto(f"{address}/{'' if place == 'index' else f'{place}/'}")
+            tab.evaluate("document.fonts.ready")
+            assert typeset(tab) == formulas_of(page), place
+            assert raw(tab) == [], place
+            assert tab.evaluate("document.documentElement.scrollWidth") <= 1280, place
+    tab.close()
+    assert complaints == []
+    assert {urllib.parse.urlsplit(url).netloc for url in asked if not url.startswith("data:")} == {
+        urllib.parse.urlsplit(address).netloc
+    }
+    assert any(url.endswith("/katex/fonts/KaTeX_Math-Italic.woff2") for url in asked)
+    assert len(formulas_of(DOCS / "guarantees.md")) > 500
+
+
+@pytest.mark.parametrize(
+    "text", ["for $x_t$ items", r"\(x\)", r"at most \varepsilon", "x_{t+1}", '<i class="katex-error">x</i>']
+)
+def test_raw_tex_is_noticed(browser: Any, text: str) -> None:
+    """In text, not in code, and not in what is there for screen readers only."""
+    tab = browser.new_page()
+    tab.set_content(f"<p>{text}</p>")
+    assert len(raw(tab)) == 1
+    tab.set_content(f'<pre>{text}</pre><p>n^1.5 <span class="katex-mathml">$x_{{t}}$</span></p>')
+    assert raw(tab) == ([] if "katex-error" not in text else ["x"])
+    tab.close()
