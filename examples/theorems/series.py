@@ -32,7 +32,7 @@ RATES: dict[str, tuple[float | None, float | None, float | None]] = {
     "paper-bandit-published": (3 / 4, 3 / 2, None),
     "bandit-without-noise": (2 / 3, 1.0, 0.0),
     "full": (1 / 2, 3 / 4, -1 / 2),
-    "paper-full": (1 / 2, 3 / 4, -1 / 2),
+    "paper-full": (1 / 2, 1.0, -1 / 2),
     "paper-full-published": (1 / 2, 3 / 2, -1.0),
     "full-without-noise": (1 / 2, 1 / 2, 0.0),
     "hazan-kale": (1 / 2, 1 / 2, 0.0),

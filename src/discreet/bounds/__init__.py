@@ -2,7 +2,8 @@
 
 Notation as in the paper: n items, T rounds, costs in [-M, M], privacy loss epsilon, strong
 convexity H, exploration gamma. Every function returns a bound on the expected regret over T
-rounds against the best fixed set, or the parameter that makes a bound least.
+rounds against the best fixed set, or the parameter that makes a bound least. The paper is the preprint
+(arXiv:1807.02290); `docs/theorems.md` has the rates that its refereed version claims beside these.
 
 Examples:
     >>> hazan_kale(n=9, T=100, M=1.0)  # without privacy: 4 M sqrt(n T)

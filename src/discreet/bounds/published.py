@@ -1,4 +1,4 @@
-"""The bounds as the paper states or derives them, constants included, errors included.
+"""The bounds as the paper (the preprint) states or derives them, constants included, errors included.
 
 Where a display has no constant, the one of the lemma behind it is used. What is wrong in them is
 written beside each and shown in `docs/errata.md`; the true versions are in `bounds.corrected`.

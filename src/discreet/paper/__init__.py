@@ -1,5 +1,8 @@
 """The algorithms of Rivera Cardoso and Cummings, "Differentially Private Online Submodular Optimization".
 
+That is their preprint (arXiv:1807.02290, 2018). The refereed version, "Differentially Private Online
+Submodular Minimization" (AISTATS 2019, PMLR 89), claims other rates and is not implemented.
+
 Each exists in two calibrations. ``"corrected"`` (the default) is private: the noise is made for the
 true distance between neighbouring histories, bounds are enforced, and parameters are what the
 proofs need. ``"published"`` runs what is printed, and its guarantee says which claim is false and
