@@ -48,15 +48,24 @@ class FlakyProxy:
 
     async def _main(self) -> None:
         self._end: asyncio.Future[None] = self._loop.create_future()
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._serving: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        server = await asyncio.start_server(self._accepted, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         self._ready.set()
         await self._end
+        # A connection that asyncio is just accepting would be left open if its task were cancelled, or the
+        # server closed before that: only when there are no more is it closed.
+        while others := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in self._serving:
+                task.cancel()
+            await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
         server.close()
-        others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        for writer in self._serving.values():  # a task that was cancelled before it began has closed nothing
+            writer.transport.abort()
+        await asyncio.sleep(0)
+
+    def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._serving[self._loop.create_task(self._serve(reader, writer))] = writer
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
