@@ -1,4 +1,4 @@
-"""Sums, multiples, shifts, restrictions, contractions, complements: values, structure and size."""
+"""Sums, multiples, shifts, negations, restrictions, contractions, complements: values, structure and size."""
 
 import json
 
@@ -17,6 +17,7 @@ from discreet.set_functions import (
     FromCallable,
     Iwata,
     Modular,
+    Negated,
     SetFunction,
     Sum,
 )
@@ -61,6 +62,39 @@ def test_scaling_and_shifting(name: str, seed: int, factor: float, amount: float
     lo, hi = g.range()
     assert lo - 1e-6 <= table_of(g).min()
     assert table_of(g).max() <= hi + 1e-6
+
+
+@given(names, names, seeds)
+def test_negation(first: str, second: str, seed: int) -> None:
+    """(-f)(S) = -f(S) on sets, along chains and in the range; twice it is f again, also in sums."""
+    (f, _), (g, _) = make(first, seed), make(second, seed + 1)
+    for whole in (f, f + g, 2.5 * f):
+        negated, values = -whole, table_of(whole)
+        np.testing.assert_array_equal(table_of(negated), -values)
+        np.testing.assert_array_equal(
+            [negated(s) for s in families.subsets(N)], [-whole(s) for s in families.subsets(N)]
+        )
+        order = np.random.default_rng(seed).permutation(N)
+        np.testing.assert_array_equal(negated.chain_values(order), -whole.chain_values(order))
+        assert negated.range() == tuple(-end for end in reversed(whole.range()))
+        assert negated.integer_valued == whole.integer_valued
+        assert (-negated).known_submodular == whole.known_submodular
+        np.testing.assert_array_equal(table_of(-negated), values)
+    np.testing.assert_allclose(table_of(-(2.5 * -f) + -(-f + -g)), 3.5 * table_of(f) + table_of(g), atol=1e-9)
+    if FromCallable not in (type(f), type(g)):
+        again = SetFunction.from_dict(json.loads(json.dumps((-(f + g)).to_dict())))
+        np.testing.assert_array_equal(table_of(again), table_of(-(f + g)))
+
+
+def test_negations_add_up_to_one() -> None:
+    """A long sum of rewards stays small, and with the other sign has the structure that minimisers use."""
+    rewards = [-Cut(np.triu(np.full((3, 3), 0.5 * k), 1)) for k in range(100)]
+    total = Sum([*rewards, Modular([1.0, 2.0, 3.0])])
+    assert [type(term) for term in total.terms] == [Negated, Modular]
+    assert not total.known_submodular
+    assert (-total).known_submodular
+    assert (-total).cut_network() is not None
+    assert type(-Modular([1.0])) is Modular
 
 
 @given(names, seeds, st.sets(st.integers(0, N - 1)))

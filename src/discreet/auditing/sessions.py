@@ -16,7 +16,7 @@ from discreet.auditing.attack import seed_sequence
 from discreet.checks import FloatArray
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import Seed
-from discreet.set_functions import SetFunction, Table
+from discreet.set_functions import SetFunction
 
 
 class Sessions:
@@ -90,7 +90,7 @@ class Sessions:
         sign = getattr(learner, "_sign", 1.0)
         if self._bandit:
             return sign * function(chosen)
-        return function if sign > 0 else Table(-function.table().values)
+        return function if sign > 0 else -function
 
 
 class _Text:

@@ -1,7 +1,7 @@
 """Set functions: what is being minimised.
 
 Every function gives its value on a set, its values along a chain in one pass, a certified
-range, and a JSON description. They add up (`f + g`), scale (`2 * f`), `shift`, `restrict`,
+range, and a JSON description. They add up (`f + g`), scale (`2 * f`), negate (`-f`), `shift`, `restrict`,
 `contract` and `complement`.
 
 Examples:
@@ -10,7 +10,7 @@ Examples:
     (-1.0, array([ 0.,  2., -2.]))
 """
 
-from discreet.set_functions.algebra import Complement, Contraction, Restriction, Scaled, Sum
+from discreet.set_functions.algebra import Complement, Contraction, Negated, Restriction, Scaled, Sum
 from discreet.set_functions.base import SetFunction
 from discreet.set_functions.concave import ConcaveOfCardinality, ConcaveOfModular
 from discreet.set_functions.cut import Cut
@@ -40,6 +40,7 @@ __all__ = [
     "LogDeterminant",
     "MatroidRank",
     "Modular",
+    "Negated",
     "Restriction",
     "Scaled",
     "SetFunction",

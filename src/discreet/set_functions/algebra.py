@@ -1,8 +1,8 @@
-"""Set functions made from others: sums, multiples, restrictions, contractions, complements."""
+"""Set functions made from others: sums, multiples, negations, restrictions, contractions, complements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -85,6 +85,9 @@ class Sum(SetFunction):
 
     def _scaled(self, factor: float) -> Sum:
         return Sum(term._scaled(factor) for term in self.terms)
+
+    def _negated(self) -> Sum:
+        return Sum(term._negated() for term in self.terms)
 
     def _fields(self) -> dict[str, Any]:
         return {"functions": [term.to_dict() for term in self.terms]}
@@ -169,6 +172,52 @@ class Scaled(_Derived):
     def cut_network(self) -> CutNetwork | None:
         network = self.function.cut_network()
         return None if network is None else network.scaled(self.factor)
+
+
+class Negated(_Derived):
+    """S -> -f(S), for rewards: supermodular where f is submodular. Written `-f`.
+
+    Examples:
+        >>> from discreet.set_functions import Bundles
+        >>> reward = -Bundles(2, [[0, 1]], values=[3], costs=[1, 1])  # both are worth 3, and each costs 1
+        >>> reward([0]), reward([0, 1]), type(-reward).__name__
+        (-1.0, 1.0, 'Bundles')
+    """
+
+    def __init__(self, function: SetFunction) -> None:
+        self.function = function
+        self.n = function.n
+
+    def range(self) -> tuple[float, float]:
+        """The ends with the other sign."""
+        lo, hi = self.function.range()
+        return -hi, -lo
+
+    @property
+    def known_submodular(self) -> bool:
+        return False
+
+    def _value(self, mask: BoolArray) -> float:
+        return -self.function._value(mask)
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return -self.function._chain(order)
+
+    def _all_values(self) -> FloatArray:
+        return -self.function._all_values()
+
+    def _scaled(self, factor: float) -> SetFunction:
+        return Negated(self.function._scaled(factor))
+
+    def _negated(self) -> SetFunction:
+        return self.function
+
+    @classmethod
+    def _merged(cls, functions: Sequence[Self]) -> Self:
+        return cls(Sum(each.function for each in functions))
+
+    def _fields(self) -> dict[str, Any]:
+        return {"function": self.function.to_dict()}
 
 
 class Restriction(_Derived):

@@ -116,6 +116,9 @@ class SetFunction(ABC):
 
     __rmul__ = __mul__
 
+    def __neg__(self) -> SetFunction:
+        return self._negated()
+
     def shift(self, amount: float) -> SetFunction:
         """S -> f(S) + amount."""
         from discreet.set_functions.modular import Modular
@@ -145,6 +148,12 @@ class SetFunction(ABC):
         from discreet.set_functions.algebra import Scaled
 
         return Scaled(self, factor)
+
+    def _negated(self) -> SetFunction:
+        """-f; a family that is closed under negation returns one of its own."""
+        from discreet.set_functions.algebra import Negated
+
+        return Negated(self)
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self | None:

@@ -52,6 +52,9 @@ class Modular(SetFunction):
     def _scaled(self, factor: float) -> Modular:
         return Modular(self.weights * factor, self.constant * factor)
 
+    def _negated(self) -> Modular:
+        return Modular(-self.weights, -self.constant)
+
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
         weights = np.sum([f.weights for f in functions], axis=0)

@@ -63,6 +63,9 @@ class Table(SetFunction):
     def _scaled(self, factor: float) -> Table:
         return Table(self.values * factor)
 
+    def _negated(self) -> Table:
+        return Table(-self.values)
+
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
         return cls(np.sum([f.values for f in functions], axis=0))
