@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
+import re
 
 import numpy as np
 import pytest
 from report_material import MARKS, OPEN, check_page, frame, references, sweep_rows, trace
 
 from discreet import BanditLearner, DiscreetError, baselines, environments, simulate
+from discreet.environments import Pool
 from discreet.privacy.guarantee import Guarantee
 from discreet.report import write_report
+from discreet.set_functions import Bundles
 from discreet.simulation import Trace
 
 
@@ -235,3 +238,40 @@ def test_a_report_needs_a_trace(tmp_path: pathlib.Path) -> None:
     with pytest.raises(DiscreetError, match="'traces' of write_report must be at least one"):
         write_report(tmp_path / "report.html", title="", traces=[])
     assert not list(tmp_path.iterdir())
+
+
+def test_rewards_are_called_rewards(tmp_path: pathlib.Path) -> None:
+    """From simulate to a page that never speaks of costs, with the sets that earn most."""
+    items = ("tea", "milk", "sugar")
+    reward = -Bundles(3, [[0], [0, 1]], values=[0.2, 0.5], costs=[0.1, 0.1, 0.2])
+    learners = (
+        BanditLearner(items, 4.0, (-1, 1), maximize=True),
+        BanditLearner(items, 8.0, (-1, 1), maximize=True),
+        baselines.RandomSet(items, maximize=True),
+    )
+    traces = [simulate(Pool([reward], 3000), learner, seeds=2) for learner in learners]
+    page = check_page(report(tmp_path, traces))
+    assert not re.search(r"\bcosts?\b", page.text + page.figure_text, re.IGNORECASE)
+    for text in (
+        "rewards from −0.3 to 0.5",
+        "earned less than the best fixed set, chosen in hindsight, would have earned",
+        "Mean reward a round so far. Mean over the seeds with its 95% band; higher is better.",
+        "Final numbers in Pool; rewards, regret and bounds are per round.",
+        "Less regret than the random set",
+    ):
+        assert text in page.text
+    assert {"regret a round (reward)", "mean reward a round so far"} <= set(page.figure_text.splitlines())
+    assert [trace.best_sets.tolist() for trace in traces] == [[[1.0, 1.0, 0.0]] * 2] * 3
+    # Rewards and costs of one stream are no group: what is best in one is worst in the other.
+    costs = simulate(Pool([reward], 3000), baselines.RandomSet(items), seeds=2)
+    both = check_page(report(tmp_path, [*traces, costs])).text
+    assert re.findall(r"What happened in Pool #\d", both) == [f"What happened in Pool #{k}" for k in (1, 2)]
+    assert "paid more than the best fixed set" in both
+
+
+def test_regret_that_is_not_proved_is_said_to_be_open(tmp_path: pathlib.Path) -> None:
+    """An infinite bound is a gap."""
+    loose = trace(best_lower_bound=np.full((3, MARKS.size), -np.inf))
+    sentence = "The best fixed set is only known up to a gap"
+    assert sentence in check_page(report(tmp_path, [loose])).text
+    assert sentence not in check_page(report(tmp_path, [trace()])).text

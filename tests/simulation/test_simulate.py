@@ -13,7 +13,7 @@ from discreet import BanditLearner, DiscreetError, FullInformationLearner, envir
 from discreet.baselines import BestFixedSet, FixedSet, RandomSet
 from discreet.environments import AgainstThePoint, FunctionStream, cuts_with_prices
 from discreet.paper import SubmodPFTAL
-from discreet.set_functions import Modular
+from discreet.set_functions import Modular, Table
 from discreet.simulation import Run, play, regret, simulate
 from discreet.simulation.replicas import log_grid
 
@@ -110,6 +110,7 @@ def test_a_trace_as_a_frame_and_as_words() -> None:
     assert frame.shape == (3 * trace.checkpoints.size, 8)
     assert frame["regret"].to_numpy() == pytest.approx(trace.regret.ravel())
     assert "BanditLearner (local, epsilon=0.5) in modular" in str(trace)
+    assert repr(trace) == f"<Trace: {trace}>"  # which claims no privacy for what was seeded
     assert trace.bound is not None
     assert trace.bound[-1] == BanditLearner(N, 0.5, (-1, 1)).regret_bound(100)
     assert trace.guarantee.private
@@ -219,7 +220,33 @@ print(trace.interrupted, len(trace.seeds), flush=True)
 def test_a_range_that_does_not_fit_is_warned_of() -> None:
     """In a simulation nobody needs to be protected from knowing that costs were clipped."""
     environment = environments.modular(3)  # costs lie in [-1, 1]
-    for learner in (BanditLearner(3, 1.0, (0, 1)), BanditLearner(3, 1.0, (-2, 0.5), maximize=True)):
-        with pytest.warns(UserWarning, match=r"\[-1, 1\].*clipped"):
-            simulate(environment, learner, rounds=10, seeds=1)
+    with pytest.warns(UserWarning, match=r"Costs of modular may lie in \[-1, 1\].*clipped"):
+        simulate(environment, BanditLearner(3, 1.0, (0, 1)), rounds=10, seeds=1)
     simulate(environment, BanditLearner(3, 1.0, (-1, 2)), rounds=10, seeds=1)
+
+
+def test_python_functions_of_named_items_are_played() -> None:
+    """As they are told to a learner: a frozenset of its items; the same numbers as from their tables."""
+    items = ("tea", "milk", "jam")
+
+    def paired(chosen: frozenset[str]) -> float:
+        assert isinstance(chosen, frozenset)
+        assert chosen <= set(items)
+        return -0.5 if {"tea", "milk"} <= chosen else 0.1 * len(chosen)
+
+    def plain(chosen: frozenset[str]) -> float:
+        return 0.25 if "jam" in chosen else 0.0
+
+    functions = [paired, plain, Modular([0.0, 0.0, 0.5])] * 50
+    tables = [Table([0, 0.1, 0.1, -0.5, 0.1, 0.2, 0.2, -0.5]), Table([0] * 4 + [0.25] * 4), functions[2]] * 50
+    for learner in (BanditLearner(items, 1.0, (-1, 1)), FullInformationLearner(items, 1.0, (-1, 1))):
+        trace, expected = simulate(functions, learner, seeds=2), simulate(tables, learner, seeds=2)
+        np.testing.assert_array_equal(trace.cost, expected.cost)
+        np.testing.assert_array_equal(trace.final_points, expected.final_points)
+        assert trace.best[0, -1] == pytest.approx(-25.0)
+        assert trace.best_sets[0].tolist() == [1.0, 1.0, 0.0]
+        assert (trace.items, trace.cost_range) == (items, (-0.5, 0.5))
+    with pytest.raises(DiscreetError, match=r"more than 12 items .*FromCallable, with a 'value_range'"):
+        simulate([lambda chosen: 0.0], RandomSet(13))
+    with pytest.raises(TypeError, match=r"wrap Python code in discreet.set_functions.FromCallable"):
+        FunctionStream([len])  # it knows no items

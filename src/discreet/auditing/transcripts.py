@@ -93,7 +93,7 @@ def play_many(
         np.empty((runs, watched.size, n)),
         np.empty((runs, watched.size, release_size(core))),
     )
-    told = OneNumber(stream_of(functions)) if bandit else WholeFunction(stream_of(functions))
+    told = (OneNumber if bandit else WholeFunction)(stream_of(functions), 1.0)
     watch = np.zeros(len(functions), dtype=np.bool_)
     watch[watched] = True
     WordSource(seed).feed(

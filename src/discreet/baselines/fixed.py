@@ -53,6 +53,7 @@ class FixedSet(_IgnoresFeedback):
     Args:
         n: The number of items, or their names.
         subset: The set, as item numbers.
+        maximize: Whether its regret is that of rewards, as of the learners it is compared with.
 
     Examples:
         >>> sorted(FixedSet(4, [1, 3]).ask().subset)
@@ -60,11 +61,13 @@ class FixedSet(_IgnoresFeedback):
     """
 
     @keeps_arguments
-    def __init__(self, n: int | Iterable[Hashable], subset: Iterable[int] = ()) -> None:
+    def __init__(
+        self, n: int | Iterable[Hashable], subset: Iterable[int] = (), *, maximize: bool = False
+    ) -> None:
         items = named_items("FixedSet", n)
         mask = checks.subset_mask("FixedSet", "subset", subset, len(items))
         core = FixedCore(mask, mask.astype(np.float64), np.zeros(1, dtype=np.int64))
-        super().__init__(items, core, as_source(None, None), IGNORES_FEEDBACK)
+        super().__init__(items, core, as_source(None, None), IGNORES_FEEDBACK, maximize=maximize)
 
 
 class BestFixedSet(FixedSet):
@@ -94,6 +97,7 @@ class RandomSet(_IgnoresFeedback):
 
     Args:
         n: The number of items, or their names.
+        maximize: Whether its regret is that of rewards, as of the learners it is compared with.
         seed: Makes a run repeatable.
 
     Examples:
@@ -102,10 +106,13 @@ class RandomSet(_IgnoresFeedback):
     """
 
     @keeps_arguments
-    def __init__(self, n: int | Iterable[Hashable], *, seed: Seed | None = None) -> None:
+    def __init__(
+        self, n: int | Iterable[Hashable], *, maximize: bool = False, seed: Seed | None = None
+    ) -> None:
         items = named_items("RandomSet", n)
         core = RandomCore(np.full(len(items), 0.5), np.zeros(1, dtype=np.int64))
-        super().__init__(items, core, as_source(None, seed, owner="RandomSet"), IGNORES_FEEDBACK)
+        source = as_source(None, seed, owner="RandomSet")
+        super().__init__(items, core, source, IGNORES_FEEDBACK, maximize=maximize)
 
 
 @choose.register(FixedCore)

@@ -92,8 +92,8 @@ def regret_table(traces: list[Trace]) -> str:
             (len(head.seeds), "seed"),
         )
     )
-    title = f"{head.environment}, {size}; regret and cost a round"
-    header = ["learner", "regret", *(["±95%"] if several else []), "cost", "private"]
+    title = f"{head.environment}, {size}; regret and {head.kind} a round"
+    header = ["learner", "regret", *(["±95%"] if several else []), head.kind, "private"]
     return title + "\n" + table(header, rows)
 
 
@@ -108,7 +108,7 @@ def summary_of(trace: Trace) -> dict[str, Any]:
         "seeds": trace.seeds,
         "regret": trace.mean_regret[-1],
         "regret_interval": [low[-1], high[-1]],
-        "cost": trace.cost[:, -1].mean(),
+        trace.kind: trace.cost[:, -1].mean(),
         "best": trace.best[:, -1].mean(),
         "final_point": dict(zip(map(str, trace.items), trace.final_points.mean(axis=0), strict=True)),
         "private": trace.guarantee.private,

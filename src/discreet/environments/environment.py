@@ -25,6 +25,8 @@ class Environment:
         parameters: The arguments it was made with, for tables and reports.
         most_rounds: How many rounds a stream can have, where the data are limited.
         fixed: Whether the seed makes no difference, as with data in the order of time.
+        rewards: Whether its numbers are rewards, for learners with `maximize=True`; those of all named
+            environments are costs.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Environment:
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     most_rounds: int | None = None
     fixed: bool = False
+    rewards: bool = False
 
     @property
     def n(self) -> int:

@@ -108,7 +108,7 @@ class FunctionStream(Stream):
             if not isinstance(function, SetFunction):
                 raise InvalidType(
                     f"A FunctionStream is made of set functions. Got {type(function).__name__} in round "
-                    f"{len(taken) + 1}."
+                    f"{len(taken) + 1} (wrap Python code in discreet.set_functions.FromCallable)."
                 )
             if taken and function.n != taken[0].n:
                 raise InvalidArgument(

@@ -98,6 +98,11 @@ class Learner(Exclusive, Generic[Item]):
         return self._guarantee.void(self._not_private_because)
 
     @property
+    def maximize(self) -> bool:
+        """Whether it is told rewards, to be made large, and not costs."""
+        return self._sign < 0
+
+    @property
     def point(self) -> FloatArray:
         """The released inclusion level of each item, a number in [0, 1]."""
         levels: FloatArray = self._core.x.copy()
@@ -199,10 +204,6 @@ class Learner(Exclusive, Generic[Item]):
     @abstractmethod
     def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
         """The learning step for a value in the middle of the range, by the same mechanism as any other."""
-
-    @abstractmethod
-    def _tell_internal(self, decision: Decision, feedback: Any) -> None:
-        """Learn from costs even where the learner is told rewards: the streams of simulations have costs."""
 
     def _number_of(self, decision: Decision | int) -> int:
         """The id of a decision that is still to be told about.

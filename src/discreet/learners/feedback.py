@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,17 @@ from discreet.set_functions.descriptions import affordable
 
 #: What a whole cost function is told as.
 Told = SetFunction | Mapping[str, Any] | Callable[[Any], float]
+
+
+def from_named(function: Callable[[Any], float], items: Sequence[Any]) -> FromCallable:
+    """A Python function of a frozenset of items, as they are named, as a set function over their numbers.
+
+    Examples:
+        >>> f = from_named(lambda chosen: 1.0 if "tea" in chosen else 0.0, ["milk", "tea"])
+        >>> f([0]), f([1])
+        (0.0, 1.0)
+    """
+    return FromCallable(lambda chosen: function(frozenset(items[i] for i in chosen)), len(items))
 
 
 class BanditFeedback(Learner[Item]):
@@ -70,9 +81,6 @@ class BanditFeedback(Learner[Item]):
                 f"This {type(self).__name__} can take {self.horizon - self._struck} more rounds."
             )
         return list(names)
-
-    def _tell_internal(self, decision: Decision, cost: float) -> None:
-        self.tell(decision, self._sign * cost)
 
     def _cost_step(self, draw: Draw, number: float) -> Callable[[WordArray, int], int]:
         return lambda words, cursor: learn_cost(self._core, draw, number, words, cursor)
@@ -142,12 +150,6 @@ class FunctionFeedback(Learner[Item]):
             costs[:] = np.nan
         return costs
 
-    def _tell_internal(self, decision: Decision, function: SetFunction) -> None:
-        with self._alone():
-            name = self._number_of(decision)
-            draw = self._pending[name]
-            self._learn(name, self._costs_step(draw, self._chain_costs(function, draw)))
-
     def _as_set_function(self, function: Any) -> SetFunction:
         if isinstance(function, SetFunction):
             if function.n != len(self.items):
@@ -157,10 +159,7 @@ class FunctionFeedback(Learner[Item]):
                 )
             return function
         if callable(function):
-            named = function
-            return FromCallable(
-                lambda chosen: named(frozenset(self.items[i] for i in chosen)), len(self.items)
-            )
+            return from_named(function, self.items)
         raise InvalidType(
             f"The 'function' told to {type(self).__name__} must be a set function, its description or "
             f"callable. Got {type(function).__name__} instead."

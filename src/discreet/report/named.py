@@ -52,7 +52,8 @@ def by_environment(traces: Sequence[Trace]) -> list[list[Named]]:
     """Traces of the same environment together; labels look the same in all groups, if there are few."""
     groups: dict[tuple[str, ...], list[Trace]] = {}
     for trace in traces:
-        key = (trace.environment, repr(trace.items), repr(trace.cost_range), repr(dict(trace.parameters)))
+        ranges = f"{trace.kind} {trace.cost_range}"
+        key = (trace.environment, repr(trace.items), ranges, repr(dict(trace.parameters)))
         groups.setdefault(key, []).append(trace)
     names = [labels(group) for group in groups.values()]
     references = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from discreet.report.html import Html, element, joined
 from discreet.report.named import Named
@@ -41,10 +41,16 @@ def summary_of(group: Sequence[Named]) -> Html:
     return joined(element("p", _setting(group)), element("ul", *results), *_warnings(group))
 
 
-def meaning_of_regret(intervals: bool) -> str:
+def meaning_of_regret(intervals: bool, kinds: Iterable[str] = ("cost",)) -> str:
     """What the numbers mean, and their intervals, if there are any."""
-    text = "Regret is what was paid more than the best fixed set, chosen in hindsight, would have cost."
-    return text + (" Intervals are 95% confidence intervals of the mean over the seeds." if intervals else "")
+    verbs = [{"cost": ("paid more", "cost"), "reward": ("earned less", "earned")}[kind] for kind in kinds]
+    texts = [
+        f"Regret is what was {compared} than the best fixed set, chosen in hindsight, would have {had}."
+        for compared, had in verbs
+    ]
+    if intervals:
+        texts.append("Intervals are 95% confidence intervals of the mean over the seeds.")
+    return " ".join(texts)
 
 
 def has_intervals(group: Sequence[Named]) -> bool:
@@ -64,7 +70,7 @@ def _setting(group: Sequence[Named]) -> str:
         who.append(f"{counted(others, 'choice')} that {'does' if others == 1 else 'do'} not learn")
     return (
         f"{listed(who)} played {_range(rounds, 'round')} in {trace.environment} "
-        f"({counted(len(trace.items), 'item')}, costs from {number(low)} to {number(high)}), with "
+        f"({counted(len(trace.items), 'item')}, {trace.kind}s from {number(low)} to {number(high)}), with "
         f"{_range(seeds, 'seed')} each. {trace.about}"
     ).strip()
 
@@ -81,7 +87,7 @@ def _result(named: Named, references: Sequence[Named]) -> str:
     text = f"Regret {number(mean)} a round"
     if len(trace.seeds) > 1:
         text += f" (95% interval {interval(low, high)})"
-    text += f", cost {number(float(trace.cost[:, -1].mean()) / rounds)} a round."
+    text += f", {trace.kind} {number(float(trace.cost[:, -1].mean()) / rounds)} a round."
     return " ".join([text, *_comparisons(trace, references)])
 
 
@@ -146,5 +152,5 @@ def _warnings(group: Sequence[Named]) -> list[Html]:
 
 def _gap(trace: Trace) -> float:
     """How much larger regret may be in the end, as a share of it."""
-    more = float((trace.best[:, -1] - trace.best_lower_bound[:, -1]).mean())
+    more = float((trace.regret_upper_bound[:, -1] - trace.regret[:, -1]).mean())
     return more / max(abs(float(trace.mean_regret[-1])), 1e-9 * float(trace.checkpoints[-1]))

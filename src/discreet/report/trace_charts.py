@@ -50,27 +50,30 @@ def regret_chart(name: str, group: Sequence[Named], title: str = "") -> Html:
         scale = "lower is better, below zero better than any fixed set."
     caption = [f"Mean over the seeds{_bands(group)}, {scale}"]
     if {line.get_label() for line in axes.lines} & {bound_label(n.legend) for n in group}:
-        caption.append("Dashed: proved bounds on expected regret, for costs that are fixed beforehand.")
+        kind = group[0].trace.kind
+        caption.append(f"Dashed: proved bounds on expected regret, for {kind}s that are fixed beforehand.")
     return chart(
         name, axes, f"Regret a round against rounds{title}", [*caption, *bounds_above(axes, curves), *notes]
     )
 
 
 def cost_chart(name: str, group: Sequence[Named], title: str = "") -> Html:
-    """The mean cost so far against rounds."""
-    axes = new_axes()
+    """The mean cost (or reward) so far against rounds."""
+    axes, trace = new_axes(), group[0].trace
     curves = [cost_curve(n.trace, n.legend, n.look, reference=n.reference) for n in group]
     best = [best_curve(n.trace) for n in group]
-    caption = ["Mean over the seeds" + _bands(group) + "; lower is better."]
+    better = "higher" if trace.maximize else "lower"
+    caption = [f"Mean over the seeds{_bands(group)}; {better} is better."]
     longest = max(best, key=lambda curve: float(curve.x[-1]))
     if all(_same(curve, longest) for curve in best):
         best = [longest]
         caption.append("The dotted line is what regret is measured against.")
     else:  # what is best depends on what the learner did
         best = [_own_best(n) for n in group]
-        caption.append("Dotted, in the same colour: the best fixed set for the costs that this learner met.")
+        met = f"the best fixed set for the {trace.kind}s that this learner met"
+        caption.append(f"Dotted, in the same colour: {met}.")
     draw_costs(axes, curves, best)
-    return chart(name, axes, f"Mean cost a round so far{title}", caption)
+    return chart(name, axes, f"Mean {trace.kind} a round so far{title}", caption)
 
 
 def epsilon_chart(name: str, group: Sequence[Named]) -> list[Html]:
@@ -162,12 +165,14 @@ def _own_best(named: Named) -> Curve:
 def _over_epsilon(label: str, members: Sequence[Named], look: Look) -> Curve:
     ordered = sorted(members, key=lambda n: n.epsilon or 0.0)
     mean, low, high = np.array([_end(n) for n in ordered]).T
-    return Curve(label, np.array([n.epsilon for n in ordered], dtype=np.float64), mean, low, high, look)
+    x, kind = np.array([n.epsilon for n in ordered], dtype=np.float64), ordered[0].trace.kind
+    return Curve(label, x, mean, low, high, look, kind=kind)
 
 
 def _level(named: Named, look: Look) -> Curve:
     mean, low, high = (np.array([end]) for end in _end(named))
-    return Curve(named.legend, np.array([np.nan]), mean, low, high, look, reference=named.reference)
+    x, kind = np.array([np.nan]), named.trace.kind
+    return Curve(named.legend, x, mean, low, high, look, reference=named.reference, kind=kind)
 
 
 def _end(named: Named) -> tuple[float, float, float]:

@@ -78,7 +78,13 @@ def write_report(
         header = [
             paragraphs(summary),
             *(summary_of(group) for group in groups),
-            element("p", meaning_of_regret(any(has_intervals(group) for group in groups))),
+            element(
+                "p",
+                meaning_of_regret(
+                    any(has_intervals(group) for group in groups),
+                    sorted({group[0].trace.kind for group in groups}),
+                ),
+            ),
         ]
         write_atomically(path, page(title, header, sections).encode())
         return pathlib.Path(path)
@@ -114,20 +120,20 @@ def _guarantees(groups: Sequence[Sequence[Named]]) -> Html:
 
 
 def _results(group: Sequence[Named]) -> Html:
-    several = has_intervals(group)
+    several, kind = has_intervals(group), group[0].trace.kind
     columns: dict[str, Kind] = {
         "learner": "text",
         "private?": "text",
         "regret a round": "number",
         **({"95% interval": "number"} if several else {}),
-        "cost a round": "number",
+        f"{kind} a round": "number",
         "best fixed set": "number",
         "proved bound": "number",
         "rounds": "number",
         "seeds": "number",
     }
     return table(
-        f"Final numbers in {group[0].trace.environment}; costs, regret and bounds are per round.",
+        f"Final numbers in {group[0].trace.environment}; {kind}s, regret and bounds are per round.",
         columns,
         [_row(named, several) for named in group],
     )
@@ -153,7 +159,9 @@ def _row(named: Named, several: bool) -> list[str]:
 
 def _parameters(group: Sequence[Named]) -> Html:
     trace = group[0].trace
-    environment = {"items": len(trace.items), "cost_range": trace.cost_range} | dict(trace.parameters)
+    environment = {"items": len(trace.items), f"{trace.kind}_range": trace.cost_range} | dict(
+        trace.parameters
+    )
     rows = [[f"environment {trace.environment}", _settings(environment), _seeds(group[0])]]
     rows += [[named.label, _settings(dict(named.trace.arguments)), _seeds(named)] for named in group]
     rows[0][2] = ""

@@ -28,6 +28,7 @@ class Curve:
         look: How it is drawn.
         bound: A proved bound at each x, where there is one.
         reference: Whether it is there to compare with: the scales are chosen for the others.
+        kind: What is measured: "cost" or "reward".
     """
 
     label: str
@@ -38,6 +39,7 @@ class Curve:
     look: Look
     bound: FloatArray | None = None
     reference: bool = False
+    kind: str = "cost"
 
     @property
     def everywhere(self) -> bool:
@@ -49,7 +51,7 @@ def regret_curve(trace: Trace, label: str, look: Look, *, reference: bool = Fals
     """Regret a round against rounds."""
     rounds = trace.checkpoints.astype(np.float64)
     mean, low, high = mean_interval(trace.regret / rounds)
-    return Curve(label, rounds, mean, low, high, look, bound_of(trace), reference)
+    return Curve(label, rounds, mean, low, high, look, bound_of(trace), reference, trace.kind)
 
 
 def bound_of(trace: Trace) -> FloatArray | None:
@@ -62,12 +64,14 @@ def bound_of(trace: Trace) -> FloatArray | None:
 
 
 def cost_curve(trace: Trace, label: str, look: Look, *, reference: bool = False) -> Curve:
-    """The mean cost a round so far against rounds."""
+    """The mean cost (or reward) a round so far against rounds."""
     rounds = trace.checkpoints.astype(np.float64)
-    return Curve(label, rounds, *mean_interval(trace.cost / rounds), look, reference=reference)
+    interval = mean_interval(trace.cost / rounds)
+    return Curve(label, rounds, *interval, look, reference=reference, kind=trace.kind)
 
 
 def best_curve(trace: Trace, label: str = "best fixed set", look: Look = BEST) -> Curve:
-    """What the best fixed set so far costs a round."""
+    """What the best fixed set so far costs (or earns) a round."""
     rounds = trace.checkpoints.astype(np.float64)
-    return Curve(label, rounds, *mean_interval(trace.best / rounds), look, reference=True)
+    interval = mean_interval(trace.best / rounds)
+    return Curve(label, rounds, *interval, look, reference=True, kind=trace.kind)

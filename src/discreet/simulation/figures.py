@@ -79,7 +79,7 @@ def draw_regret(axes: Axes, curves: Sequence[Curve], style: Mapping[str, Any] | 
         What a caption must say because the chart does not show it, besides `bounds_above`.
     """
     first = _round_axis(axes, curves)
-    axes.set_ylabel("regret a round (cost)")
+    axes.set_ylabel(f"regret a round ({curves[0].kind})")
     seen = [curve.x >= first for curve in curves]
     most = max(float(curve.mean[part].max()) for curve, part in zip(curves, seen, strict=True))
     linear = most <= 0 or any(c.mean[-1] <= _NOTHING * most for c in curves if not c.reference)
@@ -117,11 +117,11 @@ def bounds_above(axes: Axes, curves: Sequence[Curve]) -> list[str]:
 
 
 def draw_costs(axes: Axes, curves: Sequence[Curve], best: Sequence[Curve]) -> None:
-    """The mean cost a round so far against rounds, with that of the best fixed set."""
+    """The mean cost (or reward) a round so far against rounds, with that of the best fixed set."""
     first = _round_axis(axes, curves)
     ends = [end[-1:] for curve in curves for end in (curve.low, curve.high)]
     linear_scale(axes.yaxis, *_span([curve.mean[curve.x >= first] for curve in (*curves, *best)] + ends))
-    axes.set_ylabel("mean cost a round so far")
+    axes.set_ylabel(f"mean {curves[0].kind} a round so far")
     for k, curve in enumerate(curves):
         _line(axes, curve, k, {})
     for curve in best:
@@ -148,7 +148,7 @@ def draw_against(axes: Axes, curves: Sequence[Curve], quantity: str) -> list[str
         bottom = min(float(max(c.low.min(), 0.5 * c.mean.min())) for c in drawn)
         log_scale(axes.yaxis, bottom / 1.2, 1.2 * max(float(curve.high.max()) for curve in drawn))
     axes.set_xlabel(quantity)
-    axes.set_ylabel("regret a round (cost)")
+    axes.set_ylabel(f"regret a round ({curves[0].kind})")
     for curve in drawn:
         if curve.everywhere:
             style = curve.look.style() | {"marker": ""}

@@ -12,29 +12,31 @@ from discreet.learners.base import Learner
 from discreet.learners.core import choose, learn_cost, learn_function
 from discreet.learners.draw import SIZE, Draw, new_draw
 from discreet.learners.feedback import BanditFeedback
-from discreet.minimizers import minimize
+from discreet.minimizers import Minimum, minimize
 from discreet.privacy.uniform import DRY
 from discreet.randomness import WordArray
 from discreet.set_functions import SetFunction
 
 
 class OneNumber(NamedTuple):
-    """A stream of whose functions only the cost of the chosen set is told."""
+    """A stream of whose functions only the value of the chosen set is told; as a cost, times the sign."""
 
     stream: Any
+    sign: float
 
 
 class WholeFunction(NamedTuple):
-    """A stream whose functions are told whole."""
+    """A stream whose functions are told whole; as costs, times the sign."""
 
     stream: Any
+    sign: float
 
 
 @generic
 def play_round(
     told: Any, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
 ) -> int:
-    """Choose, pay and learn in round t; the new cursor, or DRY. What was paid is at SIZE in `costs`."""
+    """Choose, pay and learn in round t; the new cursor, or DRY. The cost of the set is at SIZE in `costs`."""
     raise AssertionError("declares a generic function")
 
 
@@ -47,7 +49,7 @@ def _play_for_a_number(
     if after == DRY:
         return DRY
     size = draw.numbers[SIZE]
-    costs[size] = prefix_cost(told.stream, t, core.x, draw.order, size)
+    costs[size] = told.sign * prefix_cost(told.stream, t, core.x, draw.order, size)
     learnt: int = learn_cost(core, draw, costs[size], words, after)
     return learnt
 
@@ -61,6 +63,9 @@ def _play_for_a_function(
     if after == DRY:
         return DRY
     chain_costs(told.stream, t, core.x, draw.order, costs)
+    if told.sign < 0:
+        for k in range(costs.size):
+            costs[k] = -costs[k]
     learnt: int = learn_function(core, draw, costs, words, after)
     return learnt
 
@@ -79,13 +84,14 @@ def play_rounds(
 ) -> tuple[int, int]:
     """Play the rounds after `first`, of which `done` are, until `paid` is full or the words run out.
 
-    There must be room in `costs` for those of a chain.
+    The numbers in `paid` are the stream's own, costs or rewards. There must be room in `costs` for those of a
+    chain.
     """
     while done < paid.size:
         after = play_round(told, core, draw, first + done, costs, words, cursor)
         if after == DRY:
             break
-        paid[done] = costs[draw.numbers[SIZE]]
+        paid[done] = told.sign * costs[draw.numbers[SIZE]]
         done += 1
         cursor = after
     return done, cursor
@@ -94,7 +100,8 @@ def play_rounds(
 class Run:
     """A learner on its way through a stream, some rounds at a time.
 
-    The compiled loop and the plain one pay the same costs for the same seed.
+    The compiled loop and the plain one pay the same costs for the same seed. For a learner that was made with
+    `maximize=True` the numbers of the stream are rewards.
 
     Args:
         learner: Is changed: it goes on where it stands.
@@ -123,7 +130,7 @@ class Run:
         self._functions = iter(stream) if stream.compiled is None else None
 
     def play(self, rounds: int) -> FloatArray:
-        """The costs of the next so many rounds."""
+        """The costs of the next so many rounds, or the rewards."""
         if self.rounds + rounds > self.stream.rounds:
             raise InvalidArgument(
                 f"The stream has {self.stream.rounds - self.rounds} more rounds, not {rounds}."
@@ -143,7 +150,7 @@ class Run:
     def _play_compiled(self, paid: FloatArray) -> None:
         core, draw, first = self.learner._core, self._draw, self.rounds
         costs = np.empty(self.stream.n + 1)
-        told = OneNumber(self.stream.compiled) if self._bandit else WholeFunction(self.stream.compiled)
+        told = (OneNumber if self._bandit else WholeFunction)(self.stream.compiled, self.learner._sign)
         with self.learner._played_elsewhere(paid.size):
             self.learner._source.feed(
                 lambda done, words, cursor: play_rounds(
@@ -157,12 +164,12 @@ class Run:
         decision = self.learner.ask()
         self.subset = frozenset(i for i, item in enumerate(self.learner.items) if item in decision.subset)
         cost = function(self.subset)
-        self.learner._tell_internal(decision, cost if self._bandit else function)
+        self.learner.tell(decision, cost if self._bandit else function)
         return cost
 
 
 def play(learner: Learner, stream: Stream, rounds: int | None = None) -> FloatArray:
-    """The costs paid in each round; the learner is changed.
+    """The costs paid in each round, or the rewards of a learner that maximises; the learner is changed.
 
     Examples:
         >>> from discreet.baselines import FixedSet
@@ -176,6 +183,8 @@ def play(learner: Learner, stream: Stream, rounds: int | None = None) -> FloatAr
 def regret(learner: Learner, stream: Stream) -> float:
     """Play all rounds; what the learner paid more than the best fixed set in hindsight. It is changed.
 
+    For a learner that maximises, what it earned less.
+
     Examples:
         >>> from discreet.baselines import FixedSet
         >>> from discreet.environments import ItemSigns
@@ -184,4 +193,9 @@ def regret(learner: Learner, stream: Stream) -> float:
         (0.0, 200.0)
     """
     paid = play(learner, stream)
-    return float(paid.sum() - minimize(stream.total).value)
+    return float(learner._sign * paid.sum() - best_fixed_set(stream.total, learner.maximize).value)
+
+
+def best_fixed_set(total: SetFunction, maximize: bool) -> Minimum:
+    """The set of least cost, or of most reward: then the minimum is that of the negated total."""
+    return minimize(-total if maximize else total)

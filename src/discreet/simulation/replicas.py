@@ -6,10 +6,11 @@ Memory does not grow with the rounds, except for what a stream itself keeps of e
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
@@ -22,10 +23,11 @@ from discreet.environments import Environment, FunctionStream, Stream
 from discreet.errors import HorizonReached, InvalidArgument, InvalidType
 from discreet.learners.arguments import cost_interval, restored_argument
 from discreet.learners.base import Learner
-from discreet.minimizers import minimize
+from discreet.learners.feedback import from_named
+from discreet.minimizers.dispatch import MOST_ITEMS_TO_ENUMERATE
 from discreet.privacy.guarantee import Guarantee
 from discreet.set_functions import SetFunction
-from discreet.simulation.loop import Run
+from discreet.simulation.loop import Run, best_fixed_set
 from discreet.simulation.progress import Bar, progress_bar
 from discreet.simulation.trace import Trace
 
@@ -38,7 +40,7 @@ LearnerMaker = Callable[[int], Learner]
 
 
 class Replica(NamedTuple):
-    """What one seed leaves."""
+    """What one seed leaves: in costs, or in rewards where the learner maximises."""
 
     cost: FloatArray
     best: FloatArray
@@ -50,7 +52,7 @@ class Replica(NamedTuple):
 
 
 def simulate(
-    environment: Environment | Stream | Iterable[SetFunction],
+    environment: Environment | Stream | Iterable[SetFunction | Callable[[Any], float]],
     learner: Learner | LearnerMaker,
     rounds: int | None = None,
     seeds: int | Iterable[int] = 8,
@@ -64,9 +66,11 @@ def simulate(
 
     Args:
         environment: A recipe, whose stream is drawn anew for each seed; or one stream, or any iterable of set
-            functions, which is the same for all seeds.
+            functions, which is the same for all seeds. As in `tell`, each may be a Python function of a
+            frozenset of the learner's items, of which there are at most 12 then.
         learner: A learner, which stays as it is: each seed plays one that is made like it, and seeded. Or a
-            function of a seed that makes one.
+            function of a seed that makes one. If it was made with `maximize=True`, the numbers of a stream or
+            of functions are rewards; named environments have costs, and are refused.
         rounds: How many; all of a stream by default.
         seeds: How many seeds (0, 1, ...), or which.
         checkpoints: How many rounds to note regret at, evenly on a logarithmic scale, or which.
@@ -84,10 +88,11 @@ def simulate(
         >>> trace.cost.shape, trace.checkpoints[-1]
         ((2, 35), np.int64(1000))
     """
-    recipe = as_environment(environment)
     maker = as_maker(learner)
-    length = checks.integer("simulate", "rounds", recipe.most_rounds if rounds is None else rounds, 1)
     chosen = _seeds(seeds)
+    first = maker(chosen[0])
+    recipe = as_environment(environment, first)
+    length = checks.integer("simulate", "rounds", recipe.most_rounds if rounds is None else rounds, 1)
     marks = _checkpoints(checkpoints, length)
     kept = _kept(keep)
     stop = threading.Event()
@@ -95,7 +100,6 @@ def simulate(
     def one(seed: int, bar: Bar) -> Replica:
         return replica(recipe.stream(length, seed), maker(seed), marks, kept, bar, stop)
 
-    first = maker(chosen[0])
     if first.horizon < length:
         raise HorizonReached(f"This learner can take {first.horizon} rounds, not {length}.")
     _warn_of_clipping(recipe, first)
@@ -124,6 +128,7 @@ def simulate(
         about=recipe.about,
         parameters=dict(recipe.parameters),
         arguments=_arguments(first),
+        maximize=first.maximize,
     )
 
 
@@ -131,11 +136,12 @@ def _warn_of_clipping(environment: Environment, learner: Learner) -> None:
     declared = _arguments(learner).get("cost_range")
     if declared is None:
         return
-    low, high = cost_interval(_name(learner), declared, bool(_arguments(learner).get("maximize", False)))
+    low, high = cost_interval(_name(learner), declared, maximize=False)  # as it was declared
     least, most = environment.cost_range
     if least < low or most > high:
+        numbers = "Rewards" if environment.rewards else "Costs"
         warnings.warn(
-            f"Costs of {environment.name} may lie in [{least:g}, {most:g}], and the {_name(learner)} was "
+            f"{numbers} of {environment.name} may lie in [{least:g}, {most:g}], and the {_name(learner)} was "
             f"made for [{low:g}, {high:g}]: it learns from clipped ones. Give it the right 'cost_range'.",
             stacklevel=3,
         )
@@ -170,12 +176,12 @@ def replica(
     minima = []
     for mark in marks:
         _go_on(stop)
-        minima.append(minimize(stream.total_until(int(mark))))
+        minima.append(best_fixed_set(stream.total_until(int(mark)), learner.maximize))
     best_set = np.zeros(stream.n)
     best_set[list(minima[-1].set)] = 1.0
-    best = np.array([minimum.value for minimum in minima])
-    lower = np.array([minimum.lower_bound for minimum in minima])
-    return Replica(cost, best, lower, best_set, learner.point, points, sets)
+    best = learner._sign * np.array([minimum.value for minimum in minima])
+    proved = [-math.inf if minimum.assumes_submodular else minimum.lower_bound for minimum in minima]
+    return Replica(cost, best, learner._sign * np.array(proved), best_set, learner.point, points, sets)
 
 
 class Stopped(Exception):
@@ -224,9 +230,20 @@ def _all(
     return done, interrupted
 
 
-def as_environment(given: Environment | Stream | Iterable[SetFunction]) -> Environment:
-    """An environment as it is; a stream, or functions, as one whose seed makes no difference."""
+def as_environment(
+    given: Environment | Stream | Iterable[SetFunction | Callable[[Any], float]], learner: Learner
+) -> Environment:
+    """An environment as it is; a stream, or functions, as one whose seed makes no difference.
+
+    The numbers of a stream or of functions are what the learner takes them for: costs or rewards.
+    """
     if isinstance(given, Environment):
+        if given.rewards != learner.maximize:
+            has, takes = ("rewards", "costs") if given.rewards else ("costs", "rewards")
+            raise InvalidArgument(
+                f"The environment {given.name} has {has}, and this {type(learner).__name__} takes {takes}: "
+                f"make it with maximize={given.rewards}."
+            )
         return given
     if not isinstance(given, Stream):
         if not isinstance(given, Iterable) or isinstance(given, str | bytes):
@@ -234,7 +251,7 @@ def as_environment(given: Environment | Stream | Iterable[SetFunction]) -> Envir
                 "The 'environment' of simulate must be an Environment, a Stream or an iterable of set "
                 f"functions. Got {type(given).__name__} instead."
             )
-        given = FunctionStream(given)
+        given = FunctionStream(_tabulated(function, learner.items) for function in given)
     stream = given
 
     def make(rounds: int, seed: int) -> Stream:
@@ -247,7 +264,20 @@ def as_environment(given: Environment | Stream | Iterable[SetFunction]) -> Envir
         stream.cost_range,
         most_rounds=stream.rounds,
         fixed=True,
+        rewards=learner.maximize,
     )
+
+
+def _tabulated(function: Any, items: Sequence[Any]) -> Any:
+    """All values of a Python function of the named items; anything else as it is."""
+    if isinstance(function, SetFunction) or not callable(function):
+        return function
+    if len(items) > MOST_ITEMS_TO_ENUMERATE:
+        raise InvalidArgument(
+            f"Python functions of more than {MOST_ITEMS_TO_ENUMERATE} items need a range: wrap them in "
+            "discreet.set_functions.FromCallable, with a 'value_range'."
+        )
+    return from_named(function, items).table()
 
 
 def as_maker(learner: Learner | LearnerMaker) -> LearnerMaker:

@@ -1,4 +1,4 @@
-"""What a simulation leaves: costs paid and the best fixed set, at checkpoints, for every seed."""
+"""What a simulation leaves: what was paid or earned, and the best fixed set, at checkpoints, per seed."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ if TYPE_CHECKING:
     import polars
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """Costs and regret of one learner in one environment, for several seeds.
 
-    Rows are seeds, columns are checkpoints.
+    Rows are seeds, columns are checkpoints. Where the learner maximises, the numbers are rewards instead of
+    costs, and regret is what was earned less than the best fixed set would have earned.
 
     Attributes:
         environment: The environment's name.
         learner: What the learner is called.
         items: The names of the items.
-        cost_range: The environment's range of costs.
+        cost_range: The environment's range of costs, or of rewards.
         seeds: The seeds that were finished.
         checkpoints: After how many rounds the numbers below were taken.
-        cost: The total cost paid so far.
-        best: The total cost of the best fixed set in hindsight so far.
-        best_lower_bound: A proved lower bound on it, equal to it where it is exact.
+        cost: The total cost paid so far, or the total reward.
+        best: The total of the best fixed set in hindsight so far.
+        best_lower_bound: A proved bound on it, equal to it where it is exact: no set costs less, or earns
+            more. It is infinite where nothing is proved, as for many items and functions that are not known
+            to be submodular (for rewards: supermodular).
         points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for.
         sets: The set played in the checkpoint's round, as booleans, likewise.
         final_points: The point at the end, for each seed.
@@ -43,6 +46,7 @@ class Trace:
         about: One sentence about the environment.
         parameters: The environment's parameters.
         arguments: What the learner was made with, besides the items.
+        maximize: Whether the numbers are rewards.
 
     Examples:
         >>> from discreet import BanditLearner, environments, simulate
@@ -70,16 +74,23 @@ class Trace:
     about: str = ""
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     arguments: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    maximize: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the numbers are: "cost" or "reward"."""
+        return "reward" if self.maximize else "cost"
 
     @property
     def regret(self) -> FloatArray:
-        """Cost paid minus that of the best fixed set, so far; it is exact where `best` is."""
-        return self.cost - self.best
+        """Cost paid minus that of the best fixed set, so far, or reward missed; exact where `best` is."""
+        return self.best - self.cost if self.maximize else self.cost - self.best
 
     @property
     def regret_upper_bound(self) -> FloatArray:
-        """The same against the proved lower bound: regret lies between `regret` and this."""
-        return self.cost - self.best_lower_bound
+        """The same against the proved bound: regret lies between `regret` and this."""
+        bound = self.best_lower_bound
+        return bound - self.cost if self.maximize else self.cost - bound
 
     @property
     def mean_regret(self) -> FloatArray:
@@ -93,7 +104,7 @@ class Trace:
         return low, high
 
     def to_frame(self) -> polars.DataFrame:
-        """One row per seed and checkpoint."""
+        """One row per seed and checkpoint; rewards have columns of their own names."""
         import polars
 
         rows, columns = self.cost.shape
@@ -103,9 +114,9 @@ class Trace:
                 "learner": [self.learner] * (rows * columns),
                 "seed": np.repeat(np.array(self.seeds, dtype=np.int64), columns),
                 "round": np.tile(self.checkpoints, rows),
-                "cost": self.cost.ravel(),
+                self.kind: self.cost.ravel(),
                 "best": self.best.ravel(),
-                "best_lower_bound": self.best_lower_bound.ravel(),
+                "best_upper_bound" if self.maximize else "best_lower_bound": self.best_lower_bound.ravel(),
                 "regret": self.regret.ravel(),
             }
         )
@@ -115,6 +126,9 @@ class Trace:
         from discreet.simulation.figures import plot_trace
 
         return plot_trace(self, axes, **style)
+
+    def __repr__(self) -> str:
+        return f"<Trace: {self}>"
 
     def __str__(self) -> str:
         low, high = self.band()
