@@ -67,7 +67,11 @@ def test_bad_baskets_are_named_by_line(tmp_path: pathlib.Path, content: bytes, m
     ("content", "message"),
     [
         ("", "line 1: the first line must name a column 'InvoiceNo'"),
-        ("InvoiceNo,Item\n1,tea\n", "line 1: the first line must name a column 'StockCode'"),
+        (
+            "InvoiceNo,Stock code, Price\n1,tea,2\n",
+            r"a column 'StockCode'. Did you mean 'Stock code'\? It names: InvoiceNo, Stock code, Price.",
+        ),
+        ("order,what\n1,tea\n", "must name a column 'InvoiceNo'. It names: order, what."),
         (f"{HEADER}\n1,tea,1,monday\n2,jam,1\n", "line 3: there must be 4 entries, as in the first line"),
         (f"{HEADER}\n1,tea,1,monday\n\n", "line 3: there must be 4 entries"),
         (f"{HEADER}\n1,,1,monday\n", "line 2: InvoiceNo and StockCode must not be empty"),
@@ -102,3 +106,14 @@ def test_unreadable_files(tmp_path: pathlib.Path) -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(DiscreetError, match="Cannot read None"):
         read_baskets(None)  # type: ignore[arg-type] # that is the point
+
+
+def test_a_file_without_a_header_is_not_quoted(tmp_path: pathlib.Path) -> None:
+    """Its first line is somebody's data."""
+    file = tmp_path / "lines.csv"
+    file.write_text("536365,secret remedy,6\n536366,tea,1\n")
+    with pytest.raises(
+        DiscreetError, match=r"must name a column 'InvoiceNo'\. It is not a line of names."
+    ) as caught:
+        read_invoices(file)
+    assert not re.search("secret|536365|6", str(caught.value).removeprefix(str(file)))

@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Iterator
 
+from discreet.checks import did_you_mean
 from discreet.errors import InvalidArgument
 
 Path = str | os.PathLike[str]
@@ -67,7 +68,9 @@ def read_invoices(
     names = [name.strip() for name in header]
     for wanted in (invoice, item):
         if wanted not in names:
-            raise _malformed(path, 1, f"the first line must name a column {wanted!r}")
+            raise _malformed(
+                path, 1, f"the first line must name a column {wanted!r}.{_columns(wanted, names)}"
+            )
     at_invoice, at_item = names.index(invoice), names.index(item)
     at_quantity = names.index(quantity) if quantity in names else None
     invoices: dict[str, dict[str, None]] = {}
@@ -82,6 +85,21 @@ def read_invoices(
     if not invoices:
         raise InvalidArgument(f"{os.fspath(path)} holds no invoice.")
     return [tuple(items) for items in invoices.values()]
+
+
+def _columns(wanted: str, names: list[str]) -> str:
+    """What a header has instead. A line with a number in it is none: it may be somebody's data."""
+    if not names or any(_is_number(name) for name in names):
+        return " It is not a line of names"
+    return f"{did_you_mean(wanted, names)} It names: {', '.join(names)}"
+
+
+def _is_number(entry: str) -> bool:
+    try:
+        float(entry)
+    except ValueError:
+        return False
+    return True
 
 
 def _amount(path: Path, number: int, quantity: str, entry: str) -> float:
