@@ -53,7 +53,7 @@ def test_json_is_data(
     code, out, _ = run(capsys, "simulate", "cuts", "-l", "full", *QUICK, "--set", "favoured=0.3", "--json")
     (entry,) = json.loads(out)
     assert (tmp_path / "discreet-simulate.html").exists()
-    assert (code, entry["n"], entry["rounds"], entry["private"]) == (0, 4, 400, True)
+    assert (code, entry["n"], entry["rounds"], entry["would_be_private"]) == (0, 4, 400, True)
     code, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--json")
     assert json.loads(out)["options"][0]["learner"] == "BanditLearner"
     code, out, _ = run(capsys, "list", "--json")
@@ -334,3 +334,16 @@ def test_audits_that_cannot_be_made(capsys: pytest.CaptureFixture[str], tmp_path
         assert code == 2
         assert message in err
         assert err.count("\n") == 1
+
+
+def test_a_simulation_says_what_would_be_private(capsys: pytest.CaptureFixture[str]) -> None:
+    """Below the table and as data: runs with a seed are not."""
+    given = ["simulate", "modular", "-l", "bandit", "-l", "bandit-without-noise", *QUICK, "--no-report"]
+    _, out, _ = run(capsys, *given)
+    promises = [
+        "Would be private when used: BanditLearner (local, epsilon=1).",
+        "NOT PRIVATE: BanditWithoutNoise.",
+    ]
+    assert out.splitlines()[-2:] == promises
+    _, out, _ = run(capsys, *given, "--json")
+    assert [entry["would_be_private"] for entry in json.loads(out)] == [True, False]

@@ -81,9 +81,9 @@ def test_one_seed_has_no_interval_and_nothing_has_no_sign(capsys: pytest.Capture
     assert one.splitlines()[0] == "cuts, 8 items, 1,000 rounds, 1 seed; regret and cost a round"
     assert "95%" not in one
     assert (decimals(-4e-5), decimals(-6e-5)) == ("0.0000", "-0.0001")
-    assert one.splitlines()[2].split() == ["FixedSet", "(empty)", "0.0000", "-1.0000", "yes"]
+    assert one.splitlines()[2].split() == ["FixedSet", "(empty)", "0.0000", "-1.0000"]
     two = printed(capsys, *command, "--seeds", "2").splitlines()
-    assert two[1].split() == ["learner", "regret", "±95%", "cost", "private"]
+    assert two[1].split() == ["learner", "regret", "±95%", "cost"]
 
 
 def test_words_for_commands_are_no_commands_and_mean_one() -> None:

@@ -87,7 +87,7 @@ def sweep_rows(
                     "best_lower_bound": -float(mark),
                     "regret": regret,
                     "bound": None if bound is None else bound * mark**0.5,
-                    "private": private,
+                    "would_be_private": private,
                 }
             )
     return rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 
 import numpy as np
 import polars as pl
@@ -164,10 +165,35 @@ def test_panels_are_few(tmp_path: pathlib.Path) -> None:
 
 def test_bad_frames_are_refused(tmp_path: pathlib.Path) -> None:
     """A missing column, no row at all, two rows for one place."""
-    with pytest.raises(DiscreetError, match="must have the column 'private'"):
-        report(tmp_path, frame(sweep_rows()).drop("private"))
+    with pytest.raises(DiscreetError, match="must have the column 'would_be_private'"):
+        report(tmp_path, frame(sweep_rows()).drop("would_be_private"))
     with pytest.raises(DiscreetError, match="at least one row"):
         report(tmp_path, frame(sweep_rows()).clear())
     with pytest.raises(DiscreetError, match="Got several of FixedSet in town"):
         report(tmp_path, frame(sweep_rows("FixedSet"), sweep_rows("FixedSet", level=2.0)))
     assert not list(tmp_path.iterdir())
+
+
+def test_learners_would_be_private_and_the_sweep_is_not(tmp_path: pathlib.Path) -> None:
+    """A page of exact sums never calls anything private without saying when."""
+    swept = frame(sweep_rows(), sweep_rows("Open", private=False))
+    page = report(tmp_path, swept)
+    assert "would be private?" in page.text
+    assert re.findall(r'class="badge private">([^<]*)<', page.raw) == ["would be private"]
+    assert re.search(r"runs are seeded.*this page has exact sums: neither promises anything", page.text)
+    assert "treat them like the data" not in page.text
+
+
+def test_a_sweep_of_peoples_data_is_to_be_treated_like_them(tmp_path: pathlib.Path) -> None:
+    """The files are named once each."""
+    swept = [
+        frame(sweep_rows(environment=name)).with_columns(parameters=pl.lit(parameters))
+        for name, parameters in (
+            ("baskets", '{"path": "day.csv"}'),
+            ("invoices", '{"path": "shop/lines.csv"}'),
+            ("town", '{"gap": 0.5}'),
+        )
+    ]
+    page = report(tmp_path, pl.concat(swept))
+    warning = "These numbers are exact sums of the data in day.csv, shop/lines.csv, without noise: treat them"
+    assert page.text.count(warning) == 1

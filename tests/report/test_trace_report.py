@@ -240,6 +240,32 @@ def test_a_report_needs_a_trace(tmp_path: pathlib.Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_learners_would_be_private_and_the_simulation_is_not(tmp_path: pathlib.Path) -> None:
+    """In the summary, in the guarantees and in the table; the runs are seeded and the sums exact."""
+    page = check_page(report(tmp_path, [trace(), *references()]))
+    badges = re.findall(r'class="badge private">([^<]*)<', page.raw)
+    assert len(badges) == 6
+    assert set(badges) == {"would be private"}
+    assert "would be private?" in page.text
+    assert "What would be promised" in page.text
+    assert re.search(r"runs are seeded.*this page has exact sums: neither promises anything", page.text)
+    assert "treat them like the data" not in page.text
+
+
+def test_a_page_about_peoples_data_is_to_be_treated_like_them(tmp_path: pathlib.Path) -> None:
+    """Baskets from a file: the page says that it has exact sums of them."""
+    file = tmp_path / "day.csv"
+    file.write_text("tea,milk\ntea\nmilk,jam\n" * 20)
+    town = environments.baskets(file, n=3)
+    traces = [
+        simulate(town, learner, seeds=1)
+        for learner in (BanditLearner(town.items, 1.0, (-1, 1)), baselines.RandomSet(town.items))
+    ]
+    page = check_page(report(tmp_path, traces))
+    warning = f"These numbers are exact sums of the data in {file}, without noise: treat them like the data."
+    assert page.text.count(warning) == 1
+
+
 def test_rewards_are_called_rewards(tmp_path: pathlib.Path) -> None:
     """From simulate to a page that never speaks of costs, with the sets that earn most."""
     items = ("tea", "milk", "sugar")

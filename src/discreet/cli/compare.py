@@ -7,9 +7,10 @@ import shlex
 import sys
 from typing import Any
 
-from discreet.cli.output import command_line, decimals, print_json, require_place, table
+from discreet.cli.output import command_line, decimals, print_json, require_place, table, wrapped
 from discreet.errors import InvalidArgument
 from discreet.simulation.compare import compare, failures
+from discreet.simulation.data_files import about_data
 from discreet.simulation.sweep import Sweep
 
 
@@ -52,6 +53,9 @@ def run(
             for row in summary(told_apart(frame))
         ]
         print(table(["stream / learner", "n", "epsilon", "rounds", "regret a round", "seeds"], rows))
+        warning = about_data(dict(parameters) for _, parameters in sweep.streams)
+        if warning:
+            print(wrapped(warning))
     failed = failures(frame)
     for line in failed:
         print(f"failed: {line}", file=sys.stderr)

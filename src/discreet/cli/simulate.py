@@ -7,11 +7,12 @@ import pathlib
 import sys
 from typing import Any
 
-from discreet.cli.output import command_line, decimals, print_json, require_place, table
+from discreet.cli.output import command_line, decimals, print_json, require_place, table, wrapped
 from discreet.environments import Environment, find
 from discreet.errors import InvalidArgument
 from discreet.simulation import Trace, simulate
 from discreet.simulation.contenders import contender
+from discreet.simulation.data_files import about_data
 from discreet.simulation.parquet import write_parquet
 from discreet.simulation.short_numbers import counted
 
@@ -68,7 +69,10 @@ def traces_of(
 
 
 def regret_table(traces: list[Trace]) -> str:
-    """One line per learner: regret a round, half its 95% interval where there are several seeds, cost."""
+    """One line per learner: regret a round, half its 95% interval where there are several seeds, cost.
+
+    Below it who would be private, and a warning where the data are real.
+    """
     several = any(len(trace.seeds) > 1 for trace in traces)
     rows = []
     for trace in traces:
@@ -80,7 +84,6 @@ def regret_table(traces: list[Trace]) -> str:
                 decimals(trace.mean_regret[-1] / last),
                 *([decimals(half) if len(trace.seeds) > 1 else ""] if several else []),
                 decimals(trace.cost[:, -1].mean() / last),
-                "yes" if trace.guarantee.private else "no",
             ]
         )
     head = traces[0]
@@ -93,8 +96,14 @@ def regret_table(traces: list[Trace]) -> str:
         )
     )
     title = f"{head.environment}, {size}; regret and {head.kind} a round"
-    header = ["learner", "regret", *(["±95%"] if several else []), head.kind, "private"]
-    return title + "\n" + table(header, rows)
+    header = ["learner", "regret", *(["±95%"] if several else []), head.kind]
+    notes = [
+        f"{words}: {', '.join(names)}."
+        for words, private in (("Would be private when used", True), ("NOT PRIVATE", False))
+        if (names := [trace.learner for trace in traces if trace.guarantee.private == private])
+    ]
+    notes.append(about_data(trace.parameters for trace in traces))
+    return "\n".join([title, table(header, rows), *(wrapped(note) for note in notes if note)])
 
 
 def summary_of(trace: Trace) -> dict[str, Any]:
@@ -111,7 +120,7 @@ def summary_of(trace: Trace) -> dict[str, Any]:
         trace.kind: trace.cost[:, -1].mean(),
         "best": trace.best[:, -1].mean(),
         "final_point": dict(zip(map(str, trace.items), trace.final_points.mean(axis=0), strict=True)),
-        "private": trace.guarantee.private,
+        "would_be_private": trace.guarantee.private,
         "guarantee": str(trace.guarantee),
     }
 

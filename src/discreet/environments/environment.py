@@ -22,7 +22,8 @@ class Environment:
         items: The names of the items.
         cost_range: No cost lies outside it.
         about: One sentence about what happens in it.
-        parameters: The arguments it was made with, for tables and reports.
+        parameters: The arguments it was made with, for tables and reports. One called `path` names a file of
+            people's data: what is made from it is marked as such.
         most_rounds: How many rounds a stream can have, where the data are limited.
         fixed: Whether the seed makes no difference, as with data in the order of time.
         rewards: Whether its numbers are rewards, for learners with `maximize=True`; those of all named

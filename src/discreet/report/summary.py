@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from discreet.report.html import Html, element, joined
 from discreet.report.named import Named
 from discreet.report.numbers import interval, listed, number, percent
 from discreet.report.tables import badge
+from discreet.simulation.data_files import about_data
 from discreet.simulation.intervals import mean_interval
 from discreet.simulation.short_numbers import counted
 from discreet.simulation.trace import Trace
 
 #: Learners whose results are told in words; the table has all.
 MOST_LISTED = 6
+#: What no page may leave open.
+NOTHING_PROMISED = (
+    "What is said about privacy is what each learner would promise when it is used. The simulated runs are "
+    "seeded, so that they can be repeated, and this page has exact sums: neither promises anything."
+)
 
 
 def summary_of(group: Sequence[Named]) -> Html:
@@ -51,6 +58,12 @@ def meaning_of_regret(intervals: bool, kinds: Iterable[str] = ("cost",)) -> str:
     if intervals:
         texts.append("Intervals are 95% confidence intervals of the mean over the seeds.")
     return " ".join(texts)
+
+
+def data_warning(parameters: Iterable[Mapping[str, Any]]) -> list[Html]:
+    """What to do with a page about people's data, for environments with such parameters."""
+    warning = about_data(parameters)
+    return [element("p", element("strong", warning))] if warning else []
 
 
 def has_intervals(group: Sequence[Named]) -> bool:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +21,7 @@ from discreet.simulation.looks import Look, looks
 
 #: What tells configurations apart.
 KEYS = ("environment", "learner", "n", "epsilon", "rounds")
-_OTHERS = ("seed", "round", "cost", "best", "regret", "private")
+_OTHERS = ("seed", "round", "cost", "best", "regret", "would_be_private")
 _TYPES = {"n": pl.Int64, "epsilon": pl.Float64, "rounds": pl.Int64, "seed": pl.Int64, "round": pl.Int64}
 
 
@@ -40,7 +41,7 @@ class Final:
     cost: float
     best: float
     bound: float | None
-    private: bool
+    would_be_private: bool
 
 
 class SweepFrame:
@@ -50,9 +51,9 @@ class SweepFrame:
     all epsilons.
 
     Args:
-        frame: Columns environment, learner, n, epsilon, rounds, seed, round, cost, best, regret, private;
-            bound, error and parameters (of the environment, as JSON) where known. Rows with an error have no
-            numbers.
+        frame: Columns environment, learner, n, epsilon, rounds, seed, round, cost, best, regret,
+            would_be_private; bound, error and parameters (of the environment, as JSON) where known. Rows with
+            an error have no numbers.
     """
 
     def __init__(self, frame: pl.DataFrame) -> None:
@@ -77,6 +78,13 @@ class SweepFrame:
             raise InvalidArgument("The 'frame' of a sweep must have at least one row. Got none.")
 
     @cached_property
+    def parameters(self) -> list[dict[str, Any]]:
+        """Of the environments, where they are known."""
+        if "parameters" not in self._rows.columns:
+            return []
+        return [json.loads(given) for given in self._rows["parameters"].unique(maintain_order=True)]
+
+    @cached_property
     def learners(self) -> list[str]:
         """In the order in which they appear."""
         return self._rows["learner"].unique(maintain_order=True).to_list()
@@ -98,7 +106,7 @@ class SweepFrame:
             (pl.col("cost") / pl.col("round")).mean().alias("cost"),
             (pl.col("best") / pl.col("round")).mean().alias("best"),
             (pl.col("bound") / pl.col("round")).max().alias("bound"),
-            pl.col("private").all(),
+            pl.col("would_be_private").all(),
         )
         found = []
         for row in gathered.to_dicts():
@@ -110,7 +118,7 @@ class SweepFrame:
 
     def legend(self, learner: str) -> str:
         """The name of a learner in legends, which says so where it is not private."""
-        private = all(final.private for final in self.finals if final.learner == learner)
+        private = all(final.would_be_private for final in self.finals if final.learner == learner)
         return learner if private else f"{learner} (not private)"
 
     def curve(self, final: Final) -> Curve:
@@ -172,7 +180,7 @@ def _tidied(rows: pl.DataFrame) -> pl.DataFrame:
             pl.col("learner").replace(names),
             *(pl.col(name).cast(kind) for name, kind in _TYPES.items()),
             pl.col("bound").cast(pl.Float64),
-            pl.col("private").fill_null(value=False),
+            pl.col("would_be_private").fill_null(value=False),
         )
         .with_columns(pl.when(real).then(epsilon).alias("epsilon"))
         .unique(subset=[*KEYS, "seed", "round"], keep="first", maintain_order=True)

@@ -39,7 +39,7 @@ def write_sweep_report(
     Args:
         path: Where to; a file that is there is replaced.
         frame: A row for each configuration, seed and checkpoint, with the columns environment, learner, n,
-            epsilon, rounds, seed, round, cost, best, regret, private; bound, error and
+            epsilon, rounds, seed, round, cost, best, regret, would_be_private; bound, error and
             parameters (of the environment, as JSON) where known. Rows with an error need no numbers.
         title: The headline.
         command: How to repeat it, shown as it is.
@@ -81,7 +81,7 @@ def _numbers(sweep: SweepFrame) -> list[Html]:
     several = any(final.seeds > 1 for final in sweep.finals)
     columns: dict[str, Kind] = {
         "learner": "text",
-        "private?": "text",
+        "would be private?": "text",
         "items": "number",
         "epsilon": "number",
         "rounds": "number",
@@ -106,7 +106,7 @@ def _numbers(sweep: SweepFrame) -> list[Html]:
 def _row(final: Final, several: bool) -> list[str]:
     return [
         final.learner,
-        badge(final.private),
+        badge(final.would_be_private),
         f"{final.n}",
         "–" if final.epsilon is None else number(final.epsilon),
         f"{final.rounds:,}",

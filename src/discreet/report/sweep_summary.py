@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet.report.facets import facets_of, longest, middle
 from discreet.report.html import Html, element, joined
 from discreet.report.numbers import listed, number
-from discreet.report.summary import meaning_of_regret
+from discreet.report.summary import NOTHING_PROMISED, data_warning, meaning_of_regret
 from discreet.report.sweep_frame import KEYS, SweepFrame
 from discreet.report.tables import badge
 from discreet.simulation.short_numbers import counted
@@ -28,10 +28,12 @@ def summary_of_sweep(sweep: SweepFrame) -> Html:
     if finals:
         parts.append(element("p", "Regret a round in the end, least first:"))
         parts.append(element("ul", *(element("li", _ranking(sweep, name)) for name in environments)))
-    without = list(dict.fromkeys(final.learner for final in finals if not final.private))
+    without = list(dict.fromkeys(final.learner for final in finals if not final.would_be_private))
     if without:
         parts.append(element("p", badge(private=False), f" {listed(without)}."))
-    return joined(*parts, element("p", meaning_of_regret(any(final.seeds > 1 for final in finals))))
+    parts.append(element("p", meaning_of_regret(any(final.seeds > 1 for final in finals))))
+    parts.append(element("p", NOTHING_PROMISED))
+    return joined(*parts, *data_warning(sweep.parameters))
 
 
 def _ranking(sweep: SweepFrame, environment: str) -> Html:

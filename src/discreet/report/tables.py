@@ -45,7 +45,7 @@ def table(caption: str, columns: Mapping[str, Kind], rows: Sequence[Sequence[str
 
 
 def badge(private: bool) -> Html:
-    """Whether something is private, in words and in colour."""
+    """Whether a learner would be private when it is used, in words and in colour; no simulation is."""
     if private:
-        return element("span", "private", class_="badge private")
+        return element("span", "would be private", class_="badge private")
     return element("span", "NOT PRIVATE", class_="badge not-private")

@@ -13,7 +13,13 @@ from discreet.report.html import Html, element
 from discreet.report.named import Named, by_environment
 from discreet.report.numbers import interval, number
 from discreet.report.page import page, paragraphs, repeat_section, section
-from discreet.report.summary import has_intervals, meaning_of_regret, summary_of
+from discreet.report.summary import (
+    NOTHING_PROMISED,
+    data_warning,
+    has_intervals,
+    meaning_of_regret,
+    summary_of,
+)
 from discreet.report.sweep_charts import against_section
 from discreet.report.sweep_frame import SweepFrame
 from discreet.report.tables import Kind, badge, table
@@ -78,6 +84,7 @@ def write_report(
         header = [
             paragraphs(summary),
             *(summary_of(group) for group in groups),
+            *data_warning(trace.parameters for trace in traces),
             element(
                 "p",
                 meaning_of_regret(
@@ -112,18 +119,14 @@ def _guarantees(groups: Sequence[Sequence[Named]]) -> Html:
         kind = "guarantee" if private else "guarantee not-private"
         heading = element("h3", ", ".join(names), " ", badge(private))
         parts.append(element("article", heading, element("p", text), class_=kind))
-    note = (
-        "This is what each learner promises when it is used. The simulated runs themselves are seeded, so "
-        "that they can be repeated, and promise nothing."
-    )
-    return section("What is promised", element("p", note), *parts)
+    return section("What would be promised", element("p", NOTHING_PROMISED), *parts)
 
 
 def _results(group: Sequence[Named]) -> Html:
     several, kind = has_intervals(group), group[0].trace.kind
     columns: dict[str, Kind] = {
         "learner": "text",
-        "private?": "text",
+        "would be private?": "text",
         "regret a round": "number",
         **({"95% interval": "number"} if several else {}),
         f"{kind} a round": "number",

@@ -41,7 +41,7 @@ COLUMNS = (
     "best_lower_bound",
     "regret",
     "bound",
-    "private",
+    "would_be_private",
     "error",
 )
 
@@ -188,7 +188,7 @@ def run_cell(cell: Cell) -> polars.DataFrame:
         measured: dict[str, Any] = _measure(cell)
     except Exception as error:
         text = str(error) if isinstance(error, DiscreetError) else f"{type(error).__name__}: {error}"
-        names = ("round", "cost", "best", "best_lower_bound", "regret", "bound", "private")
+        names = ("round", "cost", "best", "best_lower_bound", "regret", "bound", "would_be_private")
         measured = dict.fromkeys(names) | {"error": text.splitlines()[0] if text else type(error).__name__}
         measured = {name: [value] for name, value in measured.items()}
     rows = len(measured["round"])
@@ -204,7 +204,9 @@ def schema() -> dict[str, Any]:
     kinds = dict.fromkeys(COLUMNS, number) | dict.fromkeys(
         ("cell", "environment", "parameters", "learner", "error"), text
     )
-    return kinds | dict.fromkeys(("n", "rounds", "seed", "round"), whole) | {"private": polars.Boolean}
+    return (
+        kinds | dict.fromkeys(("n", "rounds", "seed", "round"), whole) | {"would_be_private": polars.Boolean}
+    )
 
 
 def _measure(cell: Cell) -> dict[str, Any]:
@@ -223,7 +225,7 @@ def _measure(cell: Cell) -> dict[str, Any]:
         "best_lower_bound": done.lower,
         "regret": done.cost - done.best,
         "bound": [None] * marks.size if bounds is None else bounds,
-        "private": [template.guarantee.private] * marks.size,
+        "would_be_private": [template.guarantee.private] * marks.size,
         "error": [None] * marks.size,
     }
 
