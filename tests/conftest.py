@@ -3,6 +3,8 @@
 import os
 import pathlib
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +13,7 @@ from hypothesis import settings
 
 from benchmarks import chromium
 from postgres_server import Server, running
+from running_service import free_port
 
 # No deadline: the first call of a kernel compiles it. Derandomised: a red run can be repeated as it was;
 # `pytest --hypothesis-profile=search` looks for new examples.
@@ -61,6 +64,33 @@ def postgres(postgres_server: Server, tmp_path: pathlib.Path, monkeypatch: pytes
     """The address of an empty PostgreSQL database. Witnesses are kept in the test's folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return postgres_server.new_database()
+
+
+@pytest.fixture
+def dask_cluster(tmp_path: pathlib.Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """A scheduler and two worker processes on loopback."""
+    port = free_port()
+    address = f"127.0.0.1:{port}"
+    log = (tmp_path / "dask.log").open("wb")
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker"]
+    options = ["--no-dashboard", "--nthreads", "1", "--local-directory", str(tmp_path)]
+    processes = [
+        subprocess.Popen(
+            [*dask, "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], stdout=log, stderr=log
+        )
+    ]
+    processes += [
+        subprocess.Popen([*worker, f"tcp://{address}", *options, "--no-nanny"], stdout=log, stderr=log)
+        for _ in range(2)
+    ]
+    try:
+        yield address, processes[1:]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+        log.close()
 
 
 @pytest.hookimpl(trylast=True)

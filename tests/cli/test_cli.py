@@ -336,6 +336,30 @@ def test_audits_that_cannot_be_made(capsys: pytest.CaptureFixture[str], tmp_path
         assert err.count("\n") == 1
 
 
+def test_a_file_is_played_to_its_end(
+    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a number of rounds; more than there are is an error with their number. The data are real."""
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("day.csv").write_text("tea,milk\ntea\nmilk,jam\n" * 20)
+    given = ["simulate", "baskets", "--set", "path=day.csv", "--n", "3", "--no-report", "--quiet"]
+    code, out, _ = run(capsys, *given)
+    assert (code, out.splitlines()[0]) == (0, "baskets, 3 items, 60 rounds, 5 seeds; regret and cost a round")
+    assert "exact sums of the data in day.csv, without noise: treat them like the data." in " ".join(
+        out.split()
+    )
+    code, out, err = run(capsys, *given, "--rounds", "61")
+    assert (code, out) == (2, "")
+    assert "The 'rounds' of baskets must be a whole number from 1 to 60. Got 61 instead." in err
+    pathlib.Path("sweep.toml").write_text(
+        'streams = [{name = "baskets", path = "day.csv"}]\nlearners = ["random"]\nn = 3\nseeds = 1\n'
+    )
+    code, out, _ = run(capsys, "compare", "sweep.toml", "--workers", "1", "--quiet")
+    assert code == 0
+    assert "treat them like the data" in " ".join(out.split())
+    assert "treat them like the data" in pathlib.Path("sweep.html").read_text()
+
+
 def test_a_simulation_says_what_would_be_private(capsys: pytest.CaptureFixture[str]) -> None:
     """Below the table and as data: runs with a seed are not."""
     given = ["simulate", "modular", "-l", "bandit", "-l", "bandit-without-noise", *QUICK, "--no-report"]

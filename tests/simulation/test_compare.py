@@ -2,9 +2,7 @@
 
 import pathlib
 import signal
-import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 
@@ -149,40 +147,6 @@ def test_unreachable_and_unknown_clusters_are_refused(tmp_path: pathlib.Path) ->
         compare(sweep, tmp_path / "sweep.parquet", cluster="slurm://x")
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@pytest.fixture
-def dask_cluster(tmp_path: pathlib.Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """A scheduler and two worker processes on loopback."""
-    port = _free_port()
-    address = f"127.0.0.1:{port}"
-    log = (tmp_path / "dask.log").open("wb")
-    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker"]
-    options = ["--no-dashboard", "--nthreads", "1", "--local-directory", str(tmp_path)]
-    processes = [
-        subprocess.Popen(
-            [*dask, "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], stdout=log, stderr=log
-        )
-    ]
-    processes += [
-        subprocess.Popen([*worker, f"tcp://{address}", *options, "--no-nanny"], stdout=log, stderr=log)
-        for _ in range(2)
-    ]
-    try:
-        yield address, processes[1:]
-    finally:
-        for process in processes:
-            process.kill()
-            process.wait()
-        log.close()
-
-
 @pytest.mark.filterwarnings("ignore")  # Dask's own
 def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
     tmp_path: pathlib.Path,
@@ -220,3 +184,15 @@ def test_workers_leave_ctrl_c_to_the_process_that_started_them(monkeypatch: pyte
         heard = list(run([signal.SIGINT] * 4))  # type: ignore[list-item] # what is asked for in place of cells
     assert heard == [signal.SIG_IGN] * 4
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_sweep_of_a_file_is_no_longer_than_the_file(tmp_path: pathlib.Path) -> None:
+    """By default; what was asked for and is too much is refused before anything is run."""
+    file = tmp_path / "day.csv"
+    file.write_text("tea,milk\ntea\nmilk,jam\n" * 20)
+    given = {"streams": [{"name": "baskets", "path": str(file)}, "modular"], "learners": ["random"], "n": 3}
+    assert Sweep.from_mapping(given).rounds == (60,)
+    assert Sweep.from_mapping(given | {"rounds": [60, 30]}).rounds == (60, 30)
+    with pytest.raises(DiscreetError, match=r"'rounds' of sweep must be at most 60, .*Got 61"):
+        Sweep.from_mapping(given | {"rounds": [30, 61]})
+    assert Sweep.from_mapping(given | {"streams": ["modular"]}).rounds == (65536,)

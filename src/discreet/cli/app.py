@@ -91,7 +91,9 @@ def simulate(
     ] = None,
     n: Annotated[int | None, typer.Option(help="Items; by default as many as the stream has.")] = None,
     epsilon: Annotated[float, typer.Option(help="Privacy loss.")] = 1.0,
-    rounds: Annotated[int, Count(help="Rounds.")] = 65536,
+    rounds: Annotated[
+        int | None, Count(help="Rounds; by default 65536, or as many as there are data for.")
+    ] = None,
     seeds: Annotated[int, typer.Option(help="Independent runs.")] = 5,
     parameters: Parameter = None,
     report: Report = pathlib.Path("discreet-simulate.html"),

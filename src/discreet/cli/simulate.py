@@ -15,6 +15,7 @@ from discreet.simulation.contenders import contender
 from discreet.simulation.data_files import about_data
 from discreet.simulation.parquet import write_parquet
 from discreet.simulation.short_numbers import counted
+from discreet.simulation.sweep import ROUNDS
 
 
 def run(
@@ -22,7 +23,7 @@ def run(
     learners: list[str],
     n: int | None,
     epsilon: float,
-    rounds: int,
+    rounds: int | None,
     seeds: int,
     parameters: list[str],
     report: pathlib.Path | None,
@@ -34,7 +35,8 @@ def run(
     require_place(report, frame)
     size = {} if n is None else {"n": n}
     environment = find(stream, **size, **parsed(parameters))
-    traces = traces_of(environment, learners, epsilon, rounds, seeds, progress)
+    length = min(ROUNDS, environment.most_rounds or ROUNDS) if rounds is None else rounds
+    traces = traces_of(environment, learners, epsilon, length, seeds, progress)
     if json:
         print_json([summary_of(trace) for trace in traces])
     else:

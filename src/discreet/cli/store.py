@@ -102,7 +102,7 @@ def restore(file: Copy, store: Store = "discreet.db", yes: Yes = False) -> None:
 
 discreet store adopt --store shop.db
 
-discreet store adopt --store postgresql://discreet@db.internal/shop --latest
+discreet store adopt --store postgresql://discreet@db.internal/shop --key-file shop.key --latest
 
 For a store restored from an old backup, or one whose witness file is lost: learners that may have released
 more than the store knows (without a witness: all) are restarted from their last point, each at the price of

@@ -24,6 +24,8 @@ from discreet.simulation.replicas import as_maker, bounds_at, log_grid, replica
 if TYPE_CHECKING:
     import polars
 
+#: Where nothing else is said, and the data are enough for it.
+ROUNDS = 65536
 #: The columns of a sweep's file, one row per cell and checkpoint; a cell that failed has one row with its
 #: error.
 COLUMNS = (
@@ -90,7 +92,7 @@ class Sweep:
         learners: Names of learners.
         n: Numbers of items.
         epsilon: Privacy losses.
-        rounds: Numbers of rounds.
+        rounds: Numbers of rounds; those of the shortest stream by default, if it is short.
         seeds: How many seeds.
         checkpoints: How many rounds regret is noted at.
         title: For the report.
@@ -100,7 +102,7 @@ class Sweep:
     learners: tuple[str, ...]
     n: tuple[int, ...] = (8,)
     epsilon: tuple[float, ...] = (1.0,)
-    rounds: tuple[int, ...] = (65536,)
+    rounds: tuple[int, ...] = (ROUNDS,)
     seeds: int = 5
     checkpoints: int = 30
     title: str = "Comparison"
@@ -141,9 +143,15 @@ class Sweep:
             values["title"] = str(given["title"])
         made = cls(**values)
         # Once for each stream, which may have to read a file: refuses names and sizes before anything is run.
-        for cell in {(cell.environment, cell.parameters, cell.n): cell for cell in made.cells()}.values():
-            _environment(cell)
-        return made
+        cells = {(cell.environment, cell.parameters, cell.n): cell for cell in made.cells()}
+        limits = [_environment(cell).most_rounds for cell in cells.values()]
+        most = min((limit for limit in limits if limit is not None), default=None)
+        if most is None or max(made.rounds) <= most:
+            return made
+        if "rounds" in given:
+            wanted = f"at most {most}, as many as there are data for"
+            raise checks.complaint("sweep", "rounds", wanted, max(made.rounds))
+        return dataclasses.replace(made, rounds=(most,))
 
     @classmethod
     def from_file(cls, path: str | pathlib.Path) -> Sweep:

@@ -1,0 +1,132 @@
+"""The examples in the help texts: each is run as it stands, with files of the documented names."""
+
+import itertools
+import json
+import pathlib
+import random
+import shlex
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+from commands import run
+from discreet.cli.app import app
+from discreet.service.desk import Desk
+from running_service import RunningService
+
+#: Added to what would take long; a later option replaces an earlier one.
+SHORTER = {
+    "demo": ["--rounds", "500", "--seeds", "1"],
+    "compare": ["--rounds", "100", "--seeds", "1", "--workers", "1"],
+    "compare sweep.toml": ["--workers", "1"],  # a file takes no other settings
+    "audit": ["--runs", "256"],
+    "audit --plot": ["one-bit", "laplace", "--runs", "256"],  # without names it audits everything
+}
+#: Places that exist nowhere, and what is there instead.
+DATABASE, CLUSTER, KEY_ID = (
+    "postgresql://discreet@db.internal/shop",
+    "dask://10.0.0.1:8786",
+    "c80c7c967f53d537",
+)
+ELSEWHERE = {"/var/lib/discreet/": "", "/etc/discreet/": "", "--workers 4": "--workers 2"}
+#: What must have been run before.
+BEFORE = {
+    "store restore": ["discreet store backup shop-backup.db --store shop.db"],
+    "store import": ["discreet store export shop.jsonl --store shop.db --key-file shop.key"],
+    "report": ["discreet compare sweep.toml --out sweep.parquet --no-report --workers 1"],
+}
+ITEMS = ["milk", "bread", "butter", "jam", "tea", "coffee", "sugar", "eggs", "rice", "beer", "soap", "salt"]
+MECHANISM = """
+import numpy as np
+from discreet.privacy import Guarantee
+
+class MyMechanism:
+    def claim(self):
+        return Guarantee(epsilon=1.0)
+
+    def neighbours(self):
+        return 0.0, 1.0
+
+    def observe(self, data, runs, seed):
+        return np.random.default_rng(seed).laplace(data, 1.0, (runs, 1))
+"""
+
+
+def examples(command: Any) -> Iterator[str]:
+    """All lines of all help texts that are commands."""
+    for line in (command.epilog or "").splitlines():
+        if line.startswith(("discreet ", "echo ")):
+            yield line
+    for one in getattr(command, "commands", {}).values():
+        yield from examples(one)
+
+
+EXAMPLES = list(examples(typer.main.get_command(app)))
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """The working directory, with the files that examples name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    drawn = random.Random(0)
+    baskets = [drawn.sample(ITEMS, drawn.randint(1, 6)) for _ in range(300)]
+    pathlib.Path("groceries.csv").write_text("".join(",".join(basket) + "\n" for basket in baskets))
+    pathlib.Path("sweep.toml").write_text(
+        'streams = ["modular"]\nlearners = ["bandit", "random"]\nn = 3\nrounds = 64\nseeds = 2\n'
+    )
+    pathlib.Path("mymodule.py").write_text(MECHANISM)
+    return tmp_path
+
+
+def test_every_command_has_an_example() -> None:
+    """And all of them are found."""
+    with_options = {" ".join(shlex.split(line)[1:3]) for line in EXAMPLES}
+    assert {"store check", "keys create", "simulate baskets", "list --json"} <= with_options
+    assert len(EXAMPLES) >= 25
+
+
+@pytest.mark.filterwarnings("ignore")  # Dask's own
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_works(
+    example: str, folder: pathlib.Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    """It ends well, and what it names is written."""
+    for documented, real in ELSEWHERE.items():
+        example = example.replace(documented, real)
+    if DATABASE in example:
+        example = example.replace(DATABASE, request.getfixturevalue("postgres"))
+    if CLUSTER in example:
+        example = example.replace(CLUSTER, f"dask://{request.getfixturevalue('dask_cluster')[0]}")
+    before, _, line = example.rpartition("; ")
+    subprocess.run(["sh", "-c", before], check=True)
+    words = shlex.split(line)[1:]
+    name = " ".join(words[:2])
+    if words[0] in ("store", "keys"):
+        make_store(words)
+    if name == "keys revoke":
+        words[2] = json.loads(run(capsys, "keys", "list", "--json")[1])[0]["id"]
+    for prepared in BEFORE.get(name, BEFORE.get(words[0], [])):
+        assert run(capsys, *shlex.split(prepared)[1:])[0] == 0
+    if words[0] == "serve":
+        server = RunningService(folder, options=words[1:])
+        server.start()
+        server.stop()
+        return
+    code, out, err = run(capsys, *words, *SHORTER.get(name, SHORTER.get(words[0], [])))
+    assert code in ((0, 1) if "published" in name else (0,)), err  # what is broken may be found out
+    assert out
+    for option, file in itertools.pairwise(words):
+        assert option not in ("--out", "--report", "--plot") or pathlib.Path(file).exists()
+
+
+def make_store(words: list[str]) -> None:
+    """The store that a command looks after, or the one whose export is imported, with a key to be revoked."""
+    given = dict(itertools.pairwise(words))
+    store = "shop.db" if words[1] == "import" else given.get("--store", "discreet.db")
+    with Desk.open(store, key_file=given.get("--key-file", "shop.key" if "://" in store else None)) as desk:
+        desk.bearers.create("read", "of a till")
