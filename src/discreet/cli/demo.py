@@ -57,8 +57,8 @@ def run(
     began = time.perf_counter()
     say(
         wrapped(
-            f"A shop with {n} products and {rounds:,} customers, {seeds} times over. Each is shown a set "
-            f"of products; only the profit of that set is seen, and it is private (epsilon = {epsilon:g})."
+            f"A shop with {n} products and {rounds:,} customers, {seeds} times over. Each is shown a set of "
+            f"products; only the profit of that set is seen, and it would be private (epsilon = {epsilon:g})."
         )
     )
     traces = traces_of(shop, CAST, epsilon, rounds, seeds, progress)
