@@ -19,6 +19,7 @@ from discreet.errors import DiscreetError, MissingExtra, UnknownName
 from discreet.learners.base import Learner
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.prefix_sums.base import PrefixSum
+from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy import accounting
 from discreet.randomizers import Blocks, LaplaceOnGrid, OneBit
 
@@ -63,6 +64,7 @@ def test_every_private_class_is_listed():
         if own and not inspect.isabstract(kind) and kind not in (BanditFeedback, FunctionFeedback):
             kinds.add(kind)
     not_private = {
+        SphericalTree,
         baselines.BanditWithoutNoise,
         baselines.FollowTheApproximateLeader,
         baselines.FullInformationWithoutNoise,

@@ -19,7 +19,6 @@ from discreet.errors import InvalidArgument, InvalidType, MissingExtra, UnknownN
 from discreet.learners import BanditLearner, FullInformationLearner
 from discreet.paper import PFTAL, TBAP, BanditSubmodPFTAL, Box, SubmodPFTAL
 from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
-from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy import Budget, VectorBound
 from discreet.randomizers import Blocks, LaplaceOnGrid, OneBit
 from discreet.randomness import Seed
@@ -111,12 +110,6 @@ _LISTED = [
         "Epochs, 5 rounds, a change in the second epoch",
         most_runs=INTERPRETED_RUNS,
     ),
-    Entry(
-        "spherical-tree",
-        lambda n, e: SphericalTree(n, 4, _bound(), Budget(epsilon=e)),
-        "SphericalTree, 4 rounds",
-        private=False,
-    ),
     Entry("bandit", lambda n, e: BanditLearner(n, e, _COSTS), "BanditLearner, its bits"),
     Entry(
         "bandit-shown",
@@ -149,12 +142,6 @@ _LISTED = [
         "FullInformationLearner on a tree",
     ),
     Entry("paper-tbap", lambda n, e: TBAP(n, 8, 1.0, e), "TBAP corrected, 8 rounds"),
-    Entry(
-        "paper-tbap-spherical",
-        lambda n, e: TBAP(n, 4, 1.0, e, noise="spherical"),
-        "TBAP corrected, the paper's noise, 4 rounds",
-        private=False,
-    ),
     Entry(
         "paper-pftal",
         lambda n, e: PFTAL(Box([0.0] * n, [1.0] * n), 8, e, 1.0, 1.0),
