@@ -1,6 +1,5 @@
 """Customers made from baskets: items, pairs, rewards and the price; and what real data give."""
 
-import os
 import pathlib
 
 import numpy as np
@@ -13,16 +12,9 @@ from stream_checks import (
 
 from discreet import DiscreetError, minimize
 from discreet.environments import CustomerStream, baskets, customers_from_baskets, invoices
+from real_data import data_file
 
 BOUGHT = [["tea", "milk", "jam"], ["tea", "milk"], ["bread"], ["tea", "jam", "nuts"], ["bread", "milk"]]
-
-
-def data_file(name: str) -> pathlib.Path:
-    """A file of the folder that DISCREET_DATA names; without it the test is skipped."""
-    folder = os.environ.get("DISCREET_DATA")
-    if not folder or not (pathlib.Path(folder) / name).exists():
-        pytest.skip("DISCREET_DATA names no folder with the data")
-    return pathlib.Path(folder) / name
 
 
 def test_items_are_the_most_frequent_ones() -> None:
