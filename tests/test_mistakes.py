@@ -112,12 +112,11 @@ def test_nothing_is_raised_counted_or_printed_for_a_clipped_cost(
 
 def test_plan_warns_of_an_epsilon_that_is_too_small() -> None:
     """And names one that would do; with that there is no warning."""
-    poor = discreet.plan(n=8, epsilon=0.05, rounds=20_000, cost_range=(0, 1))
+    given = {"n": 8, "rounds": 20_000, "cost_range": (0, 1), "effect": 0.1}
+    poor = discreet.plan(epsilon=0.05, **given)
     assert "WARNING" in str(poor)
     assert poor.epsilon_needed is not None
-    assert "WARNING" not in str(
-        discreet.plan(n=8, epsilon=poor.epsilon_needed, rounds=20_000, cost_range=(0, 1))
-    )
+    assert "WARNING" not in str(discreet.plan(epsilon=poor.epsilon_needed, **given))
 
 
 def test_costs_that_are_not_submodular_have_a_witness() -> None:

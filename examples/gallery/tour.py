@@ -31,7 +31,8 @@ print("best:", [products[i] for i in sorted(best.set)], best.value, "lower bound
 print("half bread, half butter:", discreet.lovasz.value(shop, [0.5, 0.5, 0.0]))
 
 # %% Planning. Privacy costs rounds: find out how many before anybody is asked.
-plan = discreet.plan(n=3, epsilon=1.0, rounds=rounds, cost_range=(-3.5, 3.0))
+effect = min(shop([]), shop([0, 1, 2])) - best.value  # how much better the best set is than none and all
+plan = discreet.plan(n=3, epsilon=1.0, rounds=rounds, cost_range=(-3.5, 3.0), effect=effect)
 print(f"take {plan.best}; it learns in about {plan.best.rounds_to_learn:,.0f} rounds")
 
 # %% Asking and telling. Choose first, see the cost later; it becomes one random bit on arrival.

@@ -1,33 +1,36 @@
 """What to expect before the first person is asked: noise, regret bounds, and how long learning takes.
 
-Bounds are proved (`docs/guarantees.md#regret`) and pessimistic. How long learning takes on an ordinary
-stream is predicted by scaling laws that were fitted to simulations of the **reference stream**: every round
-concerns one item, picked at random, and costs +1 or -1 (in halves of the range) according to whether it is
-in the set; the sign favours the best set, which takes every other item, by a quarter of the range. The
-empty set, the full one and random ones all cost the middle of the range there. `tests/test_planning.py`
-simulates it and checks the predictions.
+Bounds are proved (`docs/guarantees.md#regret`) and pessimistic. How long learning takes depends most of all
+on the **effect**: how much better the best set is than the best of the usual ones (the empty set, the full
+one, random ones), in costs per round. A learner has **learnt** when half of the effect is gained: when the
+mean cost of all rounds so far, those of learning included, is below that of the best usual one by half of it.
+
+`predicted_rounds` says when that is, by one law for each learner. The shapes of the laws are derived; their
+constants are fitted to simulations. `python -m benchmarks plan` fits them again, and checks them on other
+streams.
 """
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from discreet import bounds, checks
-from discreet.environments import ItemSigns
 from discreet.errors import InvalidArgument
 from discreet.learners import BanditLearner, FullInformationLearner
 from discreet.learners.arguments import cost_interval
-from discreet.learners.base import Learner
 from discreet.privacy.guarantee import rounded_up
 
 Feedback = Literal["bandit", "full information"]
 
-#: Predicted numbers of rounds are within this factor of simulated ones, for 3 items or more and margins
-#: from an eighth of the range. (Smaller margins are reached earlier, often by luck.)
-WITHIN = 4.0
+#: Predicted numbers of rounds are within this factor of simulated ones, where most of the items matter: 5.0
+#: was the largest in about 600 cases. Where few items matter, learning is much faster.
+WITHIN = 6.0
+#: The constants of `predicted_rounds`.
+BANDIT, FULL_INFORMATION = (0.62, 0.89, 1.7, 0.2), (6.0, 0.005, 1.0)
+#: What effects are shown for if none is given, as parts of the range. The first is then assumed.
+SHARES = (4, 10, 40)
 #: Beyond this epsilon a promise says little: what is released may be thousands of times as likely.
 HARDLY_PRIVATE = 8.0
-#: How much better the best set of the reference stream is than the middle, in halves of the range.
-REFERENCE_GAP = 0.5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,8 +45,7 @@ class Option:
             of them (bandit), to each coordinate of a block's sum or of a prefix sum (full information).
         block: For how many rounds a set or a point is held (at first).
         regret_bound: Expected regret over all rounds is at most this.
-        rounds_to_learn: Predicted rounds until its mean cost on the reference stream is below that of the
-            empty, the full and a random set by the margin.
+        rounds_to_learn: Predicted rounds until half of the effect is gained.
     """
 
     learner: str
@@ -69,14 +71,17 @@ class Plan:
         rounds: Rounds.
         cost_range: The range of costs.
         feedback: What is seen after each round.
-        margin: How much better than the empty, full and random sets counts as learnt, in costs.
+        effect: How much better the best set is than the best of the empty, the full and random ones, in
+            costs; None if it was not given. A quarter of the range is then assumed.
         options: The learners that fit, the one to take first.
+        by_effect: Pairs of an effect and the rounds that the first option needs for it: for a quarter, a
+            tenth and a fortieth of the range.
         paper_bound: The least regret bound of the paper's algorithm, corrected, for these numbers.
         epsilon_needed: The least epsilon for which the first option learns within the rounds; None if none
             up to 100 is enough.
 
     Examples:
-        >>> made = plan(n=4, epsilon=1.0, rounds=100_000)
+        >>> made = plan(n=4, epsilon=1.0, rounds=100_000, effect=0.4)
         >>> made.best.learner, made.enough, made.epsilon_needed < 1.0
         ('BanditLearner', True, True)
     """
@@ -86,8 +91,9 @@ class Plan:
     rounds: int
     cost_range: tuple[float, float]
     feedback: Feedback
-    margin: float
+    effect: float | None
     options: tuple[Option, ...]
+    by_effect: tuple[tuple[float, float], ...]
     paper_bound: float
     epsilon_needed: float | None
 
@@ -97,14 +103,25 @@ class Plan:
         return self.options[0]
 
     @property
-    def enough(self) -> bool:
-        """Whether the rounds are predicted to be enough to learn on the reference stream."""
-        return self.best.rounds_to_learn <= self.rounds
+    def enough(self) -> bool | None:
+        """Whether the rounds are predicted to be enough to learn.
+
+        Without an effect nobody knows: it is then False where not even a quarter of the range would do, and
+        None otherwise.
+        """
+        if self.best.rounds_to_learn > self.rounds:
+            return False
+        return None if self.effect is None else True
 
     def __str__(self) -> str:
         width = self.cost_range[1] - self.cost_range[0]
         given = (
             f"{self.n} items, {self.feedback}, epsilon = {rounded_up(self.epsilon)}, {self.rounds:,} rounds"
+        )
+        effect = (
+            f"an effect of {self.by_effect[0][0]:.3g} (assumed)"
+            if self.effect is None
+            else f"an effect of {self.effect:.3g}"
         )
         lines = [f"{given}, costs in [{self.cost_range[0]:g}, {self.cost_range[1]:g}].", f"Take {self.best}."]
         for option in self.options:
@@ -113,7 +130,7 @@ class Plan:
             held = "" if option.block == 1 else f", blocks of {option.block} rounds{more}"
             lines.append(
                 f"- {option}: {where}{held}; noise of {option.noise:.3g} (in costs) on each release; "
-                f"learns in about {two_digits(option.rounds_to_learn)} rounds"
+                f"learns {effect} in about {two_digits(option.rounds_to_learn)} rounds"
                 f"{_bound(option.regret_bound, self.rounds, width)}."
             )
         if self.paper_bound < width * self.rounds:
@@ -121,20 +138,31 @@ class Plan:
             lines.append(f"The paper's algorithm, corrected and tuned: regret at most {rate:.3g} a round.")
         if any(option.regret_bound >= width * self.rounds for option in self.options):
             lines.append("Where no bound is named, the proved one says nothing for so few rounds.")
-        if not self.enough:
-            lines.append(
-                "WARNING: that is more rounds than there are. It will hardly beat a fixed or random choice. "
-                + _help_by_epsilon(self.epsilon_needed)
-            )
-        elif self.best.rounds_to_learn * WITHIN > self.rounds:
-            lines.append("CAUTION: as predictions go, the rounds may not be enough.")
+        lines += self._verdict(effect)
         lines.append(
-            f"To learn means: a mean cost {self.margin:.3g} below that of the empty, the full and a random "
-            f"set, on a stream whose best set is {REFERENCE_GAP * width / 2:.3g} below them. Numbers of "
-            f"rounds are predicted within a factor of {WITHIN:g}. Bounds hold for every stream, and usual "
-            "streams stay far below them."
+            "The effect is how much better the best set is than the best of the empty, the full and random "
+            "ones, in costs. To learn it means to gain half of it, over all rounds, those of learning "
+            f"included. Numbers of rounds are predicted within a factor of {WITHIN:g} where most items "
+            "matter; far fewer are needed where few do. Bounds hold for every stream, and usual streams stay "
+            "far below them."
         )
         return "\n".join(lines)
+
+    def _verdict(self, effect: str) -> list[str]:
+        if self.enough is False:
+            few = f"WARNING: {self.rounds:,} rounds are not enough for {effect}."
+            return [
+                f"{few} It will hardly beat a fixed or random choice. {_help_by_epsilon(self.epsilon_needed)}"
+            ]
+        if self.effect is not None:
+            judged = _judged(self.best.rounds_to_learn, self.rounds)
+            return [f"{self.rounds:,} rounds are {judged} for {effect}."]
+        table = [
+            f"- {size:.3g} (1/{share} of the range): about {two_digits(needed)} rounds, "
+            f"{_judged(needed, self.rounds)}"
+            for share, (size, needed) in zip(SHARES, self.by_effect, strict=True)
+        ]
+        return ["CAUTION: no effect was given, and most depends on it. Plan again with yours:", *table]
 
 
 def plan(
@@ -147,7 +175,7 @@ def plan(
     local: bool = False,
     rounds_per_person: int = 1,
     gradient_bound: float | None = None,
-    margin: float | None = None,
+    effect: float | None = None,
 ) -> Plan:
     """What to expect of n items, epsilon and so many rounds, and which learner to take.
 
@@ -160,25 +188,27 @@ def plan(
         local: Whether exact sums must not be kept, so that only learners that randomise each cost fit.
         rounds_per_person: In how many rounds one person may appear.
         gradient_bound: For full information: a declared bound on gradients.
-        margin: How much better than the empty, full and random sets counts as learnt, in costs; less than a
-            quarter of the range, which is what can be reached on the reference stream. An eighth by
-            default.
+        effect: How much better the best set is than the best of the empty, the full and random ones, in
+            costs per round: a guess, a goal, or what public data show. Half of it needs about eight times as
+            many rounds (bandit) or up to four times (full information), so without it little can be said.
 
     Examples:
-        >>> made = plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1))
+        >>> made = plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1), effect=0.2)
         >>> made.best.arguments["mode"], made.enough
         ('central', True)
-        >>> plan(n=8, epsilon=0.01, rounds=1_000).enough
+        >>> plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1), effect=0.01).enough
         False
+        >>> print(plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1)).enough)  # it depends
+        None
     """
     n, rounds = checks.integer("plan", "n", n, 1), checks.integer("plan", "rounds", rounds, 1)
     epsilon = checks.positive_number("plan", "epsilon", epsilon)
     low, high = cost_interval("plan", cost_range, maximize=False)
     half = 0.5 * high - 0.5 * low
-    wanted = 0.25 * half if margin is None else checks.positive_number("plan", "margin", margin)
-    if wanted >= REFERENCE_GAP * half:
-        most = f"below {REFERENCE_GAP * half:g}, a quarter of the range"
-        raise checks.complaint("plan", "margin", most, margin)
+    if effect is not None and checks.positive_number("plan", "effect", effect) > high - low:
+        raise checks.complaint("plan", "effect", f"at most {high - low:g}, the width of the range", effect)
+    effects = [(high - low) / share for share in SHARES]
+    assumed = effects[0] if effect is None else float(effect)
     if feedback not in ("bandit", "full information"):
         raise checks.complaint("plan", "feedback", "'bandit' or 'full information'", feedback)
     if feedback == "full information" and local:
@@ -192,76 +222,84 @@ def plan(
         common["gradient_bound"] = gradient_bound
     options = tuple(
         sorted(
-            _options(n, rounds, half, wanted / half, feedback, local, common),
+            _options(n, rounds, half, assumed, feedback, local, common),
             key=lambda option: option.rounds_to_learn,
         )
     )
+    best = _made(options[0].learner, n, options[0].arguments)
     return Plan(
         n=n,
         epsilon=epsilon,
         rounds=rounds,
         cost_range=(low, high),
         feedback=feedback,
-        margin=wanted,
+        effect=None if effect is None else assumed,
         options=options,
+        by_effect=tuple((size, predicted_rounds(best, half, size)) for size in effects),
         paper_bound=_paper_bound(n, rounds, half, epsilon / rounds_per_person, feedback),
-        epsilon_needed=_epsilon_needed(options[0], n, rounds, half, wanted / half),
+        epsilon_needed=_epsilon_needed(options[0], n, rounds, half, assumed),
     )
 
 
-def reference_stream(n: int, rounds: int, seed: int = 0) -> ItemSigns:
-    """The stream, with costs in [-1, 1], on which learning is predicted."""
-    return ItemSigns(n, rounds, REFERENCE_GAP, seed=seed)
+def predicted_rounds(
+    learner: BanditLearner[Any] | FullInformationLearner[Any],
+    half: float,
+    effect: float,
+    constants: Sequence[float] | None = None,
+) -> float:
+    """How many rounds it takes to gain half of an effect; `half` is half the width of the range of costs.
+
+    In halves of the range, let E be the effect and v the variance of a released number.
+
+    *Bandit.* After t updates the step is about (v t^2)^(-1/3), and an item's gradient is E / n: levels have
+    moved far after n^3 v / E^3 rounds. Exploration takes a part n (v / t)^(1/3) of the rounds, which matters
+    where E is large. Bounds on the regret fall in the same way, so the law is the same where items help only
+    together. Where only k of the items matter, their gradients are E / k, and it takes about k^3 / n^3 of
+    these rounds. In central mode v hardly changes, and an update takes 5.7 / epsilon rounds, at least two.
+
+    *Full information.* At first the step is about v^(-1/2), and levels have moved far after n v^(1/2) / E
+    rounds. Later it falls like one over the square root of the released energy, in blocks of about
+    64 n^(1/2) / epsilon rounds: that takes n (n^(1/2) epsilon v + 1) / E^2 rounds, up to constants. (The 1
+    is the gradients' own energy.)
+    """
+    n, inverse = len(learner.items), half / effect
+    epsilon = (learner.guarantee.epsilon or 0.0) / learner.guarantee.rounds_per_person
+    variance = learner.noise_variance / half**2
+    if isinstance(learner, BanditLearner):
+        signal, exploration, blocks, least = constants or BANDIT
+        root = n * (signal * inverse + exploration)
+        return float(root * root * root * (variance if learner.mode == "local" else blocks / epsilon + least))
+    growing, noise, energy = constants or FULL_INFORMATION
+    late = noise * n**0.5 * epsilon * variance + energy
+    return float(n * inverse * (growing * variance**0.5 + late * inverse))
 
 
 def _options(
-    n: int, rounds: int, half: float, margin: float, feedback: Feedback, local: bool, common: dict[str, Any]
+    n: int, rounds: int, half: float, effect: float, feedback: Feedback, local: bool, common: dict[str, Any]
 ) -> list[Option]:
     if feedback == "full information":
-        return [_option("FullInformationLearner", n, rounds, half, margin, common)]
+        return [_option("FullInformationLearner", n, rounds, half, effect, common)]
     modes = ["local"] if local else ["local", "central"]
-    return [_option("BanditLearner", n, rounds, half, margin, common | {"mode": mode}) for mode in modes]
+    return [_option("BanditLearner", n, rounds, half, effect, common | {"mode": mode}) for mode in modes]
 
 
-def _option(name: str, n: int, rounds: int, half: float, margin: float, arguments: dict[str, Any]) -> Option:
+def _option(name: str, n: int, rounds: int, half: float, effect: float, arguments: dict[str, Any]) -> Option:
     learner = _made(name, n, arguments)
-    if isinstance(learner, BanditLearner):
-        noise, block = learner.noise_variance**0.5, learner.block
-    else:
-        assert isinstance(learner, FullInformationLearner)
-        noise, block = learner.noise_variance**0.5, learner.block_length
     return Option(
         learner=name,
         arguments=arguments,
         local=learner.guarantee.local,
-        noise=noise,
-        block=block,
+        noise=learner.noise_variance**0.5,
+        block=learner.block if isinstance(learner, BanditLearner) else learner.block_length,
         regret_bound=learner.regret_bound(rounds),
-        rounds_to_learn=_rounds_to_learn(learner, n, half, margin),
+        rounds_to_learn=predicted_rounds(learner, half, effect),
     )
 
 
-def _made(name: str, n: int, arguments: dict[str, Any]) -> Learner:
+def _made(name: str, n: int, arguments: dict[str, Any]) -> BanditLearner[Any] | FullInformationLearner[Any]:
     if name == "BanditLearner":
         return BanditLearner(n, **arguments)
     return FullInformationLearner(n, **arguments)
-
-
-def _rounds_to_learn(learner: Learner, n: int, half: float, margin: float) -> float:
-    """The fitted laws; `half` makes noise a number in halves of the range.
-
-    Bandit: the variance of an estimate grows like n^2 and the signal of one item falls like 1/n. Full
-    information: n noisy coordinates, each with 1/n of the signal, in blocks that grow. The less regret may
-    be left, the longer it takes.
-    """
-    left = (REFERENCE_GAP - margin) / 0.25
-    if isinstance(learner, BanditLearner):
-        # What the noise and the costs themselves add to the variance, per round.
-        variance = (1.0 if learner.block == 1 else 1.5) + learner.block * learner.noise_variance / half**2
-        return float(5.3 * n**3 * variance / left**2.2)
-    assert isinstance(learner, FullInformationLearner)
-    deviation = learner.noise_variance**0.5 / half
-    return float(n * (15 + 10 * deviation) / left**1.2)
 
 
 def _paper_bound(n: int, rounds: int, half: float, epsilon: float, feedback: Feedback) -> float:
@@ -271,12 +309,12 @@ def _paper_bound(n: int, rounds: int, half: float, epsilon: float, feedback: Fee
     return bounds.submod_pftal(n, rounds, half, epsilon, bounds.submod_pftal_tuning(n, rounds, half, epsilon))
 
 
-def _epsilon_needed(option: Option, n: int, rounds: int, half: float, margin: float) -> float | None:
+def _epsilon_needed(option: Option, n: int, rounds: int, half: float, effect: float) -> float | None:
     """By bisection; the predicted number of rounds falls with epsilon."""
 
     def enough(epsilon: float) -> bool:
         learner = _made(option.learner, n, option.arguments | {"epsilon": epsilon})
-        return _rounds_to_learn(learner, n, half, margin) <= rounds
+        return predicted_rounds(learner, half, effect) <= rounds
 
     low, high = 1e-4, 100.0
     if not enough(high):
@@ -292,6 +330,12 @@ def _help_by_epsilon(needed: float | None) -> str:
         return "No epsilon up to 100 would be enough: offer fewer items or wait for more rounds."
     caveat = ", but is hardly private" if needed > HARDLY_PRIVATE else ""
     return f"An epsilon of about {needed:.2g} would be enough{caveat}."
+
+
+def _judged(needed: float, rounds: int) -> str:
+    if needed > rounds:
+        return "not enough"
+    return "enough" if needed * WITHIN <= rounds else "perhaps enough"
 
 
 def two_digits(rounds: float) -> str:

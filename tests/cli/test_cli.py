@@ -14,6 +14,7 @@ import pytest
 
 import discreet
 from commands import run
+from discreet.cli.demo import too_few
 from discreet.cli.output import plain, table
 
 QUICK = ["--rounds", "400", "--seeds", "2", "--n", "4"]
@@ -54,8 +55,11 @@ def test_json_is_data(
     (entry,) = json.loads(out)
     assert (tmp_path / "discreet-simulate.html").exists()
     assert (code, entry["n"], entry["rounds"], entry["would_be_private"]) == (0, 4, 400, True)
-    code, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--json")
-    assert json.loads(out)["options"][0]["learner"] == "BanditLearner"
+    small = ("plan", "--n", "4", "--epsilon", "1", "--rounds", "1e4", "--json")
+    found, unsure = (json.loads(run(capsys, *small, *more)[1]) for more in (("--effect", "0.02"), ()))
+    assert found["options"][0]["learner"] == "BanditLearner"
+    assert (found["effect"], found["enough"], unsure["effect"], unsure["enough"]) == (0.02, False, None, None)
+    assert [effect for effect, _ in unsure["by_effect"]] == [0.5, 0.2, 0.05]
     code, out, _ = run(capsys, "list", "--json")
     assert "modular" in json.loads(out)["streams"]
     assert plain({"a": float("inf"), "b": {3, 1}}) == {"a": None, "b": [1, 3]}
@@ -65,6 +69,9 @@ def test_plan_and_list_are_words(capsys: pytest.CaptureFixture[str]) -> None:
     """What to take, and what can be named."""
     _, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--full")
     assert "Take FullInformationLearner" in out
+    assert "no effect was given" in out
+    _, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--effect", "0.02")
+    assert "1,000 rounds are not enough for an effect of 0.02." in " ".join(out.split())
     _, out, _ = run(capsys, "list")
     assert "priced-cuts" in out
     assert "paper-bandit" in out
@@ -238,14 +245,17 @@ def test_the_demo_as_data(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.
 def test_a_demo_with_too_few_customers_says_so(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
-    """Instead of a share below nothing; with the number of customers that a plan predicts."""
+    """Instead of a share below nothing; with the number of customers that a plan predicts for its effect."""
     few = ["--rounds", "300", "--epsilon", "0.1", "--seeds", "2", "--quiet"]
     code, out, _ = run(capsys, "demo", *few, "--report", str(tmp_path / "demo.html"))
     words = " ".join(out.split())
     assert code == 0
     assert "did not learn in 300 customers" in words
-    assert "'discreet plan' predicts about 43,000 for an ordinary stream." in words
+    assert re.search(
+        r"better by 0\.\d+ per customer. 'discreet plan' predicts that it takes about \d+,000", words
+    )
     assert "of the way" not in words
+    assert too_few(discreet.environments.checkout(), 0.1, 300, 0.0).endswith("No set was better than that.")
 
 
 def test_a_report_says_what_the_stream_is_once(

@@ -21,5 +21,5 @@ def test_there_is_a_table() -> None:
 def test_the_table_quotes_the_planner(row: tuple[str, ...]) -> None:
     """In words, as `discreet plan` prints them."""
     for quoted, kind in zip(row[1:], KINDS, strict=True):
-        words = str(plan(n=int(row[0]), epsilon=1.0, rounds=10**6, cost_range=(0, 1), **kind))
-        assert re.findall(r"learns in about ([\d,]+) rounds", words)[0] == quoted
+        words = str(plan(n=int(row[0]), epsilon=1.0, rounds=10**6, cost_range=(0, 1), effect=0.1, **kind))
+        assert re.findall(r"learns an effect of 0.1 in about ([\d,]+) rounds", words)[0] == quoted

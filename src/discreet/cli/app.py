@@ -188,9 +188,11 @@ def report(
 @app.command(
     epilog="""Examples:
 
-discreet plan --n 8 --epsilon 1 --rounds 1000000
+discreet plan --n 8 --epsilon 1 --rounds 1000000 --effect 0.2
 
-discreet plan --n 20 --epsilon 0.1 --rounds 100000 --local --low 0 --high 5"""
+discreet plan --n 20 --epsilon 0.1 --rounds 100000 --local --low 0 --high 5
+
+The effect decides most. Without one, a plan shows what several would need."""
 )
 def plan(
     n: Annotated[int, typer.Option(help="Items.")],
@@ -202,11 +204,16 @@ def plan(
     local: Annotated[bool, typer.Option("--local", help="No exact sums may be kept.")] = False,
     rounds_per_person: Annotated[int, typer.Option(help="Rounds in which one person may appear.")] = 1,
     gradient_bound: Annotated[float | None, typer.Option(help="A declared bound on gradients.")] = None,
-    margin: Annotated[float | None, typer.Option(help="How much better counts as learnt.")] = None,
+    effect: Annotated[
+        float | None,
+        typer.Option(
+            help="How much better the best set is than the empty, the full and random ones, in costs."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """What to expect before the first round, and which learner to take."""
-    from discreet.cli.output import print_json, wrapped
+    from discreet.cli.output import plain, print_json, wrapped
     from discreet.planning import plan as made
 
     found = made(
@@ -218,10 +225,10 @@ def plan(
         local=local,
         rounds_per_person=rounds_per_person,
         gradient_bound=gradient_bound,
-        margin=margin,
+        effect=effect,
     )
     if json:
-        print_json(found)
+        print_json(plain(found) | {"enough": found.enough})
     else:
         print(wrapped(str(found)))
 

@@ -32,14 +32,18 @@ def against_epsilon(n: int, rounds: int, epsilon: float, progress: bool) -> pola
     return polars.concat(frames)
 
 
-def too_few(shop: Environment, epsilon: float, rounds: int) -> str:
+def too_few(shop: Environment, epsilon: float, rounds: int, effect: float) -> str:
     """What to say where the private learner is no better than what does not learn."""
-    expected = plan(n=shop.n, epsilon=epsilon, rounds=rounds, cost_range=shop.cost_range)
-    needed = f"predicts about {two_digits(expected.best.rounds_to_learn)} for an ordinary stream"
-    return (
+    words = (
         f"The private learner did not learn in {rounds:,} customers: the best of showing nothing, everything "
-        f"or random products was no worse. 'discreet plan' "
-        f"{'says what to expect' if expected.enough else needed}."
+        "or random products was no worse."
+    )
+    if effect <= 0:
+        return f"{words} No set was better than that."
+    expected = plan(n=shop.n, epsilon=epsilon, rounds=rounds, cost_range=shop.cost_range, effect=effect)
+    return (
+        f"{words} The best set was better by {effect:.2g} per customer. 'discreet plan' predicts that it "
+        f"takes about {two_digits(expected.best.rounds_to_learn)} customers to learn that."
     )
 
 
@@ -86,7 +90,7 @@ def run(
             "time included."
         )
     else:
-        learnt = too_few(shop, epsilon, rounds)
+        learnt = too_few(shop, epsilon, rounds, fixed - best)
     summary = (
         f"{learnt} In the end it offered {', '.join(chosen) or 'nothing'}; best would have been "
         f"{', '.join(wanted) or 'nothing'}."
