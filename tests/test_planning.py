@@ -91,7 +91,7 @@ def test_without_an_effect_nothing_is_called_enough() -> None:
     for effect, rounds in made.by_effect:
         again = plan(n=12, epsilon=1.0, rounds=119_578, cost_range=(-60.0, 9.7), effect=effect)
         assert again.best.rounds_to_learn == rounds
-        assert again.enough is (rounds <= 119_578)
+        assert again.enough is (None if rounds <= 119_578 else False)  # "perhaps enough"
 
 
 def test_a_small_part_of_a_wide_range_is_not_learnt() -> None:
@@ -176,15 +176,15 @@ def test_costs_scale() -> None:
 
 
 def test_too_little_epsilon_is_warned_about_with_what_would_do() -> None:
-    """The epsilon it names is enough, nine tenths of it is not."""
+    """The epsilon it names is perhaps enough, nine tenths of it is not."""
     given = {"n": 10, "rounds": 50_000, "local": True, "effect": 0.5}
     made = plan(epsilon=0.1, **given)
     assert not made.enough
     assert "WARNING" in str(made)
     needed = made.epsilon_needed
     assert needed is not None
-    assert plan(epsilon=needed, **given).enough
-    assert not plan(epsilon=0.9 * needed, **given).enough
+    assert plan(epsilon=needed, **given).enough is None
+    assert plan(epsilon=0.9 * needed, **given).enough is False
     assert plan(n=100, epsilon=1.0, rounds=100).epsilon_needed is None
 
 
@@ -193,16 +193,16 @@ def test_an_epsilon_that_is_hardly_private_is_called_so() -> None:
     large = plan(n=50, epsilon=1.0, rounds=1000, feedback="full information")
     assert large.epsilon_needed is not None
     assert large.epsilon_needed > 8
-    assert "would be enough, but is hardly private." in str(large)
+    assert "is predicted to be enough, but is hardly private." in str(large)
     small = dataclasses.replace(large, epsilon_needed=7.9)
-    assert "An epsilon of about 7.9 would be enough." in str(small)
+    assert "An epsilon of about 7.9 is predicted to be enough." in str(small)
     assert "fewer items" in str(plan(n=100, epsilon=1.0, rounds=100))
 
 
 def test_bounds_that_say_nothing_are_not_named() -> None:
     """And rounds that are enough by less than the factor of uncertainty are perhaps enough."""
     few, many = (discreet.plan(n=10, epsilon=0.1, rounds=r, effect=0.5) for r in (200_000, 10**12))
-    assert few.enough
+    assert (few.enough, many.enough) == (None, True)
     assert "200,000 rounds are perhaps enough for an effect of 0.5." in str(few)
     assert "regret at most" not in str(few)
     assert "says nothing" in str(few)

@@ -77,8 +77,8 @@ class Plan:
         by_effect: Pairs of an effect and the rounds that the first option needs for it: for a quarter, a
             tenth and a fortieth of the range.
         paper_bound: The least regret bound of the paper's algorithm, corrected, for these numbers.
-        epsilon_needed: The least epsilon for which the first option learns within the rounds; None if none
-            up to 100 is enough.
+        epsilon_needed: The least epsilon for which the first option is predicted to learn within the rounds;
+            None if none up to 100 is enough.
 
     Examples:
         >>> made = plan(n=4, epsilon=1.0, rounds=100_000, effect=0.4)
@@ -104,14 +104,15 @@ class Plan:
 
     @property
     def enough(self) -> bool | None:
-        """Whether the rounds are predicted to be enough to learn.
+        """Whether the rounds are enough to learn; None where that is not known.
 
-        Without an effect nobody knows: it is then False where not even a quarter of the range would do, and
-        None otherwise.
+        It is known to be so only beyond the factor by which predictions may be wrong, and only for a given
+        effect. Without one it is False where not even a quarter of the range would do.
         """
         if self.best.rounds_to_learn > self.rounds:
             return False
-        return None if self.effect is None else True
+        sure = self.effect is not None and _judged(self.best.rounds_to_learn, self.rounds) == "enough"
+        return True if sure else None
 
     def __str__(self) -> str:
         width = self.cost_range[1] - self.cost_range[0]
@@ -329,7 +330,7 @@ def _help_by_epsilon(needed: float | None) -> str:
     if needed is None:
         return "No epsilon up to 100 would be enough: offer fewer items or wait for more rounds."
     caveat = ", but is hardly private" if needed > HARDLY_PRIVATE else ""
-    return f"An epsilon of about {needed:.2g} would be enough{caveat}."
+    return f"An epsilon of about {needed:.2g} is predicted to be enough{caveat}."
 
 
 def _judged(needed: float, rounds: int) -> str:
