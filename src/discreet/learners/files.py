@@ -9,7 +9,7 @@ here: do not go on from a backup.
 Learners whose state is covered by their guarantee, local ones and those that are not private at all, are
 saved and loaded at will. But a cost that is told to two copies, or again after an older file was loaded, is
 released twice and spends epsilon twice. Clients that may have to tell again should send a bit they made
-once (`randomizers.OneBit`).
+once (`BanditLearner.randomizer`).
 """
 
 import json
