@@ -6,6 +6,7 @@ may be made of private numbers, so their checks, those of arrays and those with
 ``quoted=False``, quote no number.
 """
 
+import contextlib
 import difflib
 import math
 import operator
@@ -199,10 +200,9 @@ def permutation(owner: str, name: str, order: Iterable[Any], n: int) -> IntArray
 
 
 def _as_floats(owner: str, name: str, values: object, wanted: str) -> FloatArray:
-    try:
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
         return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise complaint(owner, name, wanted) from None
+    raise complaint(owner, name, wanted)  # out here: the error that numpy raised may quote a private value
 
 
 def _require_finite(owner: str, name: str, array: FloatArray) -> FloatArray:

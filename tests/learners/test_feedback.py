@@ -1,8 +1,11 @@
 """What is told: in the right order, to the right learner, and quietly where it is private."""
 
 import math
+import pickle
 import re
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from discreet import BanditLearner, FullInformationLearner, load
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType, UnknownDecision
 from discreet.randomizers import Bit, OneBit
+from discreet.randomness import WordSource
 from discreet.set_functions import Cut, Modular, SetFunction
 from every_learner import LEARNERS, is_bandit, some_functions, state_of
 
@@ -74,6 +78,14 @@ class Hostile(float):
         raise RuntimeError("0.7319")
 
 
+class Lazy:
+    """A number that fails as soon as anything is asked of it."""
+
+    @property
+    def __class__(self):  # type: ignore[override]
+        raise RuntimeError("0.7319")
+
+
 class Warning_(float):
     """A number whose conversion warns."""
 
@@ -82,14 +94,45 @@ class Warning_(float):
         return 0.7319
 
 
-@pytest.mark.parametrize("value", [Hostile(0.7319), Warning_(0.7319), 10**400, np.float32(0.5), True])
+@pytest.mark.parametrize("value", [Hostile(0.7319), Warning_(0.7319), 10**400, np.float32(0.5), Lazy])
 def test_no_number_gets_through_with_an_error_or_a_warning(value):
     """Subclasses of float run somebody's code: what it raises or warns of is not passed on."""
+    if value is Lazy:  # not before: pytest would ask it something
+        value = Lazy()
     learner = BanditLearner(3, 1.0, (0, 1))
     learner.tell(learner.ask(), value)
     learner.tell_many([(learner.ask(), value)])
     OneBit(1.0, (0, 1)).release(value)
     assert learner.rounds == 2
+
+
+def test_warnings_stay_off_until_the_last_thread_has_left():
+    """And come back then: filters belong to the process, and threads may overlap in any way."""
+    learner, before = full(), list(warnings.filters)
+    first, second = learner.ask(count=2)
+    inside, left = threading.Event(), threading.Event()
+
+    def overlapping():
+        inside.set()
+        assert left.wait(60)
+        warnings.warn("0.25", stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        noted = list(warnings.filters)
+        with ThreadPoolExecutor(1) as pool:
+
+            def begun():
+                running = pool.submit(learner.tell, second, factory=overlapping)
+                assert inside.wait(60)
+                return running
+
+            running = []
+            learner.tell(first, factory=lambda: running.append(begun()))
+            left.set()
+            running[0].result(60)
+        assert (seen, list(warnings.filters)) == ([], noted)
+    assert list(warnings.filters) == before
 
 
 # Functions that are made from private numbers
@@ -112,6 +155,12 @@ def test_descriptions_and_factories_are_told_like_functions(maximize):
     assert len({str(state_of(learner)) for learner in learners}) == 1
 
 
+def endless():
+    description = {"kind": "Complement"}
+    description["function"] = description
+    return description
+
+
 @pytest.mark.parametrize(
     "told",
     [
@@ -124,6 +173,7 @@ def test_descriptions_and_factories_are_told_like_functions(maximize):
         {"function": {"kind": "Modular", "weights": [0.5, "x"]}},
         {"function": {"kind": "Iwata", "n": 10**12}},
         {"function": {}},
+        {"function": endless()},
     ],
 )
 def test_what_cannot_be_made_counts_as_a_constant(told):
@@ -168,15 +218,38 @@ def test_the_randomizer_of_a_learner_makes_its_bits(people, maximize):
 @pytest.mark.parametrize(
     "other",
     [OneBit(1.0, (0, 1)), OneBit(0.1, (0, 1)), OneBit(0.2, (0, 2)), OneBit(0.2, (0, 1), units=100)],
+    ids=["more", "less", "range", "grid"],
 )
 def test_a_bit_that_was_made_otherwise_is_refused(other):
     """Another epsilon, range or grid: the loss or the estimate would be wrong. The decision stays open."""
     learner = BanditLearner(3, 1.0, (0, 1), rounds_per_person=5)
     decision = learner.ask()
-    with pytest.raises(InvalidArgument, match=r"another randomizer than OneBit\(epsilon=0.2"):
+    with pytest.raises(InvalidArgument, match=r"takes those of OneBit\(epsilon=0.2"):
         learner.tell(decision, released=other.release(0.3))
     assert (learner.pending, learner.rounds) == (1, 0)
     learner.tell(decision, released=learner.randomizer().release(0.3))
+    right = OneBit(0.2, (0, 1)).release(0.3)
+    for bit in (right, pickle.loads(pickle.dumps(right))):
+        learner.tell(learner.ask(), released=bit)
+    for plain in (0, 1, np.int64(1), Bit(1)):  # nothing is known of these
+        learner.tell(learner.ask(), released=plain)
+    wrong = pickle.loads(pickle.dumps(other.release(0.3)))
+    with pytest.raises(InvalidArgument, match="made by OneBit"):
+        learner.tell(learner.ask(), released=wrong)
+
+
+def test_a_bit_that_was_made_with_a_seed_is_for_seeded_learners():
+    """Whoever knows the seed knows the cost: no guarantee may cover that."""
+    for seed in (None, 1):
+        learner = BanditLearner(3, 1.0, (0, 1), seed=seed)
+        bit = learner.randomizer(source=WordSource(seed=2)).release(0.3)
+        assert not bit.private
+        if seed is None:
+            with pytest.raises(InvalidArgument, match="made with a seed"):
+                learner.tell(learner.ask(), released=bit)
+        else:
+            learner.tell(learner.ask(), released=bit)
+        assert learner.rounds == (0 if seed is None else 1)
 
 
 def test_only_local_learners_have_a_randomizer():

@@ -7,13 +7,14 @@ import pathlib
 import signal
 import stat
 import threading
+from typing import Any
 
 import pytest
 
 import another_process
 from discreet import load
 from discreet.atomic_files import written_beside
-from discreet.errors import StaleState
+from discreet.errors import InvalidArgument, StaleState
 from discreet.learners import files
 from every_learner import LEARNERS, state_of, transcript
 
@@ -88,9 +89,58 @@ def test_loading_that_was_interrupted_cannot_be_repeated(
         patched.setattr(files, "opened", interrupt)
         with pytest.raises(KeyboardInterrupt):
             load(tmp_path / "learner")
-    for name in ("learner", "learner.taken"):
+    [left] = in_folder(tmp_path)
+    for name in ("learner", left):
         with pytest.raises(StaleState, match="has been loaded already"):
             load(tmp_path / name)
+
+
+def test_a_file_that_may_not_be_overwritten_is_not_taken(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its learner stays in it."""
+    LEARNERS[SECRET](None).save(tmp_path / "learner")
+    opening = pathlib.Path.open
+
+    def read_only(path: pathlib.Path, mode: str = "r", *others: Any, **options: Any) -> Any:
+        if mode == "r+b":
+            raise PermissionError(errno.EACCES, "read-only", str(path))
+        return opening(path, mode, *others, **options)
+
+    with monkeypatch.context() as patched:  # not by permissions, which do not stop root
+        patched.setattr(pathlib.Path, "open", read_only)
+        with pytest.raises(PermissionError):
+            load(tmp_path / "learner")
+    assert in_folder(tmp_path) == ["learner"]
+    load(tmp_path / "learner")
+
+
+def test_two_that_load_from_one_name_get_two_learners(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another learner is saved under the name while the first is being loaded, and loaded at once."""
+    path = tmp_path / "learner"
+    first, second = LEARNERS[SECRET](None), LEARNERS[SECRET](None)
+    first.save(path)
+    loaded = []
+
+    def meanwhile(folder: pathlib.Path) -> None:
+        monkeypatch.undo()
+        second.save(path)
+        loaded.append(load(path))
+
+    monkeypatch.setattr(files, "sync_folder", meanwhile)
+    loaded.append(load(path))
+    assert [each.lineage for each in loaded] == [second.lineage, first.lineage]
+    assert in_folder(tmp_path) == ["learner.taken"]
+
+
+def test_no_learner_is_saved_under_the_name_of_a_loaded_one(tmp_path: pathlib.Path) -> None:
+    """It could not be loaded again."""
+    learner = LEARNERS[SECRET](None)
+    with pytest.raises(InvalidArgument, match="ends with"):
+        learner.save(tmp_path / "learner.taken")
+    learner.ask()
 
 
 def test_bytes_hand_a_learner_over_as_files_do() -> None:

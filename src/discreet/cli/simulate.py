@@ -123,7 +123,8 @@ def summary_of(trace: Trace) -> dict[str, Any]:
         "best": trace.best[:, -1].mean(),
         "final_point": dict(zip(map(str, trace.items), trace.final_points.mean(axis=0), strict=True)),
         "would_be_private": trace.guarantee.private,
-        "guarantee": str(trace.guarantee),
+        "would_promise": str(trace.guarantee),
+        "about_data": about_data([trace.parameters]),
     }
 
 

@@ -141,6 +141,8 @@ class Core:
         """The JSON of each piece, with a bit in place of a cost where costs are randomised here."""
         for each in feedback:
             _check_shape(each)
+            if self._bits is not None and each.released is not None:
+                self._bits.require_fitting(learner, each.released)
         if self._bits is not None and any(each.released is None for each in feedback):
             if any(each.function is not MISSING for each in feedback):
                 raise InvalidArgument("This client randomises: it sends bits, and no functions.")

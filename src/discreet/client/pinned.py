@@ -13,7 +13,7 @@ from discreet.client.records import Learner
 from discreet.client.refusals import ServiceError
 from discreet.errors import InvalidArgument
 from discreet.privacy.rational import float_above, privacy_loss
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers.one_bit import Bit, OneBit
 
 #: Bits that are remembered, so that whoever tells again sends the same.
 REMEMBERED = 100_000
@@ -105,15 +105,24 @@ class Bits:
             )
         return self._pinned[learner]
 
+    def require_fitting(self, learner: str, bit: int) -> None:
+        """Refuse a bit that was made elsewhere with another epsilon or range, where it carries them."""
+        if isinstance(bit, Bit) and not self._randomizer(learner).fits(bit):
+            raise InvalidArgument("The 'released' bit was made with another epsilon or range than is pinned.")
+
     def bit(self, learner: str, decision: str, cost: Any) -> int:
         """The bit of a decision's cost: of the first one that was given for it."""
         with self._lock:
-            randomizer = self._randomizers.get(learner)
-            if randomizer is None:
-                randomizer = self._randomizers[learner] = self.pinned(learner).randomizer()
+            randomizer = self._randomizer(learner)
             made = self._made.get((learner, decision))
             if made is None:
-                made = self._made[learner, decision] = randomizer.release(cost)
+                made = self._made[learner, decision] = int(randomizer.release(cost))
                 if len(self._made) > self._most:
                     self._made.popitem(last=False)
             return made
+
+    def _randomizer(self, learner: str) -> OneBit:
+        made = self._randomizers.get(learner)
+        if made is None:
+            made = self._randomizers[learner] = self.pinned(learner).randomizer()
+        return made

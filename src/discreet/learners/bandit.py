@@ -222,10 +222,13 @@ class BanditLearner(BanditFeedback[Item]):
         if not whole or released not in (0, 1):  # not quoted: it may be the cost, given in the wrong place
             raise InvalidArgument("The 'released' bit told to BanditLearner must be 0 or 1.")
         if not self._randomizer.fits(released):
+            made_by = getattr(released, "randomizer", "")
             raise InvalidArgument(
-                f"The 'released' bit was made by another randomizer than {self._randomizer!r}. "
-                "Make bits with the `randomizer()` of this learner."
+                f"The 'released' bit was made by {made_by}, and this learner takes those of "
+                f"{self._randomizer!r}: make bits with its `randomizer()`."
             )
+        if self.guarantee.private and not getattr(released, "private", True):
+            raise InvalidArgument("The 'released' bit was made with a seed, and this learner is private.")
         with self._alone():
             name = self._number_of(decision)
             self._learn(name, self._bit_step(self._pending[name], int(released)))

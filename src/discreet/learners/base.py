@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import operator
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -29,6 +28,7 @@ from discreet.learners.arguments import counted, notes_arguments, restored_argum
 from discreet.learners.core import choose, horizon_of
 from discreet.learners.decision import Decision, Item
 from discreet.learners.draw import SIZE, Draw, new_draw
+from discreet.learners.files import TAKEN
 from discreet.learners.restored import check_core
 from discreet.privacy.exclusive import Exclusive, overwrite
 from discreet.privacy.guarantee import Guarantee
@@ -210,19 +210,15 @@ class Learner(Exclusive, Generic[Item]):
 
         It is never quoted: it may be the cost, given in the wrong place.
         """
-        given = decision
+        name = 0
         if isinstance(decision, Decision):
-            given = decision.id
+            name = decision.id
             if decision.lineage != self.lineage:
                 raise UnknownDecision("That decision was made by another learner; nothing was changed.")
-        try:
-            name = operator.index(given)  # type: ignore[arg-type] # the except clause is the check
-        except TypeError:
-            raise UnknownDecision(
-                f"A decision is told by itself or by its id, a whole number. Got a {type(given).__name__}."
-            ) from None
+        elif isinstance(decision, int | np.integer):
+            name = int(decision)
         if not 1 <= name <= self._asked:
-            raise UnknownDecision("No such decision was asked for.")
+            raise UnknownDecision("No such decision was asked for. Tell it itself, or by its id.")
         if name not in self._pending:
             if name <= self._asked - self.expire_after:
                 raise Expired(
@@ -293,6 +289,8 @@ class Learner(Exclusive, Generic[Item]):
         A learner that keeps secrets is handed over: this object cannot go on (`discreet.learners.files`).
         Its file is as secret as the data.
         """
+        if str(path).endswith(TAKEN):
+            raise InvalidArgument(f"A learner is not saved under a name that ends with {TAKEN!r}.")
         with self._alone(), written_beside(path, self._whole(), secret=True) as put_in_place:
             # Before the file is there: an interruption may lose the learner, never leave two of it.
             self._handed_over = self.keeps_secrets

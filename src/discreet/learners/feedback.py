@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from discreet.learners.core import learn_cost, learn_function
 from discreet.learners.decision import Decision, Item
 from discreet.learners.draw import Draw
 from discreet.privacy.grid import number_or_nan
+from discreet.quiet import no_warnings
 from discreet.randomness import WordArray
 from discreet.set_functions import FromCallable, SetFunction
 from discreet.set_functions.descriptions import affordable
@@ -65,7 +65,7 @@ class BanditFeedback(Learner[Item]):
                 self._learn(name, self._cost_step(self._pending[name], number))
 
     def _number(self, cost: Any) -> float:
-        if isinstance(cost, Decision):
+        if issubclass(type(cost), Decision):  # `isinstance` would run code of the value's own
             raise InvalidType("tell() takes the decision first and the cost second. Got a Decision as cost.")
         return self._sign * number_or_nan(cost)
 
@@ -140,8 +140,7 @@ class FunctionFeedback(Learner[Item]):
         """The costs along a draw's chain of the function that is made; those of a constant if it fails."""
         costs = np.full(draw.order.size + 1, np.nan)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with no_warnings():
                 function = make()
                 if isinstance(function, Mapping) and affordable(function, len(self.items)):
                     function = SetFunction.from_dict(function)

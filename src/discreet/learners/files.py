@@ -12,11 +12,12 @@ released twice and spends epsilon twice. Clients that may have to tell again sho
 once (`BanditLearner.randomizer`).
 """
 
+import glob
 import json
 import os
 import pathlib
 
-from discreet.atomic_files import real_path, sync_folder
+from discreet.atomic_files import name_beside, real_path, sync_folder
 from discreet.errors import StaleState
 from discreet.privacy.exclusive import opened
 
@@ -28,8 +29,8 @@ _LEFT = b'{"format": "discreet learner that was loaded"'
 def read_unless_taken(path: str | os.PathLike[str]) -> bytes:
     """The contents of a file, or a reason if its learner has been taken out of it."""
     source = real_path(path)
-    # The name alone is enough: loading may have been interrupted after it was given.
-    taken = source.name.endswith(TAKEN) or (not source.exists() and _taken(source).exists())
+    # The name alone is enough: loading may have been interrupted before the file was overwritten.
+    taken = source.name.endswith(TAKEN) or (not source.exists() and _was_taken(source))
     data = b"" if taken else source.read_bytes()
     if taken or data.startswith(_LEFT):
         raise StaleState(
@@ -49,24 +50,32 @@ def take(path: str | os.PathLike[str]) -> bytes:
         what was read before, gone on, and saved again.
     """
     source = real_path(path)
+    claimed = _taken(name_beside(source))  # nobody else knows this name
     try:
         if source.stat().st_nlink > 1:
             raise StaleState(
                 f"The file {source} has several names (hard links), so its learner could be loaded twice. "
                 "Remove all but one."
             )
-        os.replace(source, _taken(source))
+        source.open("r+b").close()  # may it be overwritten?
+        os.replace(source, claimed)
     except FileNotFoundError:
         raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
     sync_folder(source.parent)
-    data = _taken(source).read_bytes()
+    data = claimed.read_bytes()
     document = opened(data)
     left = {"lineage": document["lineage"], "generation": document["generation"]}
-    with _taken(source).open("r+b") as file:  # in place, and to the end: no secret is left on the disk
+    with claimed.open("r+b") as file:  # in place, and to the end: no secret is left on the disk
         file.write((_LEFT + b", " + json.dumps(left).encode()[1:]).ljust(len(data)))
         file.flush()
         os.fsync(file.fileno())
+    os.replace(claimed, _taken(source))
     return data
+
+
+def _was_taken(source: pathlib.Path) -> bool:
+    """Whether there is what loading leaves, or what it leaves where it is interrupted."""
+    return _taken(source).exists() or any(source.parent.glob(f".{glob.escape(source.name)}.*{TAKEN}"))
 
 
 def _taken(source: pathlib.Path) -> pathlib.Path:

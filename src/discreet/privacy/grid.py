@@ -6,12 +6,12 @@ in a few lines; kernels compile the very same :func:`to_units`.
 
 import dataclasses
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from discreet.checks import complaint, finite_number, integer
+from discreet.quiet import no_warnings
 
 #: Steps of the grid in half the declared range, unless told otherwise: a millionth each.
 DEFAULT_UNITS = 1 << 20
@@ -19,20 +19,16 @@ DEFAULT_UNITS = 1 << 20
 #: The finest grid: products of two bounded numbers must stay far below 2^63.
 MOST_UNITS = 1 << 28
 
-#: Kinds of numbers whose conversion runs nobody's code; a subclass may do anything.
-_PLAIN = (float, int, bool, np.float64)
-
 
 def number_or_nan(value: Any) -> float:
     """A private value of any kind as a float, NaN where it is no number; nothing is raised or warned of."""
-    if type(value) in _PLAIN:  # all that can go wrong is a number beyond floats
-        try:
-            return float(value)
-        except OverflowError:
-            return math.nan
+    kind = type(value)
+    if kind is float or kind is np.float64:  # nearly always; a subclass may do anything
+        return float(value)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        if kind is int:
+            return float(value)
+        with no_warnings():
             return float(value)
     except Exception:  # an error or a warning would tell something about the value
         return math.nan

@@ -35,17 +35,18 @@ class Bit(int):
     """A released bit, 0 or 1, that knows what it was made with; as JSON and in files it is a plain number.
 
     Attributes:
-        epsilon: The privacy loss of the release.
-        grid: The declared range of the value.
+        randomizer: What made it, as its repr shows it: with its epsilon and its range.
+        private: Whether it was made without a seed.
 
     Examples:
         >>> bit = OneBit(epsilon=0.5, cost_range=(0.0, 1.0)).release(0.3)
-        >>> bit in (0, 1), float(bit.epsilon), bit.grid.high
-        (True, 0.5, 1.0)
+        >>> bit in (0, 1), bit.randomizer, bit.private
+        (True, 'OneBit(epsilon=0.5, cost_range=(0.0, 1.0))', True)
     """
 
-    epsilon: Fraction
-    grid: Grid
+    randomizer: str = ""
+    private: bool = True
+    _law: tuple[int, Grid] | None = None
 
 
 class OneBit:
@@ -83,6 +84,7 @@ class OneBit:
         self.grid = Grid(*cost_range, units)
         self.slope = steepest_slope(self.epsilon, self.grid.units)
         self._source = source or WordSource(fresh=operating_system)
+        self._name = f"OneBit(epsilon={float(self.epsilon):g}, cost_range={(self.grid.low, self.grid.high)})"
 
     def release(self, value: Any) -> Bit:
         """One bit, 0 or 1: all that is ever stored of a private value.
@@ -91,12 +93,13 @@ class OneBit:
         as the midpoint. A client that must send again sends the same bit again.
         """
         bit = Bit(bit_of(self.grid.of(value), self.slope, self._source.word() >> 1))
-        bit.epsilon, bit.grid = self.epsilon, self.grid
+        bit.randomizer, bit.private = self._name, not self._source.not_private_because
+        bit._law = self.slope, self.grid
         return bit
 
     def fits(self, bit: int) -> bool:
         """Whether a bit can be one of this randomizer's, by what it carries; a plain number always can."""
-        return not isinstance(bit, Bit) or (bit.epsilon, bit.grid) == (self.epsilon, self.grid)
+        return not isinstance(bit, Bit) or bit._law in (None, (self.slope, self.grid))
 
     def estimate(self, bit: int) -> float:
         """The unbiased estimate of the private value that a bit stands for."""
@@ -124,7 +127,7 @@ class OneBit:
         ).void(self._source.not_private_because)
 
     def __repr__(self) -> str:
-        return f"OneBit(epsilon={float(self.epsilon):g}, cost_range={(self.grid.low, self.grid.high)})"
+        return self._name
 
 
 def steepest_slope(epsilon: Fraction, units: int) -> int:

@@ -7,6 +7,7 @@ import enum
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
+from discreet.errors import InvalidType
 from discreet.learners.detached import Summary
 from discreet.storage.records import Counts
 
@@ -56,6 +57,10 @@ class Feedback:
     released: int | None = None
     function: Any = MISSING
     person: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.decision, str):  # not quoted: it may be the cost, given in the wrong place
+            raise InvalidType("The 'decision' of Feedback must be the id of one, a string.")
 
     def __repr__(self) -> str:
         return f"Feedback(decision={self.decision!r})"

@@ -31,10 +31,13 @@ def affordable(description: Mapping[str, Any], items: int) -> bool:
         >>> affordable({"kind": "Iwata", "n": 10**9}, 10**9)
         False
     """
-    given, built = 0, 0  # numbers in the description, and in what is made of them
+    given, built, parts = 0, 0, 0  # numbers in the description, and in what is made of them
     rest: list[tuple[Any, int, bool]] = [(description, 1, True)]
     while rest:
         part, depth, same_items = rest.pop()
+        parts += 1
+        if parts > FREE:  # one that holds itself never ends
+            return False
         if not isinstance(part, Mapping):  # nothing is built from it
             continue
         n = part.get("n", 0)
