@@ -150,7 +150,7 @@ def test_prefixes_are_made_on_demand() -> None:
     [
         (lambda: lovasz.value(Modular([1, 2]), [0.5]), "length 2"),
         (lambda: lovasz.value(Modular([1, 2]), [0.5, 1.5]), "1.5"),
-        (lambda: lovasz.subgradient(Modular([1]), [float("nan")]), "nan"),
+        (lambda: lovasz.subgradient(Modular([1]), [float("nan")]), "finite numbers"),
         (lambda: lovasz.chain([[0.5]]), r"\(1, 1\)"),
         (lambda: lovasz.level_set([0.5], float("inf")), "threshold"),
         (lambda: lovasz.draw_level_set([0.5], 1.0), "uniform"),

@@ -114,7 +114,7 @@ def test_pairs_from_data():
 
 def test_claims_in_rho_are_restated():
     """At the delta that is asked for; 1e-5 otherwise."""
-    mechanism = BinaryTree(1, 4, BOUND, Budget(rho=0.1))
+    mechanism = BinaryTree(1, 4, BOUND, Budget(rho=2.0))
     usual, larger = (audit(mechanism, runs=4000, seed=1, delta=delta) for delta in (None, 0.01))
     assert (usual.delta, larger.delta) == (1e-5, 0.01)
     assert usual.claimed > larger.claimed > larger.lower_bound > 0

@@ -116,8 +116,8 @@ def test_functions_of_no_and_one_item_work(name: str) -> None:
 @pytest.mark.parametrize(
     ("subset", "message"),
     [
-        ([N], f"from 0 to {N - 1}. Got {N} instead"),
-        ([-1], "Got -1 instead"),
+        ([N], f"from 0 to {N - 1}"),
+        ([-1], "from 0 to"),
         ([0.5], "whole numbers"),
         ([True, False], f"must have length {N}"),
         ("01", "iterable of indices or a boolean mask"),
@@ -125,7 +125,7 @@ def test_functions_of_no_and_one_item_work(name: str) -> None:
     ],
 )
 def test_bad_subsets_are_named(name: str, subset: object, message: str) -> None:
-    """A wrong subset is refused with its argument and what it got."""
+    """A wrong subset is refused by the name of the argument, with what is wanted."""
     f, _ = instance(name, 0)
     with pytest.raises(DiscreetError, match=message) as caught:
         f(subset)  # type: ignore[arg-type]
