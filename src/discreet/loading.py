@@ -16,7 +16,8 @@ _HOMES = (baselines, paper, BanditLearner, FullInformationLearner)
 def load(path: str | os.PathLike[str]) -> Learner:
     """The learner that :meth:`Learner.save` wrote to a file, exactly as it was.
 
-    A learner that keeps secrets (see `discreet.learners.files`) is taken out of the file, which is renamed.
+    A learner that keeps secrets is taken out of the file, of which nothing secret is left (see
+    `discreet.learners.files`).
 
     Raises:
         InvalidArgument: The file is no saved learner, is damaged, or is of another version.
