@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def section(name: str, about: str, rows: Sequence[Row]) -> str:
-    """What a page says of one benchmark: its own words, its table, and the command that made it."""
+    """What a page says of one benchmark: its own bits, its table, and the command that made it."""
     made = f"`python -m benchmarks {name} --into docs/results.md`"
     today = datetime.date.today().isoformat()
     return f"{about.strip()}\n\n{markdown(rows)}\n\nMade by {made}; {machine()}; {today}."

@@ -1,4 +1,4 @@
-"""One ask and one tell of a bandit learner, with cryptographic words, in a Python loop."""
+"""One ask and one tell of a bandit learner, with cryptographic bits, in a Python loop."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""Exact discrete noise with cryptographic words, beside OpenDP's exact noise."""
+"""Exact discrete noise with cryptographic bits, beside OpenDP's exact noise."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -8,7 +8,7 @@ import opendp.prelude as dp
 
 from benchmarks.measure import Row, median_seconds, versus
 from discreet.privacy.noise import fill, gaussian, laplace
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 _N = 1000
 _CALLS = 50  # vectors per measurement of ours: one alone takes less time than a clock is good for
@@ -20,14 +20,14 @@ def rows() -> Iterator[Row]:
     vector = dp.vector_domain(dp.atom_domain(T=int))
     zeros = [0] * _N
     out = np.empty(_N, dtype=np.int64)
-    source = WordSource()
+    source = BitSource()
 
     opendp_laplace = dp.m.make_laplace(vector, dp.l1_distance(T=int), scale=float(_SCALE))
     law = laplace(Fraction(_SCALE))
 
     def ours() -> None:
         for _ in range(_CALLS):
-            source.feed(lambda done, words, cursor: fill(law, out, done, words, cursor), _N)
+            source.feed(lambda done, bits, cursor: fill(law, out, done, bits, cursor), _N)
 
     mine, theirs = versus(ours, lambda: opendp_laplace(zeros), repeats=15)
     yield Row(
@@ -43,7 +43,7 @@ def rows() -> Iterator[Row]:
 
     def ours_small() -> None:
         for _ in range(_CALLS):
-            source.feed(lambda done, words, cursor: fill(small, out, done, words, cursor), _N)
+            source.feed(lambda done, bits, cursor: fill(small, out, done, bits, cursor), _N)
 
     yield Row(
         "exact discrete Laplace of scale 4, n=1000, per sample",
@@ -55,7 +55,7 @@ def rows() -> Iterator[Row]:
 
     def ours_gaussian() -> None:
         for _ in range(_CALLS):
-            source.feed(lambda done, words, cursor: fill(normal, out, done, words, cursor), _N)
+            source.feed(lambda done, bits, cursor: fill(normal, out, done, bits, cursor), _N)
 
     mine, theirs = versus(ours_gaussian, lambda: opendp_gaussian(zeros))
     yield Row(
@@ -66,7 +66,7 @@ def rows() -> Iterator[Row]:
     )
 
     yield Row(
-        "ChaCha20 words, per word",
+        "ChaCha20 bits, per word",
         median_seconds(lambda: source._draw(8192), items=8192),
-        note="about 4.3 words make a Laplace sample",
+        note="about 4.3 bits make a Laplace sample",
     )

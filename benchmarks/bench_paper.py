@@ -1,4 +1,4 @@
-"""The paper's algorithms in compiled loops, with cryptographic words, on one core."""
+"""The paper's algorithms in compiled loops, with cryptographic bits, on one core."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
 """Regret of our learners beside the paper's, corrected, on the same streams: means over ten seeds.
 
-Streams have costs in [-1, 1]. Seed s of a row gives stream s and words s, for all learners alike. The paper's
+Streams have costs in [-1, 1]. Seed s of a row gives stream s and bits s, for all learners alike. The paper's
 algorithms run with exact Laplace noise, which suits them better than their own.
 """
 

@@ -1,4 +1,4 @@
-"""Simulated rounds on one core, with cryptographic words, and how the cost grows with rounds and items."""
+"""Simulated rounds on one core, with cryptographic bits, and how the cost grows with rounds and items."""
 
 from collections.abc import Callable, Iterator, Sequence
 

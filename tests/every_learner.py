@@ -13,7 +13,7 @@ from discreet.set_functions import Cut, Modular, SetFunction
 
 N, T = 3, 256
 
-#: Name -> a function of a seed (None for cryptographic words).
+#: Name -> a function of a seed (None for cryptographic bits).
 LEARNERS: dict[str, Callable[[int | None], Learner]] = {
     "BanditLearner": lambda seed: BanditLearner(N, 1.0, (-1, 1), seed=seed),
     "BanditLearner central": lambda seed: BanditLearner(N, 1.0, (-1, 1), mode="central", block=3, seed=seed),

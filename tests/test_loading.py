@@ -26,7 +26,7 @@ from discreet.learners.arguments import keeps_arguments
 from discreet.learners.base import Learner
 from discreet.loading import _learner_in as from_bytes
 from discreet.privacy import exclusive
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from discreet.set_functions import Modular
 from every_learner import LEARNERS, is_bandit, some_functions, state_of, transcript, used
 
@@ -153,7 +153,7 @@ def test_a_seeded_source_makes_no_private_learner() -> None:
     learner = used("FullInformationLearner", None)
     kind, data = type(learner), learner._whole()
     assert kind.from_bytes(data, generation=learner.generation).guarantee.private
-    seeded = kind.from_bytes(data, generation=learner.generation, source=WordSource(seed=1))
+    seeded = kind.from_bytes(data, generation=learner.generation, source=BitSource(seed=1))
     assert not seeded.guarantee.private
     document = exclusive.opened(used("FullInformationLearner")._whole())
     edited = from_bytes(exclusive.sealed(document | {"not_private_because": ""}))
@@ -290,7 +290,7 @@ def test_items_come_back_under_their_own_names(items: tuple[Any, ...], tmp_path:
 def test_a_class_that_is_not_imported_is_named(tmp_path: pathlib.Path) -> None:
     """A program that lacks its module says so, and leaves the file where it is."""
     Shop(["tea", "milk"]).save(tmp_path / "shop")
-    complaint = another_process.output(
+    invalid_argument = another_process.output(
         "import sys, discreet\n"
         "try:\n"
         "    discreet.load(sys.argv[1])\n"
@@ -298,8 +298,8 @@ def test_a_class_that_is_not_imported_is_named(tmp_path: pathlib.Path) -> None:
         "    print(error)",
         tmp_path / "shop",
     )
-    assert "a Shop, which is no learner known here" in complaint
-    assert "imported" in complaint
+    assert "a Shop, which is no learner known here" in invalid_argument
+    assert "imported" in invalid_argument
     assert load(tmp_path / "shop").items == ("tea", "milk")
 
 

@@ -13,7 +13,7 @@ from randomgen import ChaCha
 
 from discreet import randomness
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable
-from discreet.randomness import WordSource, as_source, chacha20, operating_system
+from discreet.randomness import BitSource, as_source, chacha20, operating_system
 
 
 def test_the_cipher_is_chacha20():
@@ -21,15 +21,15 @@ def test_the_cipher_is_chacha20():
     key = int.from_bytes(bytes(range(32)), "little")
     nonce = bytes.fromhex("000000090000004a00000000")
     counter = int.from_bytes((1).to_bytes(4, "little") + nonce, "little")
-    words = ChaCha(key=key, counter=16 * counter, rounds=20).random_raw(8)  # it counts 32-bit outputs
-    assert words.tobytes().hex() == (
+    bits = ChaCha(key=key, counter=16 * counter, rounds=20).random_raw(8)  # it counts 32-bit outputs
+    assert bits.tobytes().hex() == (
         "10f1e7e4d13b5915500fdd1fa32071c4c7d1f4c733c068030422aa9ac3d46c4e"
         "d2826446079faa0914c2d705d98b02a2b5129cd1de164eb9cbd083e8a2503c4e"
     )
 
 
 def test_every_bit_of_the_key_matters():
-    """Flipping any of the 256 key bits changes the first words."""
+    """Flipping any of the 256 key bits changes the first bits."""
     key = 0x0123456789ABCDEF << 100
     streams = {tuple(ChaCha(key=key ^ (1 << bit), rounds=20).random_raw(2)) for bit in range(256)}
     assert len(streams) == 256
@@ -40,54 +40,54 @@ def test_the_default_key_is_256_bits_from_the_operating_system(monkeypatch):
     key = (1 << 255) + 12345
     asked = []
     monkeypatch.setattr(randomness.secrets, "randbits", lambda bits: asked.append(bits) or key)
-    words = chacha20()(5)
+    bits = chacha20()(5)
     assert asked == [256]
-    assert np.array_equal(words, ChaCha(key=key, rounds=20).random_raw(5))
+    assert np.array_equal(bits, ChaCha(key=key, rounds=20).random_raw(5))
 
 
 def test_two_sources_never_agree():
     """Sources do not share a generator."""
-    assert WordSource().word() != WordSource().word()
+    assert BitSource().bits64() != BitSource().bits64()
 
 
 def test_a_seed_repeats_and_says_so():
-    """Seeded words are reproducible and never called private."""
-    first, second = WordSource(seed=3), WordSource(seed=np.random.SeedSequence(3))
-    assert [first.word() for _ in range(200)] == [second.word() for _ in range(200)]
+    """Seeded bits are reproducible and never called private."""
+    first, second = BitSource(seed=3), BitSource(seed=np.random.SeedSequence(3))
+    assert [first.bits64() for _ in range(200)] == [second.bits64() for _ in range(200)]
     assert not first.private
     assert "seed" in first.not_private_because
-    assert WordSource().private
-    assert WordSource().not_private_because == ""
+    assert BitSource().private
+    assert BitSource().not_private_because == ""
     for bad in (-1, 1.5, "seven"):
         with pytest.raises(InvalidArgument, match="seed"):
-            WordSource(seed=bad)
+            BitSource(seed=bad)
 
 
 @pytest.mark.parametrize("needs", [1, 3, 7, 500])
 def test_a_sample_that_runs_dry_is_replayed(needs):
-    """Whatever the size of a sample, samples are made of consecutive words, none lost."""
+    """Whatever the size of a sample, samples are made of consecutive bits, none lost."""
     taken = []
 
-    def consume(done, words, cursor):
-        while done < 40 and cursor + needs <= words.size:
-            taken.extend(int(word) for word in words[cursor : cursor + needs])
+    def consume(done, bits, cursor):
+        while done < 40 and cursor + needs <= bits.size:
+            taken.extend(int(word) for word in bits[cursor : cursor + needs])
             cursor += needs
             done += 1
         return done, cursor
 
-    WordSource(seed=11).feed(consume, 40)
+    BitSource(seed=11).feed(consume, 40)
     stream = np.random.PCG64DXSM(11).random_raw(40 * needs)
     assert taken == [int(word) for word in stream]
 
 
 def test_single_words_and_samples_share_one_stream():
     """Words read one by one go on where a sampler stopped."""
-    source = WordSource(seed=5)
-    first = source.word()
+    source = BitSource(seed=5)
+    first = source.bits64()
     rest = []
-    source.feed(lambda done, words, cursor: (rest.extend(words[cursor : cursor + 2]) or 1, cursor + 2), 1)
+    source.feed(lambda done, bits, cursor: (rest.extend(bits[cursor : cursor + 2]) or 1, cursor + 2), 1)
     expected = np.random.PCG64DXSM(5).random_raw(4)
-    assert [first, *map(int, rest), source.word()] == [int(word) for word in expected]
+    assert [first, *map(int, rest), source.bits64()] == [int(word) for word in expected]
 
 
 def in_forked_child(work):
@@ -112,50 +112,50 @@ def in_forked_child(work):
 
 @pytest.mark.parametrize("fresh", [chacha20, operating_system])
 def test_a_forked_child_never_repeats_its_parent(fresh):
-    """The buffered words of the parent are not those of the child, nor those of a second child."""
-    source = WordSource(fresh=fresh)
-    source.word()
-    children = [in_forked_child(lambda: [source.word() for _ in range(100)]) for _ in range(2)]
-    parent = str([source.word() for _ in range(100)])
+    """The buffered bits of the parent are not those of the child, nor those of a second child."""
+    source = BitSource(fresh=fresh)
+    source.bits64()
+    children = [in_forked_child(lambda: [source.bits64() for _ in range(100)]) for _ in range(2)]
+    parent = str([source.bits64() for _ in range(100)])
     assert len({parent, *children}) == 3
 
 
 def test_what_happens_on_the_first_use_after_a_fork(monkeypatch):
     """The same, seen from inside one process that believes to be a child: new key, empty buffer, new lock."""
     keyed = []
-    source = WordSource(
+    source = BitSource(
         fresh=lambda: keyed.append(len(keyed)) or (lambda n, key=keyed[-1]: np.full(n, key, "u8"))
     )
-    seeded = WordSource(seed=1)
-    assert [source.word(), source.word()] == [0, 0]
+    seeded = BitSource(seed=1)
+    assert [source.bits64(), source.bits64()] == [0, 0]
     lock = source._lock
     monkeypatch.setattr(randomness, "_AFTER_FORK", randomness._AfterFork())
     randomness._AFTER_FORK.in_child()
-    assert [source.word(), source.word()] == [1, 1]
+    assert [source.bits64(), source.bits64()] == [1, 1]
     assert source._lock is not lock
     with pytest.raises(NotCopyable, match="seed of its own"):
-        seeded.word()
+        seeded.bits64()
 
 
 def test_a_fork_while_the_lock_is_held_does_not_hang():
     """A child gets a lock of its own, since the thread that held the parent's is not there."""
-    source = WordSource()
+    source = BitSource()
     with source._lock:
-        assert in_forked_child(lambda: source.word() >= 0) == "True"
+        assert in_forked_child(lambda: source.bits64() >= 0) == "True"
 
 
 def test_a_seeded_source_is_refused_in_a_child():
-    """It would repeat its parent's words."""
-    source = WordSource(seed=1)
+    """It would repeat its parent's bits."""
+    source = BitSource(seed=1)
     assert in_forked_child(source.word) == "NotCopyable"
-    assert source.word() >= 0
+    assert source.bits64() >= 0
 
 
 def test_threads_get_different_words():
     """Four threads that read at once never see the same word."""
-    source, seen = WordSource(), [[] for _ in range(4)]
+    source, seen = BitSource(), [[] for _ in range(4)]
     threads = [
-        threading.Thread(target=lambda mine: mine.extend(source.word() for _ in range(3000)), args=(mine,))
+        threading.Thread(target=lambda mine: mine.extend(source.bits64() for _ in range(3000)), args=(mine,))
         for mine in seen
     ]
     for thread in threads:
@@ -167,50 +167,50 @@ def test_threads_get_different_words():
 
 @pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_source_cannot_be_copied(copier):
-    """A copy would repeat words."""
+    """A copy would repeat bits."""
     with pytest.raises(NotCopyable, match="repeat"):
-        copier(WordSource())
+        copier(BitSource())
 
 
 def test_the_repr_tells_nothing():
-    """No words, no key."""
-    assert repr(WordSource()) == "WordSource(private=True)"
+    """No bits, no key."""
+    assert repr(BitSource()) == "BitSource(private=True)"
 
 
 def test_another_generator_can_be_plugged_in():
-    """Its words are used as they come."""
-    source = WordSource(fresh=lambda: lambda count: np.arange(count, dtype=np.uint64))
-    assert [source.word() for _ in range(3)] == [0, 1, 2]
+    """Its bits are used as they come."""
+    source = BitSource(fresh=lambda: lambda count: np.arange(count, dtype=np.uint64))
+    assert [source.bits64() for _ in range(3)] == [0, 1, 2]
     assert as_source(source) is source
     assert not as_source(None, seed=3).private
     for wrong in (np.zeros(3), np.zeros(3, dtype=np.int64), np.empty(0, dtype=np.uint64)):
         with pytest.raises(InvalidType, match="uint64"):
-            WordSource(fresh=lambda wrong=wrong: lambda count: wrong).word()
+            BitSource(fresh=lambda wrong=wrong: lambda count: wrong).bits64()
     with pytest.raises(InvalidArgument, match="not both"):
-        WordSource(seed=1, fresh=chacha20)
+        BitSource(seed=1, fresh=chacha20)
     with pytest.raises(InvalidArgument, match="not both"):
         as_source(source, seed=1)
 
 
 def test_seeds_and_sources_are_refused_in_the_name_of_their_owner():
     """Of whoever was given them; what comes of a seed does not depend on who that is."""
-    with pytest.raises(InvalidArgument, match=r"^The 'seed' of WordSource must"):
-        WordSource(seed=-1)
+    with pytest.raises(InvalidArgument, match=r"^The 'seed' of BitSource must"):
+        BitSource(seed=-1)
     with pytest.raises(InvalidArgument, match=r"^The 'seed' of Owner must"):
         as_source(None, seed=-1, owner="Owner")
-    with pytest.raises(InvalidType, match=r"^The 'source' of Owner must be a WordSource. Got int instead.$"):
+    with pytest.raises(InvalidType, match=r"^The 'source' of Owner must be a BitSource. Got int instead.$"):
         as_source(7, owner="Owner")
     for seed in (7, [7, 8], np.random.SeedSequence(7)):
-        assert as_source(None, seed, owner="Owner").word() == np.random.PCG64DXSM(seed).random_raw()
+        assert as_source(None, seed, owner="Owner").bits64() == np.random.PCG64DXSM(seed).random_raw()
 
 
 def test_words_that_were_read_when_an_interruption_struck_are_never_read_again() -> None:
-    """An exception just after a sampler has used its words: the next one must not see them."""
-    source = WordSource(seed=3)
+    """An exception just after a sampler has used its bits: the next one must not see them."""
+    source = BitSource(seed=3)
     seen = []
 
-    def take_two_and_fail(done, words, cursor):
-        seen.extend(words[cursor : cursor + 2].tolist())
+    def take_two_and_fail(done, bits, cursor):
+        seen.extend(bits[cursor : cursor + 2].tolist())
         if len(seen) >= 2:
             raise KeyboardInterrupt
         return done, cursor
@@ -218,41 +218,41 @@ def test_words_that_were_read_when_an_interruption_struck_are_never_read_again()
     with pytest.raises(KeyboardInterrupt):
         source.feed(take_two_and_fail, 1)
     assert len(seen) == 2
-    later = {source.word() for _ in range(500)}
+    later = {source.bits64() for _ in range(500)}
     assert not later & set(seen)
 
 
 @pytest.mark.parametrize("read", [0, 1, 63, 64, 65, 191, 192, 193, 9000, 30_000])
 def test_a_seeded_source_goes_on_from_where_it_was_saved(read):
-    """Whatever lies in the buffer, the restored source gives exactly the words that come next."""
-    source = WordSource(seed=9)
+    """Whatever lies in the buffer, the restored source gives exactly the bits that come next."""
+    source = BitSource(seed=9)
     for _ in range(read):
-        source.word()
+        source.bits64()
     saved = json.loads(json.dumps(source.saved()))
     expected = np.random.PCG64DXSM(9).random_raw(read + 20_000)[read:].tolist()
-    restored, again = WordSource.restored(saved), WordSource.restored(saved)
-    assert [restored.word() for _ in range(20_000)] == expected
-    assert [source.word() for _ in range(20_000)] == expected
-    assert again.word() == expected[0]
+    restored, again = BitSource.restored(saved), BitSource.restored(saved)
+    assert [restored.bits64() for _ in range(20_000)] == expected
+    assert [source.bits64() for _ in range(20_000)] == expected
+    assert again.bits64() == expected[0]
     assert not restored.private
     assert restored.saved() == source.saved()
 
 
 @pytest.mark.parametrize("needs", [3, 100, 5000])
 def test_samples_go_on_from_a_saved_source(needs):
-    """Samples of many words each, saved between two of them with words left over in the buffer."""
+    """Samples of many bits each, saved between two of them with bits left over in the buffer."""
     taken = []
 
-    def consume(done, words, cursor):
-        if cursor + needs <= words.size:
-            taken.extend(words[cursor : cursor + needs].tolist())
+    def consume(done, bits, cursor):
+        if cursor + needs <= bits.size:
+            taken.extend(bits[cursor : cursor + needs].tolist())
             return done + 1, cursor + needs
         return done, cursor
 
-    source = WordSource(seed=4)
+    source = BitSource(seed=4)
     for _ in range(3):
         source.feed(consume, 1)
-    restored = WordSource.restored(source.saved())
+    restored = BitSource.restored(source.saved())
     for _ in range(3):
         restored.feed(consume, 1)
     assert taken == np.random.PCG64DXSM(4).random_raw(6 * needs).tolist()
@@ -260,14 +260,14 @@ def test_samples_go_on_from_a_saved_source(needs):
 
 def test_cryptographic_words_are_not_saved():
     """There is nothing to go on from: whoever restores draws new ones."""
-    for source in (WordSource(), WordSource(fresh=operating_system)):
-        source.word()
+    for source in (BitSource(), BitSource(fresh=operating_system)):
+        source.bits64()
         assert source.saved() is None
 
 
 def test_a_place_that_makes_no_sense_is_refused():
     """Nothing of it is used."""
-    saved = WordSource(seed=1).saved()
+    saved = BitSource(seed=1).saved()
     wrong = [
         {},
         saved | {"generator": {}},
@@ -282,5 +282,5 @@ def test_a_place_that_makes_no_sense_is_refused():
         saved | {"batch": "64"},
     ]
     for damaged in wrong:
-        with pytest.raises(InvalidArgument, match="WordSource"):
-            WordSource.restored(damaged)
+        with pytest.raises(InvalidArgument, match="BitSource"):
+            BitSource.restored(damaged)

@@ -25,8 +25,8 @@ from discreet.learners.core import Core, choose, learn_cost
 from discreet.learners.draw import PROBABILITY, SIZE, Draw
 from discreet.paper import BanditSubmodPFTAL
 from discreet.paper.parameters import Calibration
-from discreet.privacy.uniform import DRY
-from discreet.randomness import WordArray, WordSource
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray, BitSource
 
 T, EPSILON = 2**20, 1.0
 
@@ -39,7 +39,7 @@ def run_many(
     sets: IntArray,
     hit: IntArray,
     done: int,
-    words: WordArray,
+    bits: BitArray,
     cursor: int,
 ) -> tuple[int, int]:
     """Tell `first` for the middle set of the first chain, then zeros; keep the sets, run after run."""
@@ -50,20 +50,20 @@ def run_many(
         draw.order[:] = np.arange(n)
         draw.numbers[SIZE] = middle(n)
         draw.chances[PROBABILITY] = core.gamma / (n + 1)  # at x = (1/2, ..., 1/2) by exploration alone
-        after = learn_cost(core, draw, first, words, cursor)
+        after = learn_cost(core, draw, first, bits, cursor)
         hit[done] = np.argmax(np.abs(core.mechanism.state.total))
         for t in range(sets.shape[1]):
-            if after == DRY:
+            if after == NEED_MORE_BITS:
                 break
-            after = choose(core, draw, words, after)
-            if after == DRY:
+            after = choose(core, draw, bits, after)
+            if after == NEED_MORE_BITS:
                 break
             code = 0
             for k in range(draw.numbers[SIZE]):
                 code |= 1 << draw.order[k]
             sets[done, t] = code
-            after = learn_cost(core, draw, 0.0, words, after)
-        if after == DRY:
+            after = learn_cost(core, draw, 0.0, bits, after)
+        if after == NEED_MORE_BITS:
             break
         cursor = after
         done += 1
@@ -136,10 +136,10 @@ def simulate(learner: BanditSubmodPFTAL, first: float, rounds: int, runs: int) -
 
     start = snapshot(learner._core)
 
-    def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-        return run_many(learner._core, start, first, sets, hit, done, words, cursor)
+    def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+        return run_many(learner._core, start, first, sets, hit, done, bits, cursor)
 
-    WordSource(seed=[int(first > 0), rounds, runs]).feed(consume, runs)
+    BitSource(seed=[int(first > 0), rounds, runs]).feed(consume, runs)
     return sets, hit
 
 

@@ -5,15 +5,15 @@ import math
 import numpy as np
 
 from discreet.privacy.float_noise import fill_spherical
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 
 def mean_norm(n: int, scale: float, samples: int = 20_000) -> float:
     """The mean length of vectors of density proportional to exp(-|z|_2 / scale)."""
-    source, norms = WordSource(seed=n), np.empty(samples)
+    source, norms = BitSource(seed=n), np.empty(samples)
     vector = np.empty(n)
     for k in range(samples):
-        source.feed(lambda done, words, cursor: fill_spherical(scale, vector, done, words, cursor), n)
+        source.feed(lambda done, bits, cursor: fill_spherical(scale, vector, done, bits, cursor), n)
         norms[k] = np.linalg.norm(vector)
     return float(norms.mean())
 

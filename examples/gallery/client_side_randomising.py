@@ -14,7 +14,7 @@ from matplotlib.colors import ListedColormap
 
 import discreet
 from discreet.extending import FloatArray
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from discreet.simulation.canvas import drawing, linear_scale, log_scale, new_panels
 from discreet.simulation.looks import COLOURS, GRID, INK
 from discreet.simulation.replicas import log_grid
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     # Seeded so that the picture can be made again. A real device takes the default, the system's own words.
     server = discreet.BanditLearner(TIPS, EPSILON, cost_range=(0, 1), seed=2)
-    device = server.randomizer(source=WordSource(seed=1))
+    device = server.randomizer(source=BitSource(seed=1))
     bits, levels = np.empty(rounds, dtype=int), np.empty((rounds, len(TIPS)))
     for t in range(rounds):
         decision = server.ask()

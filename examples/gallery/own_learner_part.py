@@ -78,7 +78,7 @@ class LogisticLearner(FunctionFeedback):
     ) -> None:
         names = named_items("LogisticLearner", items)
         n = len(names)
-        words = as_source(None, seed)  # random words: cryptographic unless there is a seed
+        words = as_source(None, seed)  # random bits: cryptographic unless there is a seed
         limits, bound = subgradient_limits(-1.0, 1.0)  # what every gradient is forced into
         tree = KAryTree(n, horizon, bound, Budget(epsilon=epsilon), source=words)
         rule, start = Logistic(eta), np.full(n, 0.5)

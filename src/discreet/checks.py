@@ -26,7 +26,7 @@ BoolArray = npt.NDArray[np.bool_]
 _NOT_QUOTED = object()
 
 
-def complaint(owner: str, name: str, wanted: str, got: object = _NOT_QUOTED) -> InvalidArgument:
+def invalid_argument(owner: str, name: str, wanted: str, got: object = _NOT_QUOTED) -> InvalidArgument:
     """The error for an argument that is not what was wanted; what it is may be left out."""
     sentence = f"The '{name}' of {owner} must be {wanted}."
     if got is _NOT_QUOTED:
@@ -61,7 +61,7 @@ def finite_number(owner: str, name: str, value: object, *, quoted: bool = True) 
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise complaint(owner, name, "a finite number", value if quoted else _NOT_QUOTED)
+        raise invalid_argument(owner, name, "a finite number", value if quoted else _NOT_QUOTED)
     return number
 
 
@@ -72,7 +72,7 @@ def positive_number(owner: str, name: str, value: object, *, quoted: bool = True
     except InvalidArgument:
         number = -1.0
     if number <= 0:
-        raise complaint(owner, name, "a positive number", value if quoted else _NOT_QUOTED)
+        raise invalid_argument(owner, name, "a positive number", value if quoted else _NOT_QUOTED)
     return number
 
 
@@ -81,9 +81,9 @@ def unit_number(owner: str, name: str, value: object) -> float:
     try:
         number = finite_number(owner, name, value)
     except InvalidArgument:
-        raise complaint(owner, name, "a number from 0 to 1", value) from None
+        raise invalid_argument(owner, name, "a number from 0 to 1", value) from None
     if not 0 <= number <= 1:
-        raise complaint(owner, name, "a number from 0 to 1", value)
+        raise invalid_argument(owner, name, "a number from 0 to 1", value)
     return number
 
 
@@ -91,7 +91,7 @@ def share(owner: str, name: str, value: object) -> float:
     """A number greater than 0 and at most 1."""
     number = positive_number(owner, name, value)
     if number > 1:
-        raise complaint(owner, name, "a number in (0, 1]", value)
+        raise invalid_argument(owner, name, "a number in (0, 1]", value)
     return number
 
 
@@ -101,13 +101,13 @@ def integer(owner: str, name: str, value: object, least: int, most: int | None =
     if most is not None:
         wanted = f"a whole number from {least} to {most}"
     if isinstance(value, bool | np.bool_):
-        raise complaint(owner, name, wanted, value)
+        raise invalid_argument(owner, name, wanted, value)
     try:
         number = operator.index(value)  # type: ignore[arg-type] # the except clause is the check
     except TypeError:
-        raise complaint(owner, name, wanted, value) from None
+        raise invalid_argument(owner, name, wanted, value) from None
     if number < least or (most is not None and number > most):
-        raise complaint(owner, name, wanted, value)
+        raise invalid_argument(owner, name, wanted, value)
     return number
 
 
@@ -202,7 +202,9 @@ def permutation(owner: str, name: str, order: Iterable[Any], n: int) -> IntArray
 def _as_floats(owner: str, name: str, values: object, wanted: str) -> FloatArray:
     with contextlib.suppress(TypeError, ValueError, OverflowError):
         return np.array(values, dtype=np.float64)
-    raise complaint(owner, name, wanted)  # out here: the error that numpy raised may quote a private value
+    raise invalid_argument(
+        owner, name, wanted
+    )  # out here: the error that numpy raised may quote a private value
 
 
 def _require_finite(owner: str, name: str, array: FloatArray) -> FloatArray:

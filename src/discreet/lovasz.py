@@ -119,7 +119,7 @@ def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
     """
     number = checks.finite_number("draw_level_set", "uniform", uniform)
     if not 0.0 <= number < 1.0:
-        raise checks.complaint("draw_level_set", "uniform", "a number in [0, 1)", uniform)
+        raise checks.invalid_argument("draw_level_set", "uniform", "a number in [0, 1)", uniform)
     return level_set(x, 1.0 - number)
 
 

@@ -207,11 +207,13 @@ def plan(
     low, high = cost_interval("plan", cost_range, maximize=False)
     half = 0.5 * high - 0.5 * low
     if effect is not None and checks.positive_number("plan", "effect", effect) > high - low:
-        raise checks.complaint("plan", "effect", f"at most {high - low:g}, the width of the range", effect)
+        raise checks.invalid_argument(
+            "plan", "effect", f"at most {high - low:g}, the width of the range", effect
+        )
     effects = [(high - low) / share for share in SHARES]
     assumed = effects[0] if effect is None else float(effect)
     if feedback not in ("bandit", "full information"):
-        raise checks.complaint("plan", "feedback", "'bandit' or 'full information'", feedback)
+        raise checks.invalid_argument("plan", "feedback", "'bandit' or 'full information'", feedback)
     if feedback == "full information" and local:
         raise InvalidArgument("No learner for full information is local: gradients are summed, then noised.")
     common = {"epsilon": epsilon, "cost_range": (low, high)} | (

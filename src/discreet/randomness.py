@@ -1,23 +1,23 @@
-"""Uniform 64-bit words: where every random choice of this package comes from.
+"""Random bits: where every random choice of this package comes from.
 
-A :class:`WordSource` holds a buffer of words that compiled samplers read in order.
-By default the words are ChaCha20 keyed with 256 bits from the operating system;
+A :class:`BitSource` holds a buffer of uniform 64-bit integers that compiled samplers read in order.
+By default the bits are ChaCha20 keyed with 256 bits from the operating system;
 with a seed they are reproducible, and then nothing built on them is private.
 
-**How a sampler reads words.** It is called as ``consume(done, words, cursor)`` with
+**How a sampler reads bits.** It is called as ``consume(done, bits, cursor)`` with
 `done` samples finished so far and returns ``(done, cursor)``: what is finished now
-and the first word it has not used. When the words run out in the middle of a sample
-it reports that sample as not begun. The source then puts fresh words *behind* the
-unread ones, so the same sample is replayed with the same words. (Dropping it instead
-would bias the law towards samples that need few words.) What is drawn therefore does
-not depend on how the words are cut into buffers.
+and the first integer it has not used. When the bits run out in the middle of a sample
+it reports that sample as not begun. The source then puts fresh bits *behind* the
+unread ones, so the same sample is replayed with the same bits. (Dropping it instead
+would bias the law towards samples that need few bits.) What is drawn therefore does
+not depend on how the bits are cut into buffers.
 
 There is no global generator. A source is never copied or pickled, and in a forked
 child it discards its buffer and takes a new key.
 
 Examples:
-    >>> WordSource(), WordSource(seed=1)
-    (WordSource(private=True), WordSource(private=False))
+    >>> BitSource(), BitSource(seed=1)
+    (BitSource(private=True), BitSource(private=False))
 """
 
 import os
@@ -29,21 +29,21 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import complaint, integer
+from discreet.checks import integer, invalid_argument
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable
 
-WordArray = npt.NDArray[np.uint64]
-DrawWords = Callable[[int], WordArray]
+BitArray = npt.NDArray[np.uint64]
+DrawBits = Callable[[int], BitArray]
 Seed = int | Sequence[int] | np.random.SeedSequence
-Consumer = Callable[[int, WordArray, int], tuple[int, int]]
+Consumer = Callable[[int, BitArray, int], tuple[int, int]]
 
 SEEDED = "its random numbers come from a seed, so anyone who knows the seed can remove the noise"
 
-_FEWEST_WORDS = 64
-_MOST_WORDS = 8192
+_FEWEST = 64
+_MOST = 8192
 
 
-def chacha20() -> DrawWords:
+def chacha20() -> DrawBits:
     """A fresh ChaCha20 stream under a 256-bit key from the operating system.
 
     Examples:
@@ -53,11 +53,11 @@ def chacha20() -> DrawWords:
     """
     from randomgen import ChaCha  # 80 ms to import, and clients of one bit do not need it
 
-    draw: DrawWords = ChaCha(key=secrets.randbits(256), rounds=20).random_raw
+    draw: DrawBits = ChaCha(key=secrets.randbits(256), rounds=20).random_raw
     return draw
 
 
-def operating_system() -> DrawWords:
+def operating_system() -> DrawBits:
     """Words straight from the operating system: slower, and nothing else needs to be imported.
 
     Examples:
@@ -67,38 +67,38 @@ def operating_system() -> DrawWords:
     return lambda count: np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
-class WordSource:
-    """A buffer of uniform 64-bit words that samplers consume.
+class BitSource:
+    """A buffer of uniform 64 random bits that samplers consume.
 
     Args:
-        seed: None for cryptographic words. Anything numpy takes as a seed gives words
+        seed: None for cryptographic bits. Anything numpy takes as a seed gives bits
             that are reproducible and not private.
         fresh: Another generator: a function that returns a newly keyed ``draw(count)``.
             It is called once now and again in a forked child. The caller vouches that
-            its words are cryptographically secure and never repeat.
+            its bits are cryptographically secure and never repeat.
 
     Formal guarantees:
-        Every theorem of `docs/guarantees.md` assumes independent uniform words. ChaCha20
-        replaces them by words that no feasible computation tells apart from uniform
+        Every theorem of `docs/guarantees.md` assumes independent uniform bits. ChaCha20
+        replaces them by bits that no feasible computation tells apart from uniform
         ones, so the guarantees hold against computationally bounded observers
         (`docs/guarantees.md#finite-precision`).
 
     Examples:
-        >>> source = WordSource(seed=7)
-        >>> source.word() == WordSource(seed=7).word()
+        >>> source = BitSource(seed=7)
+        >>> source.bits64() == BitSource(seed=7).bits64()
         True
         >>> source
-        WordSource(private=False)
+        BitSource(private=False)
     """
 
     _cursor: int
 
-    def __init__(self, seed: Seed | None = None, *, fresh: Callable[[], DrawWords] | None = None) -> None:
+    def __init__(self, seed: Seed | None = None, *, fresh: Callable[[], DrawBits] | None = None) -> None:
         if seed is not None and fresh is not None:
-            raise InvalidArgument("A WordSource takes a 'seed' or a 'fresh' generator, not both.")
+            raise InvalidArgument("A BitSource takes a 'seed' or a 'fresh' generator, not both.")
         self._fresh = fresh or chacha20
-        self._seeded = None if seed is None else np.random.PCG64DXSM(_seed_sequence("WordSource", seed))
-        self._draw: DrawWords = self._fresh() if self._seeded is None else self._seeded.random_raw
+        self._seeded = None if seed is None else np.random.PCG64DXSM(_seed_sequence("BitSource", seed))
+        self._draw: DrawBits = self._fresh() if self._seeded is None else self._seeded.random_raw
         self._start_empty()
 
     def saved(self) -> dict[str, Any] | None:
@@ -106,28 +106,28 @@ class WordSource:
         with self._owned_by_this_process():
             if self._seeded is None:
                 return None
-            unread = self._words[self._cursor :].tolist()
+            unread = self._bits[self._cursor :].tolist()
             return {"generator": self._seeded.state, "unread": unread, "batch": self._batch}
 
     @classmethod
-    def restored(cls, saved: dict[str, Any]) -> "WordSource":
+    def restored(cls, saved: dict[str, Any]) -> "BitSource":
         """A seeded source that goes on where :meth:`saved` stood."""
         source = cls(seed=0)
         assert source._seeded is not None
         try:
             source._seeded.state = saved["generator"]
-            source._words = np.array(saved["unread"], dtype=np.uint64)
-            source._batch = integer("WordSource", "saved batch", saved["batch"], _FEWEST_WORDS, _MOST_WORDS)
-            fits = source._words.ndim == 1
+            source._bits = np.array(saved["unread"], dtype=np.uint64)
+            source._batch = integer("BitSource", "saved batch", saved["batch"], _FEWEST, _MOST)
+            fits = source._bits.ndim == 1
         except (ArithmeticError, LookupError, TypeError, ValueError):
             fits = False
         if not fits:
-            raise InvalidArgument("The saved place of a seeded WordSource makes no sense.")
+            raise InvalidArgument("The saved place of a seeded BitSource makes no sense.")
         return source
 
     @property
     def private(self) -> bool:
-        """Whether noise made of these words can protect anybody."""
+        """Whether noise made of these bits can protect anybody."""
         return self._seeded is None
 
     @property
@@ -136,35 +136,35 @@ class WordSource:
         return "" if self._seeded is None else SEEDED
 
     def feed(self, consume: Consumer, goal: int) -> None:
-        """Call `consume` with ever more words until it has finished `goal` samples."""
+        """Call `consume` with ever more bits until it has finished `goal` samples."""
         with self._owned_by_this_process():
             done = 0
             while True:
                 # Spent before they are read: if an interruption strikes while `consume` returns, what it
-                # made of these words may be in use already, and the next call must not read them again.
-                first, self._cursor = self._cursor, self._words.size
-                done, self._cursor = consume(done, self._words, first)
+                # made of these bits may be in use already, and the next call must not read them again.
+                first, self._cursor = self._cursor, self._bits.size
+                done, self._cursor = consume(done, self._bits, first)
                 if done >= goal:
                     return
-                self._append_fresh_words()
+                self._append_fresh_bits()
 
-    def word(self) -> int:
-        """One word, as a Python integer in [0, 2**64)."""
+    def bits64(self) -> int:
+        """64 random bits, as a Python integer in [0, 2**64)."""
         with self._owned_by_this_process():
-            if self._cursor == self._words.size:
-                self._append_fresh_words()
+            if self._cursor == self._bits.size:
+                self._append_fresh_bits()
             self._cursor += 1
-            return int(self._words[self._cursor - 1])
+            return int(self._bits[self._cursor - 1])
 
     def _start_empty(self) -> None:
-        self._words: WordArray = np.empty(0, dtype=np.uint64)
+        self._bits: BitArray = np.empty(0, dtype=np.uint64)
         self._cursor = 0
-        self._batch = _FEWEST_WORDS
+        self._batch = _FEWEST
         self._lock = threading.Lock()
         self._mark = process_mark()
 
     def _owned_by_this_process(self) -> threading.Lock:
-        """The lock to hold while reading, after making sure that a fork shares no words."""
+        """The lock to hold while reading, after making sure that a fork shares no bits."""
         if self._mark != process_mark():
             with _AFTER_FORK.lock:
                 if self._mark != process_mark():
@@ -174,27 +174,27 @@ class WordSource:
     def _leave_parent_behind(self) -> None:
         if self._seeded is not None:
             raise NotCopyable(
-                "A seeded WordSource cannot go on in a forked process, where it would repeat "
-                "its parent's words. Give each process a seed of its own."
+                "A seeded BitSource cannot go on in a forked process, where it would repeat "
+                "its parent's bits. Give each process a seed of its own."
             )
         self._draw = self._fresh()
         self._start_empty()
 
-    def _append_fresh_words(self) -> None:
+    def _append_fresh_bits(self) -> None:
         fresh = self._draw(self._batch)
         if fresh.dtype != np.uint64 or fresh.ndim != 1 or fresh.size == 0:
             raise InvalidType(
-                f"A generator of words must give arrays of uint64. Got {fresh.dtype} of shape {fresh.shape}."
+                f"A generator of bits must give arrays of uint64. Got {fresh.dtype} of shape {fresh.shape}."
             )
-        self._words = np.concatenate([self._words[self._cursor :], fresh])
+        self._bits = np.concatenate([self._bits[self._cursor :], fresh])
         self._cursor = 0
-        self._batch = min(2 * self._batch, _MOST_WORDS)
+        self._batch = min(2 * self._batch, _MOST)
 
     def __reduce__(self) -> NoReturn:
-        raise NotCopyable("A WordSource cannot be copied or pickled: the copy would repeat its words.")
+        raise NotCopyable("A BitSource cannot be copied or pickled: the copy would repeat its bits.")
 
     def __repr__(self) -> str:
-        return f"WordSource(private={self.private})"
+        return f"BitSource(private={self.private})"
 
 
 def process_mark() -> tuple[int, int]:
@@ -211,35 +211,33 @@ def process_mark() -> tuple[int, int]:
     return _AFTER_FORK.count, os.getpid()
 
 
-def as_source(
-    source: "WordSource | None", seed: Seed | None = None, *, owner: str = "WordSource"
-) -> WordSource:
+def as_source(source: "BitSource | None", seed: Seed | None = None, *, owner: str = "BitSource") -> BitSource:
     """The given source, or a new one: cryptographic unless there is a seed.
 
     Args:
-        source: Random words.
-        seed: What to make words from, instead.
+        source: Random bits.
+        seed: What to make bits from, instead.
         owner: Whose arguments these are, for messages.
 
     Examples:
         >>> as_source(None), as_source(None, seed=1)
-        (WordSource(private=True), WordSource(private=False))
+        (BitSource(private=True), BitSource(private=False))
     """
     if source is not None and seed is not None:
         raise InvalidArgument("Give a 'source' or a 'seed', not both.")
     if source is not None:
-        if not isinstance(source, WordSource):
+        if not isinstance(source, BitSource):
             kind = type(source).__name__
-            raise InvalidType(f"The 'source' of {owner} must be a WordSource. Got {kind} instead.")
+            raise InvalidType(f"The 'source' of {owner} must be a BitSource. Got {kind} instead.")
         return source
-    return WordSource() if seed is None else WordSource(_seed_sequence(owner, seed))
+    return BitSource() if seed is None else BitSource(_seed_sequence(owner, seed))
 
 
 def _seed_sequence(owner: str, seed: Seed) -> np.random.SeedSequence:
     try:
         return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     except (TypeError, ValueError):
-        raise complaint(owner, "seed", "a whole number of at least 0, or several", seed) from None
+        raise invalid_argument(owner, "seed", "a whole number of at least 0, or several", seed) from None
 
 
 class _AfterFork:

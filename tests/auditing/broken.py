@@ -9,7 +9,7 @@ from discreet.prefix_sums import BinaryTree, KAryTree
 from discreet.privacy import Budget, Guarantee, VectorBound, noise
 from discreet.privacy.guarantee import Neighbours
 from discreet.randomizers import LaplaceOnGrid, OneBit
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 BOUND = VectorBound.for_costs(-1, 1, units=1000)
 
@@ -51,7 +51,7 @@ class RestoredTwice:
         return 10, -10
 
     def observe(self, data, runs, seed):
-        source, seen = WordSource(seed), np.empty((runs, 2))
+        source, seen = BitSource(seed), np.empty((runs, 2))
         bound, nothing = VectorBound(coordinate=10, l1=10), np.zeros(1, dtype=np.int64)
         for run in range(runs):
             tree = KAryTree(1, 4, bound, Budget(epsilon=1.0), arity=3, source=source)
@@ -81,7 +81,7 @@ class SameSeedTwice:
         seeds = (
             np.random.SeedSequence(seed).generate_state(runs) if seed is None else seed.generate_state(runs)
         )
-        replicas = [[LaplaceOnGrid(1.0, source=WordSource(int(s))) for _ in range(2)] for s in seeds]
+        replicas = [[LaplaceOnGrid(1.0, source=BitSource(int(s))) for _ in range(2)] for s in seeds]
         return np.array([[ours.release(data), theirs.release(0.0)] for ours, theirs in replicas], dtype=float)
 
 

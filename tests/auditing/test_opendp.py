@@ -7,7 +7,7 @@ import pytest
 from discreet import audit
 from discreet.privacy import Guarantee, noise
 from discreet.randomizers import LaplaceOnGrid
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 dp.enable_features("contrib")
 
@@ -41,7 +41,7 @@ class Ours(OpenDP):
     def observe(self, data, runs, seed):
         law = noise.laplace(LaplaceOnGrid(1.0, units=SENSITIVITY // 2).law.scale)
         assert law.scale == self.scale
-        return (data + noise.sample(law, runs, WordSource(seed)))[:, None].astype(float)
+        return (data + noise.sample(law, runs, BitSource(seed)))[:, None].astype(float)
 
 
 def test_both_lose_the_same():

@@ -54,7 +54,7 @@ def test_a_replayed_round_may_meet_another_point() -> None:
 
 @pytest.mark.parametrize("bandit", [False, True])
 def test_in_a_run_the_total_is_what_was_played(bandit: bool) -> None:
-    """Against ask and tell with the same seed; words run out several times, so rounds are replayed."""
+    """Against ask and tell with the same seed; bits run out several times, so rounds are replayed."""
     n, T = 3, 300
     build = BanditSubmodPFTAL if bandit else SubmodPFTAL
     stepwise, compiled = build(n, T, 1.0, seed=5), build(n, T, 1.0, seed=5)

@@ -94,7 +94,7 @@ def test_pools_refuse_many_items_at_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(ENVIRONMENTS) - FROM_FILES - {"image-cuts"}))
 def test_no_items_are_refused(name: str) -> None:
-    """In words."""
+    """In bits."""
     with pytest.raises(DiscreetError, match=r"The 'n' of .* must be a whole number"):
         find(name, n=0)
 

@@ -14,7 +14,7 @@ def snapshot(learner: Learner) -> dict[str, Any]:
         "asked": learner._asked,
         "struck": learner._struck,
         "generation": learner.generation,
-        "words": learner._source.saved(),
+        "bits": learner._source.saved(),
     }
 
 

@@ -100,7 +100,7 @@ def test_constructors_of_somebody_else() -> None:
 
 @each
 def test_wrong_values_are_refused_in_the_name_of_the_class(name: str) -> None:
-    """Not in that of a budget, a source of words or a bound inside it."""
+    """Not in that of a budget, a source of bits or a bound inside it."""
     kind, given = call_of(name)
     accepted = [argument for argument in NOT_NEGATIVE if argument in inspect.signature(kind).parameters]
     for argument in accepted:
@@ -133,7 +133,7 @@ def test_a_source_must_be_one(name: str) -> None:
     """Its kind is said, and nothing of what it is."""
     kind, given = call_of(name)
     if "source" in inspect.signature(kind).parameters:
-        message = f"^The 'source' of {kind.__name__} must be a WordSource. Got int instead.$"
+        message = f"^The 'source' of {kind.__name__} must be a BitSource. Got int instead.$"
         with pytest.raises(InvalidType, match=message):
             kind(**given, source=7)
 

@@ -19,21 +19,21 @@ from discreet.learners.scalar_release import AsItIs
 from discreet.privacy import noise
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.randomizers import OneBit
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from discreet.simulation import regret
 
 #: How often a test of a law may fail although the law is right.
 ALPHA = 1e-6
 
 
-def words(*values: int) -> WordSource:
-    """A source that gives these words and then zeros."""
+def bits(*values: int) -> BitSource:
+    """A source that gives these bits and then zeros."""
     queue = iter(values)
 
     def draw(count: int) -> np.ndarray:
         return np.array([next(queue, 0) for _ in range(count)], dtype=np.uint64)
 
-    return WordSource(fresh=lambda: draw)
+    return BitSource(fresh=lambda: draw)
 
 
 # A client's bit
@@ -43,10 +43,10 @@ def words(*values: int) -> WordSource:
 @given(st.floats(-0.5, 2.5), st.integers(0, 2**64 - 1), st.sampled_from([0.3, 1.0, 5.0]))
 def test_a_clients_bit_is_the_bit_the_learner_would_make(cost: float, word: int, epsilon: float) -> None:
     """From the same word, telling the cost and telling its bit leave the same sums and the same point."""
-    told, sent = (BanditLearner(3, epsilon, (0, 2), source=words(2**63, word)) for _ in range(2))
+    told, sent = (BanditLearner(3, epsilon, (0, 2), source=bits(2**63, word)) for _ in range(2))
     assert told.ask() == sent.ask()
     told.tell(1, cost)
-    sent.tell(1, released=OneBit(epsilon, (0, 2), source=words(word)).release(cost))
+    sent.tell(1, released=OneBit(epsilon, (0, 2), source=bits(word)).release(cost))
     assert learnt(told) == learnt(sent)
 
 
@@ -56,11 +56,11 @@ def test_a_clients_bit_about_a_reward_has_the_same_law(units: int, uniform: int)
     """Of the 2^63 uniform integers u, the client's u and the learner's 2^63 - 1 - u give the same state."""
     reward = units / DEFAULT_UNITS  # on the grid, so that its negative is too
     mirrored = 2**63 - 1 - uniform
-    told = BanditLearner(3, 1.0, (-1, 1), maximize=True, source=words(2**63, 2 * mirrored))
-    sent = BanditLearner(3, 1.0, (-1, 1), maximize=True, source=words(2**63))
+    told = BanditLearner(3, 1.0, (-1, 1), maximize=True, source=bits(2**63, 2 * mirrored))
+    sent = BanditLearner(3, 1.0, (-1, 1), maximize=True, source=bits(2**63))
     assert told.ask() == sent.ask()
     told.tell(1, reward)
-    sent.tell(1, released=OneBit(1.0, source=words(2 * uniform)).release(reward))
+    sent.tell(1, released=OneBit(1.0, source=bits(2 * uniform)).release(reward))
     assert learnt(told) == learnt(sent)
 
 
@@ -250,7 +250,7 @@ def test_default_blocks_are_longer_for_smaller_epsilon() -> None:
 
 @pytest.mark.parametrize("block", [None, 1, 3])
 def test_an_untold_decision_is_closed_at_its_deadline_as_if_told_nothing(block: int | None) -> None:
-    """The ask that is `expire_after` later learns NaN first, from the same words; the one before does not."""
+    """The ask that is `expire_after` later learns NaN first, from the same bits; the one before does not."""
     options = {} if block is None else {"mode": "central", "block": block}
     punctual = BanditLearner(3, 1.0, (-1, 1), seed=3, **options)
     forgetful = BanditLearner(3, 1.0, (-1, 1), seed=3, expire_after=4, **options)
@@ -261,7 +261,7 @@ def test_an_untold_decision_is_closed_at_its_deadline_as_if_told_nothing(block: 
         assert punctual.ask() == forgetful.ask()
         assert t - 4 not in forgetful._pending
         assert forgetful.pending <= 4
-        assert snapshot(punctual)["words"] == snapshot(forgetful)["words"]
+        assert snapshot(punctual)["bits"] == snapshot(forgetful)["bits"]
         assert learnt(punctual) == learnt(forgetful)
     assert forgetful.rounds == 35
 
@@ -501,7 +501,7 @@ def test_a_start_is_a_set_or_levels() -> None:
         ({"step": -1}, "'step'"),
         ({"expire_after": 0}, "'expire_after'"),
         ({"seed": -1}, "'seed'"),
-        ({"seed": 1, "source": WordSource(1)}, "not both"),
+        ({"seed": 1, "source": BitSource(1)}, "not both"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(arguments: dict, message: str) -> None:

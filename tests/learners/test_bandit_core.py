@@ -21,7 +21,7 @@ from discreet.privacy import noise
 from discreet.privacy.bounded_sums import LARGEST_SUM
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.randomizers import OneBit
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 GRID = Grid(-1.0, 1.0)
 ZERO, ONES = np.zeros(1, dtype=np.uint64), np.full(1, 2**64 - 1, dtype=np.uint64)
@@ -50,14 +50,14 @@ def prefixes(core, items: np.ndarray):
         yield draw
 
 
-def mean_estimate(core, items: np.ndarray, f, bits) -> np.ndarray:
+def mean_estimate(core, items: np.ndarray, f, releases) -> np.ndarray:
     """The mean, over all prefixes and all released bits, of what one round adds to the gradient sum."""
     total = np.zeros(core.x.size)
     for draw in prefixes(core, items):
         cost = f(draw.order[: draw.numbers[SIZE]])
-        for chance, words in bits(GRID.of(cost)):
+        for chance, bits in releases(GRID.of(cost)):
             after = copied(core)
-            learn_cost(after, copied(draw), cost, words, 0)
+            learn_cost(after, copied(draw), cost, bits, 0)
             total += draw.chances[PROBABILITY] * chance * (after.gradients - core.gradients)
     return total
 
@@ -93,10 +93,10 @@ def test_the_estimate_is_unbiased(name: str, seed: int, n: int, restricted: bool
 
 
 class SlowBandit:
-    """The formulas of `bandit_core` in plain Python, from the same words."""
+    """The formulas of `bandit_core` in plain Python, from the same bits."""
 
     def __init__(self, n: int, epsilon: float, length: int | None, start: float, seed: int) -> None:
-        self.n, self.length, self.start, self.source = n, length or 1, start, WordSource(seed)
+        self.n, self.length, self.start, self.source = n, length or 1, start, BitSource(seed)
         if length is None:
             self.bit = OneBit(epsilon)
             self.moment = self.bit.second_moment
@@ -120,7 +120,7 @@ class SlowBandit:
         x = [1.0, *(min(max(levels[i], 0.0), 1.0) for i in order), 0.0]
         gamma = min(1.0, self.a * (self.updates + 1) ** (-1 / 3))
         rho = [(1 - gamma) * (x[k] - x[k + 1]) + gamma / (self.n + 1) for k in range(self.n + 1)]
-        uniform, size = (self.source.word() >> 11) * 2.0**-53, 0
+        uniform, size = (self.source.bits64() >> 11) * 2.0**-53, 0
         while uniform >= rho[size]:
             uniform -= rho[size]
             size += 1
@@ -134,7 +134,7 @@ class SlowBandit:
             return
         total = sum(draw["costs"])
         if self.local:
-            one = (self.source.word() >> 1) < 2**62 + total * self.bit.slope
+            one = (self.source.bits64() >> 1) < 2**62 + total * self.bit.slope
             number = round(self.bit.magnitude) * (1 if one else -1)
         else:
             number = total + int(noise.sample(self.law, 1, self.source)[0])

@@ -1,4 +1,4 @@
-"""Damaged files: refused in words of the package, before a kernel sees them, and left where they are."""
+"""Damaged files: refused in bits of the package, before a kernel sees them, and left where they are."""
 
 import pathlib
 from typing import Any
@@ -20,7 +20,7 @@ ALL = slice(None)
 
 
 def refused(data: bytes, folder: pathlib.Path) -> str:
-    """The complaint about a file, which must be one of the package and must leave the file alone."""
+    """The invalid_argument about a file, which must be one of the package and must leave the file alone."""
     path = folder / "learner"
     path.write_bytes(data)
     with pytest.raises(DiscreetError) as caught:
@@ -103,7 +103,7 @@ def test_a_state_without_a_part_is_refused(part: str, tmp_path: pathlib.Path) ->
         ("arguments", [None, [], {"nobody": 1}, {"epsilon": -1}, {"epsilon": {"x": 1}}, {}]),
         ("asked", [-1, 1.5, None, 10**30, "many", 2]),
         ("struck", [-1, 1.5, None, 10**30, 12]),
-        ("words", [1, {}, {"generator": {}, "unread": [], "batch": 64}, "x"]),
+        ("bits", [1, {}, {"generator": {}, "unread": [], "batch": 64}, "x"]),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(

@@ -14,7 +14,7 @@ from discreet.errors import HorizonReached, InvalidArgument, InvalidType
 from discreet.learners import detached_base
 from discreet.learners.detached import Detached, DetachedBandit, DetachedFunctions, detached
 from discreet.learners.pending import arrays_of
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from discreet.set_functions import Cut, Modular
 
 N = 4
@@ -25,14 +25,14 @@ def settings(kind: str = "bandit", items: Any = N, **arguments: Any) -> dict[str
 
 
 def bandit(seed: int | None = None, **arguments: Any) -> DetachedBandit:
-    made = detached(settings(**arguments), source=None if seed is None else WordSource(seed))
+    made = detached(settings(**arguments), source=None if seed is None else BitSource(seed))
     assert isinstance(made, DetachedBandit)
     return made
 
 
 def functions(seed: int | None = None, **arguments: Any) -> DetachedFunctions:
     made = detached(
-        settings("full_information", **arguments), source=None if seed is None else WordSource(seed)
+        settings("full_information", **arguments), source=None if seed is None else BitSource(seed)
     )
     assert isinstance(made, DetachedFunctions)
     return made
@@ -46,9 +46,9 @@ def same_arrays(kept: Detached, learner: Any) -> bool:
 @pytest.mark.parametrize("maximize", [False, True])
 @pytest.mark.parametrize("batch", [1, 7, 100])
 def test_folding_many_bits_is_telling_one_by_one(maximize: bool, batch: int) -> None:
-    """Bit for bit: the same words draw the same sets, and folded bits leave the arrays of told ones."""
+    """Bit for bit: the same bits draw the same sets, and folded bits leave the arrays of told ones."""
     kept = bandit(5, maximize=maximize)
-    learner = BanditLearner(N, 1.0, (0, 1), maximize=maximize, source=WordSource(5))
+    learner = BanditLearner(N, 1.0, (0, 1), maximize=maximize, source=BitSource(5))
     rng = np.random.default_rng(batch)
     for _ in range(300 // batch):
         drawn, asked = kept.draw(batch), learner.ask(batch)
@@ -66,7 +66,7 @@ def test_folding_many_bits_is_telling_one_by_one(maximize: bool, batch: int) -> 
 
 def test_items_can_be_switched_off() -> None:
     """A draw among some items folds like the learner's own."""
-    kept, learner = bandit(2), BanditLearner(N, 1.0, (0, 1), source=WordSource(2))
+    kept, learner = bandit(2), BanditLearner(N, 1.0, (0, 1), source=BitSource(2))
     for bit in (0, 1, 1, 0):
         drawn = kept.draw(1, kept.among([1, 3]))[0]
         decision = learner.ask(available=[1, 3])
@@ -111,7 +111,7 @@ def test_any_value_becomes_a_bit(value: Any) -> None:
 
 
 def test_many_values_get_the_bits_that_each_would() -> None:
-    """From the same words, with values of every kind among them."""
+    """From the same bits, with values of every kind among them."""
     one, many = bandit(4), bandit(4)
     values = [0.1, None, 5, "x", float("inf"), *np.linspace(-0.2, 1.2, 2000)]
     assert many.privatised_many(values) == [one.privatised(value) for value in values]
@@ -132,7 +132,7 @@ def test_a_bit_has_the_law_of_the_declared_epsilon() -> None:
 
 
 def test_a_neutral_bit_is_the_bit_of_the_midpoint() -> None:
-    """From the same words, bit for bit: whoever sees it cannot tell that nobody answered."""
+    """From the same bits, bit for bit: whoever sees it cannot tell that nobody answered."""
     silent, telling = bandit(8, cost_range=[-3, 5]), bandit(8, cost_range=[-3, 5])
     draw = silent.draw()[0].draw
     telling.draw()
@@ -169,9 +169,9 @@ def test_means_of_bits_are_means_of_values() -> None:
     ids=["batched", "maximize", "tree", "people"],
 )
 def test_folding_functions_is_telling_them(arguments: dict[str, Any]) -> None:
-    """With the same words the arrays are those of FullInformationLearner, block after block."""
+    """With the same bits the arrays are those of FullInformationLearner, block after block."""
     kept = functions(9, **arguments)
-    learner = FullInformationLearner(N, 1.0, (0, 1), source=WordSource(9), **arguments)
+    learner = FullInformationLearner(N, 1.0, (0, 1), source=BitSource(9), **arguments)
     rng = np.random.default_rng(1)
     for _ in range(60):
         function = Modular(rng.random(N) / N) if rng.random() < 0.5 else Cut(rng.random((N, N)) / 20)
@@ -219,7 +219,7 @@ def test_callables_are_called_with_items() -> None:
 @pytest.mark.parametrize("kind", ["bandit", "full_information"])
 def test_states_go_on_exactly(kind: str) -> None:
     """A state restored in another object, made from the settings as JSON, folds to the same arrays."""
-    first = detached(settings(kind), source=WordSource(3))
+    first = detached(settings(kind), source=BitSource(3))
     drawn = first.draw(20)
     payload = (
         [b"\1"] * 20
@@ -290,7 +290,7 @@ def test_a_horizon_is_kept() -> None:
     ],
 )
 def test_settings_that_cannot_be_used_are_refused(bad: dict[str, Any]) -> None:
-    """With a complaint about public arguments."""
+    """With a invalid_argument about public arguments."""
     with pytest.raises((InvalidArgument, InvalidType)):
         detached(bad)
 

@@ -59,7 +59,7 @@ def test_a_seed_repeats_the_run_and_voids_privacy(name: str) -> None:
 
 @each
 def test_guarantee_is_present_and_readable(name: str) -> None:
-    """Every learner says what it promises, in words."""
+    """Every learner says what it promises, in bits."""
     guarantee = LEARNERS[name](None).guarantee
     assert guarantee.private == (
         not name.startswith(("Hazan", "Follow"))

@@ -73,7 +73,7 @@ def test_a_learner_with_nothing_open_is_saved_too(name: str, tmp_path: pathlib.P
 
 @each
 def test_the_guarantee_is_saved_with_the_rest(name: str, tmp_path: pathlib.Path) -> None:
-    """It says after loading what it said before, for cryptographic words and for seeded ones."""
+    """It says after loading what it said before, for cryptographic bits and for seeded ones."""
     for seed in (None, SEED):
         learner = LEARNERS[name](seed)
         promise = learner.guarantee

@@ -14,7 +14,7 @@ import pytest
 from discreet import BanditLearner, FullInformationLearner, load
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType, UnknownDecision
 from discreet.randomizers import Bit, OneBit
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from discreet.set_functions import Cut, Modular, SetFunction
 from every_learner import LEARNERS, is_bandit, some_functions, state_of
 
@@ -242,7 +242,7 @@ def test_a_bit_that_was_made_with_a_seed_is_for_seeded_learners():
     """Whoever knows the seed knows the cost: no guarantee may cover that."""
     for seed in (None, 1):
         learner = BanditLearner(3, 1.0, (0, 1), seed=seed)
-        bit = learner.randomizer(source=WordSource(seed=2)).release(0.3)
+        bit = learner.randomizer(source=BitSource(seed=2)).release(0.3)
         assert not bit.private
         if seed is None:
             with pytest.raises(InvalidArgument, match="made with a seed"):

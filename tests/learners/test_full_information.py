@@ -27,7 +27,7 @@ from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import Grid
 from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from discreet.set_functions import FromCallable, Modular, SetFunction, Table
 from discreet.simulation import regret
 from discreet.simulation.loop import play
@@ -98,15 +98,15 @@ def test_a_partial_block_is_not_released() -> None:
     """Until its last round nothing is released and no noise is drawn: one word a round, for the set."""
     made = learner()
     length, core = made.block_length, made._core
-    words = WordSource(5)
+    bits = BitSource(5)
     for _ in range(length - 1):
         made.tell(made.ask(), Modular([0.3, -0.3, 0.1]))
-        words.word()
+        bits.bits64()
     assert core.block.any()
     for part in (core.released, core.mechanism.total, core.mechanism.fresh):
         assert not part.any()
     assert made.point.tolist() == [0.5] * N
-    assert made._source.saved() == words.saved()
+    assert made._source.saved() == bits.saved()
     made._whole()
     assert not core.released.any()
     made.tell(made.ask(), Modular([0.3, -0.3, 0.1]))
@@ -131,13 +131,13 @@ def test_the_noise_of_blocks_is_laplace_of_twice_the_bound_over_epsilon(  # type
 
 
 def test_what_is_released_is_the_sum_plus_samples_of_that_law() -> None:
-    """The noise of a seeded run is the next samples of its words: none is added, left out or scaled."""
-    made, words = learner(), WordSource(5)
+    """The noise of a seeded run is the next samples of its bits: none is added, left out or scaled."""
+    made, bits = learner(), BitSource(5)
     core, f = made._core, Modular([0.3, -0.3, 0.1])
     for _ in range(made.block_length):
         made.tell(made.ask(), f)
-        words.word()
-    drawn = noise.sample(core.mechanism.law, N, words)
+        bits.bits64()
+    drawn = noise.sample(core.mechanism.law, N, bits)
     exact = made.rounds * bounded_gains(f, [0, 1, 2])
     assert core.mechanism.total.tolist() == (exact + drawn).tolist()
 
@@ -171,15 +171,15 @@ def test_a_horizon_limits_the_blocks() -> None:
 
 
 def test_the_tree_is_dual_averaging_on_a_kary_tree_at_the_proved_step() -> None:
-    """The same core put together by hand plays the same rounds from the same words."""
-    T, words = 300, WordSource(5)
-    tree = KAryTree(N, T, BOUND, Budget(epsilon=1.0), source=words)
+    """The same core put together by hand plays the same rounds from the same bits."""
+    T, bits = 300, BitSource(5)
+    tree = KAryTree(N, T, BOUND, Budget(epsilon=1.0), source=bits)
     eta = bounds.tree_step(N, T, 1.0, tree.mean_variance)
     start = np.full(N, 0.5)
     core = new_core(
         mechanism=tree.steps, rule=DualAveraging(eta, start), limits=LIMITS, start=start, horizon=T
     )
-    by_hand = FunctionFeedback(tuple(range(N)), core, words, tree.guarantee)
+    by_hand = FunctionFeedback(tuple(range(N)), core, bits, tree.guarantee)
     made = learner(method="tree", horizon=T)
     stream = cuts_with_prices(N, T, seed=0)
     assert play(made, stream).tolist() == play(by_hand, stream).tolist()
@@ -283,7 +283,7 @@ def test_expiry_is_a_constant_function(method: str) -> None:
         assert t - 3 not in forgetful._pending
         assert forgetful.pending <= 3
         assert learnt(punctual) == learnt(forgetful)
-        assert snapshot(punctual)["words"] == snapshot(forgetful)["words"]
+        assert snapshot(punctual)["bits"] == snapshot(forgetful)["bits"]
     with pytest.raises(Expired):
         forgetful.tell(1, ORDINARY[0])
     assert forgetful._core.released.any()

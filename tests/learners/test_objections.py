@@ -32,7 +32,7 @@ from discreet.lovasz import subgradient
 from discreet.paper import BanditSubmodPFTAL
 from discreet.privacy import exclusive
 from discreet.randomizers import OneBit
-from discreet.randomness import WordSource, chacha20
+from discreet.randomness import BitSource, chacha20
 from discreet.set_functions import FromCallable, Modular
 from every_learner import LEARNERS, N, is_bandit, some_functions, state_of
 
@@ -66,7 +66,7 @@ def arrays(learner: Learner) -> dict[str, Any]:
 def test_objection_1_expiry_is_a_cost_like_any_other(name: str) -> None:
     """Objection 1: at a fixed deadline a missing cost passes the same mechanism, as one in mid-range would.
 
-    The same words are spent and the same state is reached as by a learner that is told the middle then.
+    The same bits are spent and the same state is reached as by a learner that is told the middle then.
     """
     missing, told = LEARNERS[name](3), LEARNERS[name](3)
     missing.expire_after = 1
@@ -157,29 +157,29 @@ def test_objection_4_crash_and_retry_learns_nothing_twice(name: str, monkeypatch
 def test_objection_4_crash_and_retry_spends_words_before_their_use(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Objection 4: words that an interrupted round may have used are never read again."""
+    """Objection 4: bits that an interrupted round may have used are never read again."""
     drawn: list[int] = []
 
     def recorded() -> Any:
         draw = chacha20()
 
         def words_to_come(count: int) -> np.ndarray:
-            words = draw(count)
-            drawn.extend(words.tolist())
-            return words
+            bits = draw(count)
+            drawn.extend(bits.tolist())
+            return bits
 
         return words_to_come
 
     learner = LEARNERS[name](None)
-    learner._source = WordSource(fresh=recorded)
+    learner._source = BitSource(fresh=recorded)
     step = "learn_cost" if is_bandit(learner) else "learn_function"
     original, read = getattr(feedback, step), []
 
     def crash(*arguments: Any) -> int:
-        words, cursor = arguments[-2:]
+        bits, cursor = arguments[-2:]
         after = original(*arguments)
         if after >= 0:
-            read.extend(words[cursor:after].tolist())
+            read.extend(bits[cursor:after].tolist())
             raise KeyboardInterrupt
         return int(after)
 
@@ -189,7 +189,7 @@ def test_objection_4_crash_and_retry_spends_words_before_their_use(
         tell_constant(learner, decision, 0.5)
     monkeypatch.undo()
     assert read
-    assert drawn.index(learner._source.word()) > drawn.index(read[-1])
+    assert drawn.index(learner._source.bits64()) > drawn.index(read[-1])
 
 
 def test_objection_4_crash_and_retry_takes_the_same_bit_once(tmp_path: pathlib.Path) -> None:
@@ -273,7 +273,7 @@ def test_objection_6_files_of_local_learners_hold_bits_only() -> None:
         bit = int(learner._core.rounds[RELEASED] > before)
         assert from_bits.ask() == decision
         from_bits.tell(decision.id, released=bit)
-        from_bits._source.word()  # the one that made the bit
+        from_bits._source.bits64()  # the one that made the bit
     assert state_of(from_bits) == state_of(learner)
 
 

@@ -13,7 +13,7 @@ from discreet import randomness
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable, StaleState
 from discreet.prefix_sums import BinaryTree, Epochs
 from discreet.privacy import Budget, VectorBound, exclusive
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 every_kind = pytest.mark.parametrize("kind", MAKERS)
 
@@ -26,7 +26,7 @@ def test_released_sums_follow_the_true_ones(kind):
     and fails (the deviation of the mean is below 1.5).
     """
     n = 2000
-    sums = MAKERS[kind](n, WordSource(seed=1))
+    sums = MAKERS[kind](n, BitSource(seed=1))
     total = np.zeros(n)
     for t in range(1, HORIZON + 1):
         vector = np.zeros(n, dtype=np.int64)
@@ -41,7 +41,7 @@ def test_released_sums_follow_the_true_ones(kind):
 @every_kind
 def test_a_seed_repeats_everything_and_voids_the_guarantee(kind):
     """Twice the same seed, twice the same releases, and nobody is told that they are private."""
-    first, second = (MAKERS[kind](3, WordSource(seed=4)) for _ in range(2))
+    first, second = (MAKERS[kind](3, BitSource(seed=4)) for _ in range(2))
     for vector in stream(HORIZON, 3):
         assert np.array_equal(first.add(vector).values, second.add(vector).values)
     assert not first.guarantee.private
@@ -59,14 +59,14 @@ def test_fresh_noise_by_default(kind):
 @every_kind
 @pytest.mark.parametrize("saved_after", [0, 1, 4, 5, 17, 63, 99])
 def test_a_restored_state_goes_on_exactly(kind, saved_after):
-    """With the same words to come, the same releases follow; other words change the new noise only."""
+    """With the same bits to come, the same releases follow; other bits change the new noise only."""
     vectors = stream(HORIZON, 3, seed=2)
-    original = MAKERS[kind](3, WordSource(seed=5))
+    original = MAKERS[kind](3, BitSource(seed=5))
     for vector in vectors[:saved_after]:
         original.add(vector)
     saved = original.to_bytes()
-    restored = type(original).from_bytes(saved, generation=original.generation, source=WordSource(seed=6))
-    original._source = WordSource(seed=6)
+    restored = type(original).from_bytes(saved, generation=original.generation, source=BitSource(seed=6))
+    original._source = BitSource(seed=6)
     assert restored.round == saved_after
     assert restored.lineage == original.lineage
     assert restored.generation == original.generation + 1
@@ -94,8 +94,8 @@ def test_a_stale_state_is_refused(kind):
 
 @every_kind
 def test_a_seeded_past_is_not_forgotten(kind):
-    """Restored with good words, the guarantee is still void: the old noise came from the seed."""
-    sums = MAKERS[kind](3, WordSource(seed=1))
+    """Restored with good bits, the guarantee is still void: the old noise came from the seed."""
+    sums = MAKERS[kind](3, BitSource(seed=1))
     sums.add(stream(1, 3)[0])
     restored = type(sums).from_bytes(sums.to_bytes(), generation=sums.generation)
     assert not restored.guarantee.private
@@ -203,7 +203,7 @@ def test_threads_add_every_vector_once(kind):
 @every_kind
 def test_inputs_are_not_kept_and_outputs_are_read_only(kind):
     """No aliasing in either direction."""
-    sums = MAKERS[kind](2, WordSource(seed=1))
+    sums = MAKERS[kind](2, BitSource(seed=1))
     vector = np.array([1, 2])
     released = sums.add(vector)
     before = released.values.copy()

@@ -10,7 +10,7 @@ import pytest
 
 from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, binary, kary
 from discreet.privacy import Budget, VectorBound
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 BOUND = VectorBound(coordinate=1, l1=1)
 EPSILON = Budget(epsilon=1.0)
@@ -24,7 +24,7 @@ def materialise(sums, rounds, nodes_drawn):
     size = sums.dimension
     intervals, coefficients = [], np.zeros((rounds, size), dtype=np.int64)
 
-    def draw(_done, _words, cursor):
+    def draw(_done, _bits, cursor):
         for row, start, end in nodes_drawn(sums.round + 1):
             unit = np.zeros(size, dtype=np.int64)
             unit[len(intervals)] = 1
@@ -53,7 +53,7 @@ def check(coefficients, intervals, rounds, most_nodes):
 @pytest.mark.parametrize("horizon", [1, 2, 3, 7, 8, 9, 64, 100])
 def test_the_binary_tree(horizon):
     """Round t completes one node, of length the lowest one-bit of t."""
-    tree = BinaryTree(2 * horizon, horizon, BOUND, EPSILON, source=WordSource(seed=1))
+    tree = BinaryTree(2 * horizon, horizon, BOUND, EPSILON, source=BitSource(seed=1))
 
     def drawn(t):
         level = binary.entering_level(tree._state)
@@ -105,7 +105,7 @@ def subtraction_nodes(shape, state, t, offset=0):
 )
 def test_the_tree_with_subtraction(arity, horizon):
     """Every prefix is the exact sum plus the signed noise of its nodes, and each round is in h at most."""
-    tree = KAryTree(2 * horizon + 4 * arity, horizon, BOUND, EPSILON, arity=arity, source=WordSource(seed=1))
+    tree = KAryTree(2 * horizon + 4 * arity, horizon, BOUND, EPSILON, arity=arity, source=BitSource(seed=1))
     coefficients, intervals = materialise(
         tree, horizon, lambda t: subtraction_nodes(tree.shape, tree._state, t)
     )
@@ -122,7 +122,7 @@ def test_the_tree_with_subtraction(arity, horizon):
 @pytest.mark.parametrize(("growth", "rounds"), [(2, 63), (4, 85), (4, 60), (3, 121)])
 def test_epochs(growth, rounds):
     """A past epoch costs one node; a round lies in its epoch's tree and in the node that covers it whole."""
-    sums = Epochs(3 * rounds + 40, BOUND, EPSILON, growth=growth, source=WordSource(seed=1))
+    sums = Epochs(3 * rounds + 40, BOUND, EPSILON, growth=growth, source=BitSource(seed=1))
     heights = []
 
     def drawn(t):
@@ -144,7 +144,7 @@ def test_epochs(growth, rounds):
 
 def test_a_round_draws_one_node_as_a_rule():
     """Only when a level wraps for the first time are its nodes drawn at once: height - 1 times in all."""
-    tree = KAryTree(4, 1093, BOUND, EPSILON, arity=3, source=WordSource(seed=1))
+    tree = KAryTree(4, 1093, BOUND, EPSILON, arity=3, source=BitSource(seed=1))
     drawn = []
     for _ in range(1093):
         drawn.append(tree._samples_to_draw() // 4)
@@ -196,7 +196,7 @@ def test_adaptive_inputs_do_not_raise_the_loss(changed_round):
     Rounds that lie in both levels' nodes come close to epsilon, so less noise would be caught.
     """
     bound = VectorBound(coordinate=10, l1=10)
-    tree = KAryTree(30, 4, bound, Budget(epsilon=0.7), arity=3, source=WordSource(seed=1))
+    tree = KAryTree(30, 4, bound, Budget(epsilon=0.7), arity=3, source=BitSource(seed=1))
     matrix, _ = materialise(tree, 4, lambda t: subtraction_nodes(tree.shape, tree._state, t))
     matrix = matrix[:, np.abs(matrix).sum(axis=0) > 0]
     assert matrix.shape == (4, 4)

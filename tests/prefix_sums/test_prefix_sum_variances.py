@@ -12,7 +12,7 @@ from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, kary
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy import Budget, Neighbours, VectorBound
 from discreet.privacy.float_noise import fill_gaussian, fill_spherical
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 # One unit moves the sum by 2^-20 of the L1 bound, so discrete noise has the variance of real Laplace noise.
 BOUND = VectorBound(coordinate=1 << 20, l1=1 << 20)
@@ -83,7 +83,7 @@ def test_measured_variances(tree_class, budget):
     independent coordinates 0.05. So 30% are six deviations. With 2/3 or 3/2 of the
     scale the ratio would be 0.44 or 2.25: rejected.
     """
-    sums = tree_class(2000, 500, BOUND, budget, source=WordSource(seed=1))
+    sums = tree_class(2000, 500, BOUND, budget, source=BitSource(seed=1))
     assert measured_against_stated(sums, 500) == pytest.approx(1, rel=0.3)
 
 
@@ -93,7 +93,7 @@ def test_measured_variance_at_the_figure_of_the_theory():
     The deviation is at most sqrt(5/600) = 0.091, and 46% are five of them; with 2/3 or
     3/2 of the scale the ratio would be 0.44 or 2.25.
     """
-    tree = KAryTree(600, 2**14, BOUND, ONE, source=WordSource(seed=2))
+    tree = KAryTree(600, 2**14, BOUND, ONE, source=BitSource(seed=2))
     ratio = measured_against_stated(tree, 2**14)
     assert ratio == pytest.approx(1, rel=0.46)
     assert ratio * tree.mean_variance / UNIT < 3150 / 6
@@ -101,7 +101,7 @@ def test_measured_variance_at_the_figure_of_the_theory():
 
 def test_measured_variance_of_epochs():
     """Seed 3, five whole epochs, 1500 coordinates: within 35%, six deviations; 2/3 and 3/2 would fail."""
-    sums = Epochs(1500, BOUND, ONE, source=WordSource(seed=3))
+    sums = Epochs(1500, BOUND, ONE, source=BitSource(seed=3))
     rounds = sum(4**e for e in range(5))
     zero = np.zeros(1500, dtype=np.int64)
     squares = [float((sums.add(zero).values ** 2).mean()) for _ in range(rounds)]
@@ -140,10 +140,10 @@ def test_an_epsilon_that_needs_too_much_noise_is_refused_up_front():
 def test_spherical_noise_has_a_gamma_length_and_a_uniform_direction():
     """Seed 4, 4000 vectors of length 5, Kolmogorov-Smirnov at 1e-6; 2/3 and 3/2 of the scale are rejected."""
     vectors = np.empty((4000, 5))
-    words = np.random.PCG64DXSM(4).random_raw(4000 * 11)
+    bits = np.random.PCG64DXSM(4).random_raw(4000 * 11)
     cursor = 0
     for vector in vectors:
-        done, cursor = fill_spherical(3.0, vector, 0, words, cursor)
+        done, cursor = fill_spherical(3.0, vector, 0, bits, cursor)
         assert done == 5
     lengths = np.linalg.norm(vectors, axis=1)
     for factor, fits in ((1, True), (2 / 3, False), (3 / 2, False)):
@@ -155,11 +155,11 @@ def test_spherical_noise_has_a_gamma_length_and_a_uniform_direction():
 def test_float_gaussians():
     """Seed 5, 50,000 deviates, Kolmogorov-Smirnov at 1e-6; 2/3 and 3/2 are rejected; odd lengths work."""
     out = np.empty(50_001)
-    words = np.random.PCG64DXSM(5).random_raw(50_002)
-    assert fill_gaussian(2.0, out, 0, words, 0) == (50_001, 50_002)
+    bits = np.random.PCG64DXSM(5).random_raw(50_002)
+    assert fill_gaussian(2.0, out, 0, bits, 0) == (50_001, 50_002)
     for factor, fits in ((1, True), (2 / 3, False), (3 / 2, False)):
         assert bool(stats.kstest(out, stats.norm(scale=2.0 * factor).cdf).pvalue > 1e-6) is fits
-    assert fill_spherical(1.0, out, 0, words[:10], 0) == (0, 0)
+    assert fill_spherical(1.0, out, 0, bits[:10], 0) == (0, 0)
 
 
 def test_the_spherical_tree_says_why_it_is_not_private():
@@ -172,7 +172,7 @@ def test_the_spherical_tree_says_why_it_is_not_private():
     assert tree.mean_variance == pytest.approx(5 * (7 * enforced) ** 2 * (193 / 64))
     published = SphericalTree(4, 64, BOUND, ONE, sensitivity=enforced / 2)
     assert "the true one is" in str(published.guarantee)
-    many = SphericalTree(1500, 64, BOUND, ONE, source=WordSource(seed=6))
+    many = SphericalTree(1500, 64, BOUND, ONE, source=BitSource(seed=6))
     assert measured_against_stated(many, 64) == pytest.approx(1, rel=0.3)
     with pytest.raises(InvalidArgument, match="epsilon"):
         SphericalTree(4, 64, BOUND, Budget(rho=1.0))

@@ -13,8 +13,8 @@ from scipy import stats
 from discreet.errors import InvalidArgument
 from discreet.privacy import noise
 from discreet.privacy.noise import LARGEST_SCALE, Law, fill, gaussian, laplace, sample, variance
-from discreet.privacy.uniform import DRY
-from discreet.randomness import WordSource
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitSource
 
 ALPHA = 1e-6
 COUNT = 200_000
@@ -65,7 +65,7 @@ LAWS = [
 @pytest.mark.parametrize("law", LAWS)
 def test_samples_follow_their_law_and_no_other(law):
     """Seed 2, 200,000 samples, alpha = 1e-6: the scale fits; 2/3 and 3/2 of it do not."""
-    samples = sample(law, COUNT, WordSource(seed=2))
+    samples = sample(law, COUNT, BitSource(seed=2))
     scale = law.numerator / law.denominator
     assert fit(samples, law, scale) > ALPHA
     assert fit(samples, law, scale * 2 / 3) < ALPHA
@@ -75,7 +75,7 @@ def test_samples_follow_their_law_and_no_other(law):
 @pytest.mark.parametrize("law", LAWS)
 def test_single_probabilities_and_the_sign(law):
     """Seed 3, 200,000 samples, alpha = 1e-6 each: z = -2..2 have their exact probabilities."""
-    samples = sample(law, COUNT, WordSource(seed=3))
+    samples = sample(law, COUNT, BitSource(seed=3))
     scale = law.numerator / law.denominator
     z = np.arange(-math.ceil(80 * scale) - 80, math.ceil(80 * scale) + 81)
     probability = weights(law, scale, z) / weights(law, scale, z).sum()
@@ -88,7 +88,7 @@ def test_single_probabilities_and_the_sign(law):
 @pytest.mark.parametrize("law", [laplace(Fraction(40 << 20)), gaussian(Fraction(1 << 27))])
 def test_moments_at_a_working_scale(law):
     """Seed 4, 200,000 samples, alpha = 1e-6: mean and variance, by their normal limits; 2/3 and 3/2 fail."""
-    samples = sample(law, COUNT, WordSource(seed=4)).astype(float)
+    samples = sample(law, COUNT, BitSource(seed=4)).astype(float)
     limit = stats.norm.isf(ALPHA / 2)
     kurtosis = 6.0 if law.kind == 0 else 3.0
 
@@ -123,7 +123,7 @@ def test_another_library_draws_from_the_same_law(ours, kind):
     edges = np.arange(-12.5, 13)
 
     def compare(scale):
-        mine = sample(ours(scale), 40_000, WordSource(seed=5))
+        mine = sample(ours(scale), 40_000, BitSource(seed=5))
         table = [
             np.histogram(np.clip(x, -13, 13), np.concatenate([[-14], edges, [14]]))[0] for x in (mine, theirs)
         ]
@@ -139,8 +139,8 @@ def test_another_library_draws_from_the_same_law(ours, kind):
 def test_tiny_buffers_give_the_same_samples(law, batch):
     """Running dry in the middle of nearly every sample changes no sample."""
     big = np.empty(300, dtype=np.int64)
-    words = np.random.PCG64DXSM(8).random_raw(20_000)
-    assert fill(law, big, 0, words, 0)[0] == 300
+    bits = np.random.PCG64DXSM(8).random_raw(20_000)
+    assert fill(law, big, 0, bits, 0)[0] == 300
 
     position = 0
 
@@ -148,39 +148,39 @@ def test_tiny_buffers_give_the_same_samples(law, batch):
         def draw(_count):
             nonlocal position
             position += batch
-            return words[position - batch : position]
+            return bits[position - batch : position]
 
         return draw
 
-    assert np.array_equal(sample(law, 300, WordSource(fresh=fresh)), big)
+    assert np.array_equal(sample(law, 300, BitSource(fresh=fresh)), big)
 
 
 class Words:
     """Words as Python integers, and exact uniform integers from them."""
 
-    def __init__(self, words):
-        self.words = iter(map(int, words))
+    def __init__(self, bits):
+        self.bits = iter(map(int, bits))
 
     def below(self, bound):
         """A value and a spare bit."""
         while True:
-            word = next(self.words)
+            word = next(self.bits)
             high, low = divmod((word >> 1) * bound, 2**63)
             if low >= 2**63 % bound:
                 return high, word & 1
 
 
-def laplace_reference(top, bottom, words):
+def laplace_reference(top, bottom, bits):
     """The sampler in unbounded integers: no wrapping, no incremental remainders."""
     while True:
         failures = 0
         while True:
-            cell, negative = words.below(top)
+            cell, negative = bits.below(top)
             length, previous, ties = 0, cell, 1
             while True:
-                following, _ = words.below(top)
+                following, _ = bits.below(top)
                 ties = ties + 1 if following == previous else 1
-                if following > previous or (ties > 1 and words.below(ties)[0] != 0):
+                if following > previous or (ties > 1 and bits.below(ties)[0] != 0):
                     break
                 length, previous = length + 1, following
             if length % 2 == 0:
@@ -191,31 +191,31 @@ def laplace_reference(top, bottom, words):
             return -magnitude if negative else magnitude
 
 
-def coin_reference(x, cells, words, k=None):
+def coin_reference(x, cells, bits, k=None):
     """A coin of bias exp(-y), y = x / cells, or for a whole k of bias exp(-y (2k + y) / (2k + 2))."""
     length, previous, ties = 0, x - 1, 0
     while True:
-        following, _ = words.below(cells)
+        following, _ = bits.below(cells)
         ties = ties + 1 if following == previous else 1
-        if following > previous or (ties > 1 and words.below(ties)[0] != 0):
+        if following > previous or (ties > 1 and bits.below(ties)[0] != 0):
             return length % 2 == 0
         if k is not None:
-            side, _ = words.below(2 * k + 2)
-            if side > 2 * k or (side == 2 * k and words.below(cells)[0] >= x):
+            side, _ = bits.below(2 * k + 2)
+            if side > 2 * k or (side == 2 * k and bits.below(cells)[0] >= x):
                 return length % 2 == 0
         length, previous = length + 1, following
 
 
-def gaussian_reference(top, bottom, words):
+def gaussian_reference(top, bottom, bits):
     """Rejection from the Laplace reference, with the distance from one as a fraction."""
     while True:
-        value = laplace_reference(top, bottom, words)
+        value = laplace_reference(top, bottom, bits)
         distance = abs(Fraction(abs(value) * bottom, top) - 1)
         k = math.floor(distance)
         x = (distance - k) * top
         assert x.denominator == 1
-        if all(coin_reference(2**31, 2**32, words) for _ in range(k * k)) and all(
-            coin_reference(int(x), top, words, k) for _ in range(k + 1)
+        if all(coin_reference(2**31, 2**32, bits) for _ in range(k * k)) and all(
+            coin_reference(int(x), top, bits, k) for _ in range(k + 1)
         ):
             return value
 
@@ -227,10 +227,10 @@ def gaussian_reference(top, bottom, words):
 )
 def test_results_are_exact_modulo_two_to_64(kind, top, bottom):
     """At the largest numerators some samples exceed 63 bits, and wrap as they must."""
-    words = np.random.PCG64DXSM(9).random_raw(120_000)
+    bits = np.random.PCG64DXSM(9).random_raw(120_000)
     out = np.empty(400, dtype=np.int64)
-    assert fill(Law(kind, top, bottom), out, 0, words, 0)[0] == 400
-    reference, remaining = (gaussian_reference if kind else laplace_reference), Words(words)
+    assert fill(Law(kind, top, bottom), out, 0, bits, 0)[0] == 400
+    reference, remaining = (gaussian_reference if kind else laplace_reference), Words(bits)
     exact = [reference(top, bottom, remaining) for _ in range(400)]
     assert [int(z) % 2**64 for z in out] == [z % 2**64 for z in exact]
     if (kind, top, bottom) == (0, 2**60, 1):
@@ -240,14 +240,14 @@ def test_results_are_exact_modulo_two_to_64(kind, top, bottom):
 def test_a_negative_zero_is_told_from_a_magnitude_that_wraps_to_zero():
     """Sixteen failures of scale 2^60 add up to 2^64, which is zero in 64 bits but not a zero."""
     top = 2**60
-    zero, one = 0, 2 * (2**63 // top + 1)  # words whose cells are 0 and 1
+    zero, one = 0, 2 * (2**63 // top + 1)  # bits whose cells are 0 and 1
     failing = [one, zero, one]  # cell 1, then a smaller cell, then a larger one: a run of length 1
     accepted = [1, one]  # cell 0 with the negative sign, then a larger cell: a run of length 0
     out = np.empty(1, dtype=np.int64)
-    words = np.array(failing * 16 + accepted, dtype=np.uint64)
-    assert fill(Law(0, top, 1), out, 0, words, 0) == (1, words.size)
+    bits = np.array(failing * 16 + accepted, dtype=np.uint64)
+    assert fill(Law(0, top, 1), out, 0, bits, 0) == (1, bits.size)
     assert out[0] == 0
-    assert laplace_reference(top, 1, Words(words)) == -(2**64)
+    assert laplace_reference(top, 1, Words(bits)) == -(2**64)
     truly_zero = np.array([*accepted, 0, one], dtype=np.uint64)
     assert fill(Law(0, top, 1), out, 0, truly_zero, 0) == (1, truly_zero.size)  # the first is rejected
 
@@ -278,4 +278,4 @@ def test_bad_scales_are_refused_up_front(bad):
 def test_the_names_are_documented():
     """The module says how its arithmetic stays exact."""
     assert "modulo 2^64" in noise.__doc__
-    assert DRY < 0
+    assert NEED_MORE_BITS < 0

@@ -8,7 +8,7 @@ import pytest
 from discreet.auditing.statistics import loss_lower_bound
 from discreet.privacy.float_noise import fill_gaussian
 from discreet.privacy.noise import gaussian, sample
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from prefix_sums.prefix_sum_makers import BOUND, MAKERS, stream
 
 CELLS = 2**53
@@ -17,20 +17,20 @@ HERE, THERE = 167_772.0, 169_450.0  # 0.01 and 0.0101 in such units: neighbours
 N, RUNS = 8, 400
 
 
-def with_floats(total: float, source: WordSource) -> np.ndarray:
+def with_floats(total: float, source: BitSource) -> np.ndarray:
     """A noisy sum as a learner with Gaussian noise made of floats would release it."""
     noise = np.empty(N)
-    source.feed(lambda done, words, cursor: fill_gaussian(SIGMA, noise, done, words, cursor), N)
+    source.feed(lambda done, bits, cursor: fill_gaussian(SIGMA, noise, done, bits, cursor), N)
     return total + noise
 
 
-def with_integers(total: float, source: WordSource) -> np.ndarray:
+def with_integers(total: float, source: BitSource) -> np.ndarray:
     """The same with exact discrete Gaussian noise."""
     return total + sample(gaussian(round(SIGMA)), N, source)
 
 
 def is_possible(first: float, second: float, total: float) -> bool:
-    """Whether any two random words give exactly these two numbers, if this is the sum.
+    """Whether any two random bits give exactly these two numbers, if this is the sum.
 
     Box and Muller make two deviates of two uniform multiples of 2^-53. Those are solved for, and all
     that lie within rounding errors are tried.
@@ -38,14 +38,14 @@ def is_possible(first: float, second: float, total: float) -> bool:
     x, y = first - total, second - total
     radius = math.exp(-(x * x + y * y) / (2 * SIGMA**2)) * CELLS
     angle = math.atan2(y, x) / (2 * math.pi) % 1.0 * CELLS
-    words = [
+    bits = [
         (max(1, min(CELLS, round(cell) + k)) - 1) << 11
         for j in range(-4, 5)
         for k in range(-8, 9)
         for cell, k in ((radius, k), (angle, j))
     ]
-    made = np.empty(len(words))
-    fill_gaussian(SIGMA, made, 0, np.array(words, dtype=np.uint64), 0)
+    made = np.empty(len(bits))
+    fill_gaussian(SIGMA, made, 0, np.array(bits, dtype=np.uint64), 0)
     made += total
     return bool(np.any((made[0::2] == first) & (made[1::2] == second)))
 
@@ -60,7 +60,7 @@ def test_low_bits_of_float_noise_rule_out_the_neighbour(mechanism, holds):
 
     The event is that the released numbers are impossible if the sum is THERE.
     """
-    source = WordSource(seed=1)
+    source = BitSource(seed=1)
     hits = sum(ruled_out(mechanism(HERE, source), THERE) for _ in range(RUNS))
     alarms = sum(ruled_out(mechanism(THERE, source), THERE) for _ in range(RUNS))
     proved = float(loss_lower_bound(hits, alarms, RUNS, delta=1e-6, confidence=0.99))

@@ -19,7 +19,7 @@ from discreet.privacy.rational import (
     square_root_above,
 )
 from discreet.randomizers import LaplaceOnGrid
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**6), max_value=1000)
 
@@ -93,15 +93,15 @@ def test_a_budget_is_never_overspent(epsilon, k, nodes, distance):
 def test_the_guarantee_of_a_budget():
     """It states what one person loses in all their rounds together, and survives saving."""
     budget = Budget(epsilon=0.1, rounds_per_person=3, neighbours=Neighbours.ZERO_OUT_ONE_ROUND)
-    promise = budget.guarantee(WordSource(), proof="here", horizon=7)
+    promise = budget.guarantee(BitSource(), proof="here", horizon=7)
     assert (promise.epsilon, promise.rounds_per_person, promise.horizon) == (0.1, 3, 7)
     assert promise.neighbours is Neighbours.ZERO_OUT_ONE_ROUND
     assert promise.private
-    assert not budget.guarantee(WordSource(seed=1), proof="here").private
+    assert not budget.guarantee(BitSource(seed=1), proof="here").private
     assert Budget.restored(budget.saved()).per_round == budget.per_round
     rho = Budget(rho=Fraction(1, 50), rounds_per_person=2)
     assert Budget.restored(rho.saved()) == rho
-    assert rho.guarantee(WordSource(), proof="here").rho == 0.02
+    assert rho.guarantee(BitSource(), proof="here").rho == 0.02
 
 
 def test_the_gaussian_parameter():

@@ -11,7 +11,7 @@ from discreet import randomizers
 from discreet.errors import InvalidArgument, NotCopyable, StaleState
 from discreet.randomizers import Blocks, LaplaceOnGrid, OneBit, best_randomizer
 from discreet.randomizers.blocks import best_length
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 
 def test_laplace_is_calibrated_in_exact_arithmetic():
@@ -26,7 +26,7 @@ def test_laplace_is_calibrated_in_exact_arithmetic():
 
 def test_laplace_is_unbiased_and_has_its_law():
     """Seed 1, 4000 releases, Kolmogorov-Smirnov at 1e-6; 2/3 and 3/2 of the scale are rejected."""
-    randomizer = LaplaceOnGrid(1.0, (0.0, 1.0), source=WordSource(seed=1))
+    randomizer = LaplaceOnGrid(1.0, (0.0, 1.0), source=BitSource(seed=1))
     noise = [randomizer.estimate(randomizer.release(0.8)) - 0.8 for _ in range(4000)]
     for factor, fits in ((1, True), (2 / 3, False), (3 / 2, False)):
         assert bool(stats.kstest(noise, stats.laplace(scale=factor).cdf).pvalue > 1e-6) is fits
@@ -54,7 +54,7 @@ def test_the_length_of_a_block_is_the_best(epsilon):
 
 def test_blocks_release_means_and_nothing_between():
     """Seed 2: 3000 blocks of three, noise of the law of one value over three; 2/3 and 3/2 are rejected."""
-    blocks = Blocks(1.0, (0.0, 1.0), length=3, source=WordSource(seed=2))
+    blocks = Blocks(1.0, (0.0, 1.0), length=3, source=BitSource(seed=2))
     errors = []
     for _ in range(3000):
         assert blocks.add(0.2) is None
@@ -66,11 +66,11 @@ def test_blocks_release_means_and_nothing_between():
 
 def test_blocks_are_exclusive_states():
     """They hold an exact sum: saved and restored whole, stale ones refused, never copied."""
-    blocks = Blocks(1.0, (0.0, 1.0), length=3, source=WordSource(seed=3))
+    blocks = Blocks(1.0, (0.0, 1.0), length=3, source=BitSource(seed=3))
     assert blocks.add(0.5) is None
     saved = blocks.to_bytes()
-    restored = Blocks.from_bytes(saved, generation=1, source=WordSource(seed=4))
-    blocks._source = WordSource(seed=4)
+    restored = Blocks.from_bytes(saved, generation=1, source=BitSource(seed=4))
+    blocks._source = BitSource(seed=4)
     assert [blocks.add(v) for v in (0.1, 0.9, 0.1)] == [restored.add(v) for v in (0.1, 0.9, 0.1)]
     assert restored.length == 3
     assert not restored.guarantee.private
@@ -83,7 +83,7 @@ def test_blocks_are_exclusive_states():
 
 def test_blocks_take_anything():
     """Wild values count as the midpoint or the ends."""
-    blocks = Blocks(1.0, (0.0, 1.0), length=2, source=WordSource(seed=5))
+    blocks = Blocks(1.0, (0.0, 1.0), length=2, source=BitSource(seed=5))
     for strange in (None, float("nan"), "secret", 1e308):
         blocks.add(strange)
     assert blocks.generation == 4
@@ -122,10 +122,10 @@ def loss_found_by_audit(release, grid_end, runs=20_000):
 
 def test_an_audit_finds_the_loss_and_catches_half_the_noise():
     """Seed 6, 20,000 runs on the two extreme values: 0.9 < found <= 1, and above 1 for a broken one."""
-    honest = LaplaceOnGrid(1.0, source=WordSource(seed=6))
+    honest = LaplaceOnGrid(1.0, source=BitSource(seed=6))
     found = loss_found_by_audit(honest.release, honest.grid.units)
     assert 0.9 < found <= 1.0
-    broken = LaplaceOnGrid(2.0, source=WordSource(seed=6))  # would be half the noise for epsilon = 1
+    broken = LaplaceOnGrid(2.0, source=BitSource(seed=6))  # would be half the noise for epsilon = 1
     assert loss_found_by_audit(broken.release, broken.grid.units) > 1.5
 
 

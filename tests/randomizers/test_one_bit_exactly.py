@@ -14,11 +14,11 @@ from scipy import stats
 
 from discreet.errors import InvalidArgument
 from discreet.privacy.sensitivity import to_units
-from discreet.privacy.uniform import DRY
+from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomizers import OneBit
 from discreet.randomizers.kernels import release_bit
 from discreet.randomizers.one_bit import CENTRE, bit_of
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 EPSILON = st.one_of(st.floats(1e-6, 60.0), st.fractions(min_value=Fraction(1, 1000), max_value=60))
 UNITS = st.sampled_from([1, 2, 7, 1000, 1 << 20, 1 << 28])
@@ -79,7 +79,7 @@ def test_the_rule_counts_exactly_its_threshold(v, uniform):
 
 def test_measured_frequency():
     """Seed 1, 40,000 bits, alpha = 1e-6: the stated probability fits, that of epsilon 2/3 or 3/2 does not."""
-    randomizer = OneBit(1.0, (0.0, 1.0), source=WordSource(seed=1))
+    randomizer = OneBit(1.0, (0.0, 1.0), source=BitSource(seed=1))
     ones = sum(randomizer.release(0.9) for _ in range(40_000))
 
     def p_value(epsilon):
@@ -94,19 +94,19 @@ def test_measured_frequency():
 @given(st.floats(allow_nan=True, allow_infinity=True), st.integers(0, 2**32))
 def test_compiled_and_interpreted_bits_agree(value, seed):
     """The client's bit and the kernel's bit, from the same word."""
-    randomizer = OneBit(1.5, (-2.0, 5.0), source=WordSource(seed=seed))
-    words = np.random.PCG64DXSM(seed).random_raw(1)
+    randomizer = OneBit(1.5, (-2.0, 5.0), source=BitSource(seed=seed))
+    bits = np.random.PCG64DXSM(seed).random_raw(1)
     grid = randomizer.grid
     units = to_units(value, grid.low, grid.high, grid.units)
-    bit, cursor = release_bit(units, randomizer.slope, words, 0)
+    bit, cursor = release_bit(units, randomizer.slope, bits, 0)
     assert bit == randomizer.release(value)
     assert cursor == 1
-    assert release_bit(units, randomizer.slope, words, 1) == (0, DRY)
+    assert release_bit(units, randomizer.slope, bits, 1) == (0, NEED_MORE_BITS)
 
 
 def test_estimates_lie_around_the_midpoint():
     """In the caller's units; what is no number counts as the midpoint."""
-    randomizer = OneBit(1.0, (10.0, 14.0), source=WordSource(seed=2))
+    randomizer = OneBit(1.0, (10.0, 14.0), source=BitSource(seed=2))
     assert (randomizer.estimate(1) + randomizer.estimate(0)) / 2 == pytest.approx(12.0)
     assert randomizer.estimate(1) - 12.0 == pytest.approx(2.0 * math.sqrt(4.6827), rel=1e-4)
     for strange in (None, "secret", float("nan"), [1]):
@@ -117,7 +117,7 @@ def test_its_guarantee():
     """Local, exact, and void with a seed."""
     promise = OneBit(1.0).guarantee
     assert (promise.epsilon, promise.local, promise.private) == (1.0, True, True)
-    assert not OneBit(1.0, source=WordSource(seed=1)).guarantee.private
+    assert not OneBit(1.0, source=BitSource(seed=1)).guarantee.private
     assert repr(OneBit(0.5)) == "OneBit(epsilon=0.5, cost_range=(-1.0, 1.0))"
 
 

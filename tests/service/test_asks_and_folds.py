@@ -7,7 +7,7 @@ import pytest
 from desk_helpers import bandit, functions, opened, told
 
 from discreet.learners.detached import Detached, detached
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from discreet.service.batch import Ask, Tell, Told
 from discreet.service.desk import Desk
 from discreet.service.kept import Kept
@@ -16,10 +16,10 @@ from discreet.set_functions import Modular
 
 def twin_of(kept: Kept, seed: int) -> Detached:
     """A learner at the point that is shown, which draws what the shown one will draw next."""
-    twin = detached(kept.record.settings, source=WordSource(seed))
+    twin = detached(kept.record.settings, source=BitSource(seed))
     twin.restore(kept.shown.state())
     twin._last = kept.shown._last.copy()
-    kept.shown._learner._source = WordSource(seed)
+    kept.shown._learner._source = BitSource(seed)
     return twin
 
 

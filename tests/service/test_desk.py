@@ -21,7 +21,7 @@ from discreet.errors import (
 )
 from discreet.learners.detached import DetachedBandit, DetachedFunctions, detached
 from discreet.randomizers import OneBit
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 from discreet.service.batch import Tell, Told
 from discreet.service.desk import Desk
 from discreet.service.records import Choice, Code, Feedback
@@ -245,7 +245,7 @@ def test_silence_is_folded_in_as_fair_coins(desk: Desk, clock: Clock) -> None:
     learner = desk._registry.named("shop").shown
     assert isinstance(learner, DetachedBandit)
     randomizer = learner.randomizer
-    randomizer._source = WordSource(10)
+    randomizer._source = BitSource(10)
     choices = [choice for _ in range(4) for choice in desk.ask("shop", 1000)]
     clock.now += 61_000
     assert desk.housekeeping.expire() == 4_000

@@ -46,7 +46,7 @@ def test_unknown_fields_of_asks_and_tells_are_not_repeated(served: Service) -> N
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "complaint"),
+    ("field", "value", "invalid_argument"),
     [
         ("epsilon", 0, "must be above 0."),
         ("epsilon", 1001, "must be at most 1000."),
@@ -56,7 +56,7 @@ def test_unknown_fields_of_asks_and_tells_are_not_repeated(served: Service) -> N
         ("maximize", "yes", "cannot be used as it is."),
     ],
 )
-def test_limits_are_said_in_words(served: Service, field: str, value: object, complaint: str) -> None:
+def test_limits_are_said_in_words(served: Service, field: str, value: object, invalid_argument: str) -> None:
     """Without the words of the library that checks them."""
     answer = served.admin.post("/v1/learners", json=BANDIT | {"name": "new", field: value})
-    assert answer.json()["error"]["message"] == f"The field '{field}' {complaint}"
+    assert answer.json()["error"]["message"] == f"The field '{field}' {invalid_argument}"

@@ -222,7 +222,7 @@ def same_logging_afterwards() -> Iterator[None]:
 
 @pytest.mark.usefixtures("same_logging_afterwards")
 @pytest.mark.parametrize(
-    ("options", "complaint"),
+    ("options", "invalid_argument"),
     [
         (("--workers", 2), "An SQLite store serves one process"),
         (("--workers", 0), "at least one worker"),
@@ -236,7 +236,10 @@ def same_logging_afterwards() -> Iterator[None]:
     ],
 )
 def test_options_that_cannot_work(
-    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], options: tuple[Any, ...], complaint: str
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[Any, ...],
+    invalid_argument: str,
 ) -> None:
     """Are refused in one line, before a store is made."""
     store = tmp_path / "shop.db"
@@ -244,7 +247,7 @@ def test_options_that_cannot_work(
         main(["serve", "--store", str(store), *map(str, options)])
     out, err = capsys.readouterr()
     assert (end.value.code, out, err.count("\n")) == (2, "", 1)
-    assert complaint in err
+    assert invalid_argument in err
     assert not store.exists()
 
 

@@ -66,7 +66,7 @@ def attack(
     trials = runs // (2 * len(pairs))
     if trials < LEAST_TRIALS:
         least = 2 * LEAST_TRIALS
-        raise checks.complaint("audit", "runs", f"at least {least} for each pair of neighbours", runs)
+        raise checks.invalid_argument("audit", "runs", f"at least {least} for each pair of neighbours", runs)
     # Several bounds must hold at once, so each gets its share of the risk.
     each = 1 - (1 - confidence) / len(pairs)
     seeds = seed_sequence(seed)
@@ -106,14 +106,16 @@ def seed_sequence(seed: Seed | None) -> np.random.SeedSequence:
     try:
         return np.random.SeedSequence(seed)
     except (TypeError, ValueError):
-        raise checks.complaint("audit", "seed", "a whole number of at least 0, or several", seed) from None
+        raise checks.invalid_argument(
+            "audit", "seed", "a whole number of at least 0, or several", seed
+        ) from None
 
 
 def stated(claim: Guarantee, delta: float | None) -> Guarantee:
     """The claim in epsilon and delta; what is claimed in rho is restated for `delta`."""
     if claim.epsilon is not None and (delta is None or delta == claim.delta or claim.rho is None):
         if delta is not None and delta < claim.delta:
-            raise checks.complaint("audit", "delta", f"at least the claimed {claim.delta:g}", delta)
+            raise checks.invalid_argument("audit", "delta", f"at least the claimed {claim.delta:g}", delta)
         return dataclasses.replace(claim, delta=max(claim.delta, delta or 0.0))
     return claim.at_delta(1e-5 if delta is None else delta)
 

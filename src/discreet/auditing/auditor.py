@@ -80,9 +80,9 @@ def audit(
         (True, True)
     """
     if not 0 < checks.finite_number("audit", "confidence", confidence) < 1:
-        raise checks.complaint("audit", "confidence", "a number strictly between 0 and 1", confidence)
+        raise checks.invalid_argument("audit", "confidence", "a number strictly between 0 and 1", confidence)
     if delta is not None and not 0 <= checks.finite_number("audit", "delta", delta) < 1:
-        raise checks.complaint("audit", "delta", "a number from 0 to below 1", delta)
+        raise checks.invalid_argument("audit", "delta", "a number from 0 to below 1", delta)
     checked = as_target(target, rounds=rounds, view=view)
     compiled = not isinstance(checked, Sessions) and type(checked).__module__.startswith("discreet.")
     threads = (os.cpu_count() or 1) if compiled else 1

@@ -62,11 +62,11 @@ class LearnerRuns:
                 f"from {learner.rounds}."
             )
         if len(learner.items) > MOST_ITEMS:
-            raise checks.complaint(
+            raise checks.invalid_argument(
                 "audit", "target", f"of at most {MOST_ITEMS} items", f"{len(learner.items)} items"
             )
         if view not in (None, "released", "shown"):
-            raise checks.complaint("audit", "view", "'released' or 'shown'", view)
+            raise checks.invalid_argument("audit", "view", "'released' or 'shown'", view)
         self._learner, self._core = learner, learner._core
         self._bandit = isinstance(learner, BanditFeedback)
         self.view: View = view or ("released" if release_size(self._core) else "shown")

@@ -18,7 +18,7 @@ from discreet.randomizers.blocks import Blocks
 from discreet.randomizers.kernels import release_bit
 from discreet.randomizers.laplace import LaplaceOnGrid
 from discreet.randomizers.one_bit import OneBit
-from discreet.randomness import Seed, WordArray, WordSource
+from discreet.randomness import BitArray, BitSource, Seed
 
 Randomizer = TypeVar("Randomizer", bound=OneBit | LaplaceOnGrid | Blocks)
 
@@ -49,8 +49,8 @@ class OneBitReleases(Numbers[OneBit]):
             return released_one_by_one(self._randomizer.release, data, runs)
         out = np.empty(runs, dtype=np.int64)
         units, slope = self._randomizer.grid.of(data), self._randomizer.slope
-        WordSource(seed).feed(
-            lambda done, words, cursor: _fill_bits(units, slope, out, done, words, cursor), runs
+        BitSource(seed).feed(
+            lambda done, bits, cursor: _fill_bits(units, slope, out, done, bits, cursor), runs
         )
         return out[:, None].astype(np.float64)
 
@@ -65,10 +65,10 @@ class OneBitReleases(Numbers[OneBit]):
 
 @lean_kernel
 def _fill_bits(
-    units: int, slope: int, out: IntArray, done: int, words: WordArray, cursor: int
+    units: int, slope: int, out: IntArray, done: int, bits: BitArray, cursor: int
 ) -> tuple[int, int]:
-    while done < out.size and cursor < words.size:
-        out[done], cursor = release_bit(units, slope, words, cursor)
+    while done < out.size and cursor < bits.size:
+        out[done], cursor = release_bit(units, slope, bits, cursor)
         done += 1
     return done, cursor
 
@@ -79,7 +79,7 @@ class LaplaceReleases(Numbers[LaplaceOnGrid]):
     def observe(self, data: float, runs: int, seed: Seed | None) -> FloatArray:
         if not is_as_shipped(self._randomizer):
             return released_one_by_one(self._randomizer.release, data, runs)
-        drawn = noise.sample(self._randomizer.law, runs, WordSource(seed))
+        drawn = noise.sample(self._randomizer.law, runs, BitSource(seed))
         return (self._randomizer.grid.of(data) + drawn)[:, None].astype(np.float64)
 
     def log_ratio(self, first: float, second: float) -> Score:
@@ -103,7 +103,7 @@ class BlockReleases(Numbers[Blocks]):
             (given.grid.low, given.grid.high),
             length=given.length,
             units=given.grid.units,
-            source=WordSource(seed),
+            source=BitSource(seed),
         )
         blocks.law = given.law  # audited as it is, whatever it claims
         seen = np.empty((runs, 1))

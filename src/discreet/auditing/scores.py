@@ -35,7 +35,7 @@ def checked_kind(wanted: str | None, target: Target, exact: Score | None) -> Sco
     if wanted == "classifier":
         require_extra("audit", "A trained score needs", "sklearn", "threadpoolctl")
     if wanted not in ("likelihood", "classifier", "value"):
-        raise checks.complaint("audit", "score", "'likelihood', 'classifier' or 'value'", wanted)
+        raise checks.invalid_argument("audit", "score", "'likelihood', 'classifier' or 'value'", wanted)
     if wanted == "likelihood" and exact is None:
         raise InvalidArgument(
             f"The likelihoods of {type(target).__name__} are not known for these neighbours. "

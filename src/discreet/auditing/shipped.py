@@ -206,7 +206,7 @@ def audit_named(
     wanted = [find(name) for name in names] or [entry for entry in _LISTED if entry.private]
     size, loss = checks.integer("audit", "n", n, 1, 16), checks.positive_number("audit", "epsilon", epsilon)
     if not 0 < checks.finite_number("audit", "confidence", confidence) < 1:
-        raise checks.complaint("audit", "confidence", "a number strictly between 0 and 1", confidence)
+        raise checks.invalid_argument("audit", "confidence", "a number strictly between 0 and 1", confidence)
     each = 1 - (1 - confidence) / len(wanted)
     made = []
     for entry in wanted:

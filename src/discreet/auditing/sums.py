@@ -19,8 +19,8 @@ from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.sensitivity import VectorBound
-from discreet.privacy.uniform import DRY
-from discreet.randomness import Seed, WordArray, WordSource
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray, BitSource, Seed
 
 #: Rounds that are watched where nothing else is asked for, and at most.
 SHOWN_ROUNDS, LONGEST = 16, 1 << 20
@@ -101,7 +101,7 @@ class Sums:
         return seen.reshape(runs, -1)
 
     def _plain_runs(self, vectors: IntArray, runs: int, seed: Seed | None) -> FloatArray:
-        source, kind, settings = WordSource(seed), type(self._mechanism), self._mechanism._settings()
+        source, kind, settings = BitSource(seed), type(self._mechanism), self._mechanism._settings()
         seen = np.empty((runs, *vectors.shape))
         if getattr(kind._from_settings(settings, source), "_law", None) != getattr(
             self._mechanism, "_law", None
@@ -168,8 +168,8 @@ def _compiled_runs(steps: Any, vectors: IntArray, runs: int, seed: Seed | None) 
     start, mine = snapshot(steps), snapshot(steps)  # other threads have copies of their own
     seen = np.empty((runs, *vectors.shape))
     released = np.empty_like(mine.state.noise)
-    WordSource(seed).feed(
-        lambda done, words, cursor: _run_sums(mine, start, vectors, released, seen, done, words, cursor), runs
+    BitSource(seed).feed(
+        lambda done, bits, cursor: _run_sums(mine, start, vectors, released, seen, done, bits, cursor), runs
     )
     return seen
 
@@ -182,21 +182,21 @@ def _run_sums(
     released: npt.NDArray[Any],
     seen: FloatArray,
     done: int,
-    words: WordArray,
+    bits: BitArray,
     cursor: int,
 ) -> tuple[int, int]:
     while done < seen.shape[0]:
         rewind(mechanism, start)
         after = cursor
         for t in range(vectors.shape[0]):
-            drawn, after = draw_noise(mechanism, 0, words, after)
+            drawn, after = draw_noise(mechanism, 0, bits, after)
             if drawn < samples_needed(mechanism):
-                after = DRY
+                after = NEED_MORE_BITS
                 break
             add_secret(mechanism, vectors[t], released)
             for i in range(released.size):
                 seen[done, t, i] = released[i]
-        if after == DRY:
+        if after == NEED_MORE_BITS:
             break
         cursor = after
         done += 1

@@ -15,8 +15,8 @@ from discreet.learners.bandit_core import RELEASED, BanditCore
 from discreet.learners.batched_core import BatchedCore
 from discreet.learners.core import Core
 from discreet.learners.draw import SIZE, Draw, new_draw
-from discreet.privacy.uniform import DRY
-from discreet.randomness import Seed, WordArray, WordSource
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray, BitSource, Seed
 from discreet.set_functions import SetFunction
 from discreet.simulation.loop import OneNumber, WholeFunction, play_round
 
@@ -96,9 +96,9 @@ def play_many(
     told = (OneNumber if bandit else WholeFunction)(stream_of(functions), 1.0)
     watch = np.zeros(len(functions), dtype=np.bool_)
     watch[watched] = True
-    WordSource(seed).feed(
-        lambda done, words, cursor: _play_again_and_again(
-            told, mine, start, draw, first_draw, watch, seen, done, words, cursor
+    BitSource(seed).feed(
+        lambda done, bits, cursor: _play_again_and_again(
+            told, mine, start, draw, first_draw, watch, seen, done, bits, cursor
         ),
         runs,
     )
@@ -115,7 +115,7 @@ def _play_again_and_again(
     watch: BoolArray,
     seen: Transcript,
     done: int,
-    words: WordArray,
+    bits: BitArray,
     cursor: int,
 ) -> tuple[int, int]:
     costs = np.empty(core.x.size + 1)
@@ -124,13 +124,13 @@ def _play_again_and_again(
         rewind(draw, first_draw)
         after, kept = cursor, 0
         for t in range(watch.size):
-            after = play_round(told, core, draw, t, costs, words, after)
-            if after == DRY:
+            after = play_round(told, core, draw, t, costs, bits, after)
+            if after == NEED_MORE_BITS:
                 break
             if watch[t]:
                 _write_down(core, draw, seen, done, kept)
                 kept += 1
-        if after == DRY:
+        if after == NEED_MORE_BITS:
             break
         cursor = after
         done += 1

@@ -16,9 +16,9 @@ from discreet.learners.feedback import BanditFeedback
 from discreet.privacy.noise import Law, fill
 from discreet.privacy.rational import privacy_loss
 from discreet.privacy.sensitivity import to_units
-from discreet.privacy.uniform import DRY, uniform_float
+from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomizers.laplace import LaplaceOnGrid
-from discreet.randomness import Seed, WordArray, WordSource, as_source
+from discreet.randomness import BitArray, BitSource, Seed, as_source
 
 #: All 2^n sets are arms.
 MOST_ITEMS = 12
@@ -50,7 +50,7 @@ class ExponentialWeights(BanditFeedback):
         eta: The step; sqrt(ln(K) / (T K (M^2 + 8 M^2 / epsilon^2))) by default, K = 2^n.
         gamma: Uniform exploration; K * eta * M, at most 1/2, by default.
         seed: Makes a run repeatable and not private.
-        source: Random words, instead of a seed.
+        source: Random bits, instead of a seed.
 
     Formal guarantees:
         Neighbours: streams that differ in one function. A cost is clipped to [-M, M], put on an integer
@@ -77,7 +77,7 @@ class ExponentialWeights(BanditFeedback):
         eta: float | None = None,
         gamma: float | None = None,
         seed: Seed | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         owner = "ExponentialWeights"
         items = named_items(owner, n)
@@ -85,8 +85,8 @@ class ExponentialWeights(BanditFeedback):
         T, M = checks.integer(owner, "T", T, 1), checks.positive_number(owner, "M", M)
         epsilon = float(privacy_loss(owner, "epsilon", epsilon))
         arms = 2**size
-        words = as_source(source, seed, owner=owner)
-        randomizer = LaplaceOnGrid(epsilon, (-M, M), source=words)
+        bits = as_source(source, seed, owner=owner)
+        randomizer = LaplaceOnGrid(epsilon, (-M, M), source=bits)
         default = math.sqrt(math.log(arms) / (T * arms * M**2 * (1 + 8 / epsilon**2)))
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
         self.gamma = checks.share(owner, "gamma", min(arms * self.eta * M, 0.5) if gamma is None else gamma)
@@ -102,7 +102,7 @@ class ExponentialWeights(BanditFeedback):
             x=np.full(size, 0.5),
             rounds=np.zeros(1, dtype=np.int64),
         )
-        super().__init__(items, core, words, randomizer.guarantee)
+        super().__init__(items, core, bits, randomizer.guarantee)
 
     @property
     def point(self) -> FloatArray:
@@ -116,14 +116,14 @@ class ExponentialWeights(BanditFeedback):
 
 @choose.register(ArmsCore)
 @kernel
-def _choose_arm(core: ArmsCore, draw: Draw, words: WordArray, cursor: int) -> int:
-    if cursor >= words.size:
-        return DRY
+def _choose_arm(core: ArmsCore, draw: Draw, bits: BitArray, cursor: int) -> int:
+    if cursor >= bits.size:
+        return NEED_MORE_BITS
     # Weights relative to the best arm cannot overflow.
     least = core.losses.min()
     weights = np.exp(-core.eta * (core.losses - least))
     total, arms = weights.sum(), core.losses.size
-    uniform = uniform_float(words[cursor])
+    uniform = uniform_float(bits[cursor])
     arm, probability = arms - 1, 0.0
     for candidate in range(arms):
         probability = (1.0 - core.gamma) * weights[candidate] / total + core.gamma / arms
@@ -141,10 +141,10 @@ def _choose_arm(core: ArmsCore, draw: Draw, words: WordArray, cursor: int) -> in
 
 @learn_cost.register(ArmsCore)
 @lean_kernel
-def _learn_arm(core: ArmsCore, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
-    done, cursor = fill(core.law, core.fresh, 0, words, cursor)
+def _learn_arm(core: ArmsCore, draw: Draw, cost: float, bits: BitArray, cursor: int) -> int:
+    done, cursor = fill(core.law, core.fresh, 0, bits, cursor)
     if done == 0:
-        return DRY
+        return NEED_MORE_BITS
     half = 0.5 * core.high - 0.5 * core.low
     noisy = (to_units(cost, core.low, core.high, core.units) + core.fresh[0]) * (half / core.units)
     core.fresh[0] = 0

@@ -14,8 +14,8 @@ from discreet.learners.draw import PROBABILITY, Draw
 from discreet.learners.feedback import BanditFeedback
 from discreet.minimizers import Minimum, minimize
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.uniform import DRY
-from discreet.randomness import Seed, WordArray, as_source
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray, Seed, as_source
 from discreet.set_functions import SetFunction
 
 IGNORES_FEEDBACK = Guarantee(epsilon=0.0)
@@ -117,7 +117,7 @@ class RandomSet(_IgnoresFeedback):
 
 @choose.register(FixedCore)
 @lean_kernel
-def _choose_fixed(core: FixedCore, draw: Draw, words: WordArray, cursor: int) -> int:
+def _choose_fixed(core: FixedCore, draw: Draw, bits: BitArray, cursor: int) -> int:
     put_first(core.chosen, draw)
     draw.chances[PROBABILITY] = 1.0
     return cursor
@@ -125,14 +125,14 @@ def _choose_fixed(core: FixedCore, draw: Draw, words: WordArray, cursor: int) ->
 
 @choose.register(RandomCore)
 @kernel
-def _choose_random(core: RandomCore, draw: Draw, words: WordArray, cursor: int) -> int:
+def _choose_random(core: RandomCore, draw: Draw, bits: BitArray, cursor: int) -> int:
     n = core.x.size
     after = cursor + (n + 63) // 64
-    if after > words.size:
-        return DRY
+    if after > bits.size:
+        return NEED_MORE_BITS
     chosen = np.empty(n, dtype=np.bool_)
     for i in range(n):
-        chosen[i] = (words[cursor + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+        chosen[i] = (bits[cursor + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
     put_first(chosen, draw)
     draw.chances[PROBABILITY] = max(0.5**n, LEAST_PROBABILITY)
     return after
@@ -141,7 +141,7 @@ def _choose_random(core: RandomCore, draw: Draw, words: WordArray, cursor: int) 
 @learn_cost.register(FixedCore)
 @learn_cost.register(RandomCore)
 @lean_kernel
-def _learn_no_cost(core: Any, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
+def _learn_no_cost(core: Any, draw: Draw, cost: float, bits: BitArray, cursor: int) -> int:
     core.rounds[0] += 1
     return cursor
 
@@ -149,6 +149,6 @@ def _learn_no_cost(core: Any, draw: Draw, cost: float, words: WordArray, cursor:
 @learn_function.register(FixedCore)
 @learn_function.register(RandomCore)
 @lean_kernel
-def _learn_no_function(core: Any, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
+def _learn_no_function(core: Any, draw: Draw, costs: FloatArray, bits: BitArray, cursor: int) -> int:
     core.rounds[0] += 1
     return cursor

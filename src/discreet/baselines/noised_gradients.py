@@ -13,7 +13,7 @@ from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import DualAveraging
 from discreet.prefix_sums.plain import round_noise
 from discreet.privacy.budget import Budget
-from discreet.randomness import Seed, WordSource, as_source
+from discreet.randomness import BitSource, Seed, as_source
 
 
 class NoisedGradients(FunctionFeedback):
@@ -26,7 +26,7 @@ class NoisedGradients(FunctionFeedback):
         M: Costs lie in [-M, M]; others are clipped.
         eta: The step; by default the best for gradients of squared norm 8 M^2 + 2 n (8M/epsilon)^2.
         seed: Makes a run repeatable and not private.
-        source: Random words, instead of a seed.
+        source: Random bits, instead of a seed.
 
     Formal guarantees:
         Neighbours: streams that differ in one function. Sensitivity: a gradient is clipped to
@@ -52,7 +52,7 @@ class NoisedGradients(FunctionFeedback):
         *,
         eta: float | None = None,
         seed: Seed | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         owner = "NoisedGradients"
         items = named_items(owner, n)
@@ -63,12 +63,12 @@ class NoisedGradients(FunctionFeedback):
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
         (limits, bound), budget = subgradient_limits(-M, M), Budget.of(owner, epsilon)
         law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
-        words = as_source(source, seed, owner=owner)
-        promise = budget.guarantee(words, proof="factorisations", local=True)
+        bits = as_source(source, seed, owner=owner)
+        promise = budget.guarantee(bits, proof="factorisations", local=True)
         core = new_core(
             mechanism=round_noise(size, law),
             rule=DualAveraging(self.eta, np.full(size, 0.5)),
             limits=limits,
             start=np.full(size, 0.5),
         )
-        super().__init__(items, core, words, promise)
+        super().__init__(items, core, bits, promise)

@@ -21,7 +21,7 @@ def nonnegative(owner: str, **values: float) -> None:
     """Refuse any that is not a number of at least zero."""
     for name, value in values.items():
         if checks.finite_number(owner, name, value) < 0:
-            raise checks.complaint(owner, name, "a number of at least 0", value)
+            raise checks.invalid_argument(owner, name, "a number of at least 0", value)
 
 
 def best_on_grid(bound: Callable[[float], float]) -> float:

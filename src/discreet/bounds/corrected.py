@@ -60,7 +60,7 @@ def mean_noise_norm(n: int, T: int, l1: float, l2: float, epsilon: float, noise:
         return math.sqrt(2 * n * levels) * levels * l1 / epsilon
     if noise == "spherical":
         return math.sqrt(n * (n + 1) * levels) * levels * l2 / epsilon
-    raise checks.complaint("mean_noise_norm", "noise", "'laplace' or 'spherical'", noise)
+    raise checks.invalid_argument("mean_noise_norm", "noise", "'laplace' or 'spherical'", noise)
 
 
 def submod_pftal(n: int, T: int, M: float, epsilon: float, H: float, noise: Noise = "laplace") -> float:

@@ -141,7 +141,9 @@ def batched(
     positive("batched", M=M, shortest=shortest, longest=longest, alpha=alpha)
     nonnegative("batched", noise_variance=noise_variance, first_spent=first_spent)
     if longest < shortest:
-        raise checks.complaint("batched", "longest", f"at least the shortest length {shortest}", longest)
+        raise checks.invalid_argument(
+            "batched", "longest", f"at least the shortest length {shortest}", longest
+        )
     gradient = 8 * M**2 if squared_gradient is None else squared_gradient
     positive("batched", squared_gradient=gradient)
     distance = _range("batched", n, start_range)

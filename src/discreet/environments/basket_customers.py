@@ -59,7 +59,7 @@ def customers_from_baskets(
     n = checks.integer(owner, "n", n, 1)
     bonus = checks.finite_number(owner, "bonus", bonus)
     if bonus < 0:
-        raise checks.complaint(owner, "bonus", "a nonnegative number", bonus)
+        raise checks.invalid_argument(owner, "bonus", "a nonnegative number", bonus)
     most_pairs = n if pairs is None else checks.integer(owner, "pairs", pairs, 0)
     names = _most_frequent(item for basket in baskets for item in set(basket))
     if len(names) < n:

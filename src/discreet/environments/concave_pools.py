@@ -44,7 +44,7 @@ def concave_with_prices(
         [0, 2]
     """
     if checks.finite_number(owner, "height", height) < 0:
-        raise checks.complaint(owner, "height", "a nonnegative number", height)
+        raise checks.invalid_argument(owner, "height", "a nonnegative number", height)
     return priced_pool(
         owner,
         lambda rng, n: _random_concave(rng, n, height),

@@ -138,7 +138,7 @@ class CustomerStream(Stream):
 
 def _on_grid(name: str, numbers: FloatArray) -> FloatArray:
     if numbers.min(initial=0.0) < 0:
-        raise checks.complaint("Customers", name, "nonnegative", float(numbers.min()))
+        raise checks.invalid_argument("Customers", name, "nonnegative", float(numbers.min()))
     return towards_zero(numbers)
 
 

@@ -46,7 +46,7 @@ class MovingSigns(SignedItemStream):
         self.rounds = checks.integer(owner, "rounds", rounds, 1)
         gap = checks.unit_number(owner, "gap", gap)
         if checks.finite_number(owner, "turns", turns) < 0:
-            raise checks.complaint(owner, "turns", "a nonnegative number", turns)
+            raise checks.invalid_argument(owner, "turns", "a nonnegative number", turns)
         generator = np.random.default_rng(checks.integer(owner, "seed", seed, 0))
         items = generator.integers(self.n, size=self.rounds)
         begins = np.floor(turns * self.n * np.arange(self.rounds) / self.rounds).astype(np.int64)

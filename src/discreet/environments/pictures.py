@@ -78,7 +78,7 @@ class NoisyPictures(Stream):
         self.rounds = checks.integer(owner, "rounds", rounds, 1)
         for name, number in (("noise", noise), ("smooth", smooth)):
             if checks.finite_number(owner, name, number) < 0:
-                raise checks.complaint(owner, name, "a nonnegative number", number)
+                raise checks.invalid_argument(owner, name, "a nonnegative number", number)
         count = checks.integer(owner, "pictures", pictures, 1)
         rng = np.random.default_rng(checks.integer(owner, "seed", seed, 0))
         self.shape = frozenset(_round_shape(width, height).tolist())

@@ -67,7 +67,9 @@ class Pool(Stream):
         given = np.full(len(functions), 1 / len(functions)) if probabilities is None else probabilities
         weights = checks.finite_vector("Pool", "probabilities", given, len(functions))
         if weights.min() < 0 or not np.isclose(weights.sum(), 1.0):
-            raise checks.complaint("Pool", "probabilities", "nonnegative and of sum 1", weights.tolist())
+            raise checks.invalid_argument(
+                "Pool", "probabilities", "nonnegative and of sum 1", weights.tolist()
+            )
         self.functions = tuple(functions)
         generator = np.random.default_rng(seed)
         choice = generator.choice(len(functions), size=self.rounds, p=weights / weights.sum())

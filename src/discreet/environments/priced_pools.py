@@ -44,7 +44,7 @@ def priced_pool(
     bias = checks.finite_number(owner, "bias", bias)
     spread = checks.finite_number(owner, "spread", spread)
     if spread < 0:
-        raise checks.complaint(owner, "spread", "a nonnegative number", spread)
+        raise checks.invalid_argument(owner, "spread", "a nonnegative number", spread)
     seed = checks.integer(owner, "seed", seed, 0)
     rng = np.random.default_rng(seed)
     means = bias * np.where(np.arange(n) % 2 == 0, -1.0, 1.0)

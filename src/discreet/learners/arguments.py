@@ -20,7 +20,7 @@ Constructor = TypeVar("Constructor", bound=Callable[..., None])
 #: Ranges beyond these would overflow where costs are squared; choose another unit.
 SMALLEST_WIDTH, LARGEST_WIDTH = 1e-100, 1e100
 
-#: Where randomness comes from is not an argument to be kept: a loaded learner gets words of its own.
+#: Where randomness comes from is not an argument to be kept: a loaded learner gets bits of its own.
 _NOT_KEPT = {"seed", "source"}
 
 
@@ -37,7 +37,7 @@ def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
         numbers: tuple[Any, ...] = tuple(range(checks.integer(owner, "items", items, 1)))
         return numbers
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
-        raise checks.complaint(owner, "items", "a number or an iterable of names", items)
+        raise checks.invalid_argument(owner, "items", "a number or an iterable of names", items)
     if isinstance(items, set | frozenset):
         raise InvalidType(
             f"The 'items' of {owner} need an order: give a list or a tuple. "
@@ -45,7 +45,7 @@ def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
         )
     names = tuple(items)
     if not names or len(set(names)) < len(names):
-        raise checks.complaint(owner, "items", "at least one name, all different", names)
+        raise checks.invalid_argument(owner, "items", "at least one name, all different", names)
     return names
 
 
@@ -80,11 +80,11 @@ def first_point(
     if isinstance(start, set | frozenset):
         strangers = start - set(items)
         if strangers:
-            raise checks.complaint(owner, name, "a set of items", sorted(map(str, strangers)))
+            raise checks.invalid_argument(owner, name, "a set of items", sorted(map(str, strangers)))
         return np.array([float(item in start) for item in items])
     point = checks.finite_vector(owner, name, start, len(items))
     if point.min() < 0 or point.max() > 1:
-        raise checks.complaint(owner, name, "a point of [0, 1]^n", point.tolist())
+        raise checks.invalid_argument(owner, name, "a point of [0, 1]^n", point.tolist())
     return point
 
 
@@ -99,12 +99,12 @@ def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float
         ends = tuple(cost_range)  # type: ignore[arg-type, var-annotated] # the except clause is the check
         low, high = (checks.finite_number(owner, "cost_range", end) for end in ends)
     except (TypeError, ValueError):
-        raise checks.complaint(owner, "cost_range", "a pair of finite numbers", cost_range) from None
+        raise checks.invalid_argument(owner, "cost_range", "a pair of finite numbers", cost_range) from None
     if low >= high:
-        raise checks.complaint(owner, "cost_range", "a lower and a higher number", cost_range)
+        raise checks.invalid_argument(owner, "cost_range", "a lower and a higher number", cost_range)
     if not SMALLEST_WIDTH <= high - low <= LARGEST_WIDTH:
         wanted = f"of a width from {SMALLEST_WIDTH:g} to {LARGEST_WIDTH:g}"
-        raise checks.complaint(owner, "cost_range", wanted, cost_range)
+        raise checks.invalid_argument(owner, "cost_range", wanted, cost_range)
     return (-high, -low) if maximize else (low, high)
 
 

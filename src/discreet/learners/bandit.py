@@ -29,7 +29,7 @@ from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.noise import variance
 from discreet.randomizers.blocks import LONGEST_BLOCK, Blocks, best_length
 from discreet.randomizers.one_bit import OneBit
-from discreet.randomness import Seed, WordArray, WordSource, as_source
+from discreet.randomness import BitArray, BitSource, Seed, as_source
 
 Mode = Literal["local", "central"]
 
@@ -64,7 +64,7 @@ class BanditLearner(BanditFeedback[Item]):
         expire_after: A decision that was not told about when so many more have been made counts as the middle
             of the range. (Where costs are missing more often for some sets than for others, that is a bias.)
         seed: Makes a run repeatable and not private.
-        source: Random words, instead of a seed.
+        source: Random bits, instead of a seed.
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Local*:
@@ -105,15 +105,15 @@ class BanditLearner(BanditFeedback[Item]):
         step: float = STEP,
         expire_after: int = EXPIRE_AFTER,
         seed: Seed | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         owner = "BanditLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        words = as_source(source, seed, owner=owner)
+        bits = as_source(source, seed, owner=owner)
         budget = Budget.of(owner, epsilon, rounds_per_person)
         if mode not in ("local", "central"):
-            raise checks.complaint(owner, "mode", "'local' or 'central'", mode)
+            raise checks.invalid_argument(owner, "mode", "'local' or 'central'", mode)
         self._randomizer: OneBit | None = None
         if mode == "local":
             if block is not None:
@@ -129,7 +129,7 @@ class BanditLearner(BanditFeedback[Item]):
             length = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
             if block is not None:
                 length = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
-            blocks = Blocks(budget.per_round, (low, high), length=length, source=words)
+            blocks = Blocks(budget.per_round, (low, high), length=length, source=bits)
             kind = with_laplace(blocks.law)
             noise = variance(blocks.law) / (length * DEFAULT_UNITS) ** 2
             moment = 1 + noise
@@ -148,8 +148,8 @@ class BanditLearner(BanditFeedback[Item]):
         super().__init__(
             names,
             core,
-            words,
-            budget.guarantee(words, proof="bandit-loop", local=mode == "local"),
+            bits,
+            budget.guarantee(bits, proof="bandit-loop", local=mode == "local"),
             maximize=maximize,
             expire_after=expire_after,
         )
@@ -233,14 +233,14 @@ class BanditLearner(BanditFeedback[Item]):
             name = self._number_of(decision)
             self._learn(name, self._bit_step(self._pending[name], int(released)))
 
-    def randomizer(self, source: WordSource | None = None) -> OneBit:
+    def randomizer(self, source: BitSource | None = None) -> OneBit:
         """What makes bits for this local learner, on the person's own device.
 
         It has the declared range, and the share of epsilon that one round has where a person may appear in
         several. A value, cost or reward, is released as it would be told.
 
         Args:
-            source: Random words; straight from the operating system by default.
+            source: Random bits; straight from the operating system by default.
 
         Examples:
             >>> learner = BanditLearner(3, epsilon=1.0, cost_range=(0, 1), rounds_per_person=5)
@@ -252,10 +252,10 @@ class BanditLearner(BanditFeedback[Item]):
         grid = self._randomizer.grid
         return OneBit(self._randomizer.epsilon, (grid.low, grid.high), source=source)
 
-    def _bit_step(self, draw: Draw, bit: int) -> Callable[[WordArray, int], int]:
+    def _bit_step(self, draw: Draw, bit: int) -> Callable[[BitArray, int], int]:
         number = self._core.kind.magnitude * (1 if (bit == 1) == (self._sign > 0) else -1)
 
-        def step(words: WordArray, cursor: int) -> int:
+        def step(bits: BitArray, cursor: int) -> int:
             # Counted first: an interruption may lose a round, never count it twice.
             self._core.rounds[0] += 1
             draw.numbers[TOLD] = 1

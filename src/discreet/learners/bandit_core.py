@@ -33,8 +33,8 @@ from discreet.learners.scalar_release import release
 from discreet.learners.update_rules import clip_to_cube
 from discreet.privacy.bounded_sums import bounded_sum
 from discreet.privacy.sensitivity import to_units
-from discreet.privacy.uniform import DRY
-from discreet.randomness import WordArray
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray
 
 #: Places in `BanditCore.rounds`, after the number of rounds.
 UPDATES, RELEASED = 1, 2
@@ -109,13 +109,13 @@ def new_bandit_core(
 
 @choose.register(BanditCore)
 @lean_kernel
-def _choose_for_a_block(core: BanditCore, draw: Draw, words: WordArray, cursor: int) -> int:
+def _choose_for_a_block(core: BanditCore, draw: Draw, bits: BitArray, cursor: int) -> int:
     if 0 < draw.numbers[TOLD] < core.length:
         return cursor
     updates = core.rounds[UPDATES]
     gamma = min(1.0, core.exploration * (updates + 1.0) ** (-1.0 / 3.0))
-    cursor = draw_from_chain(core.x, core.levels, gamma, draw, words, cursor)
-    if cursor != DRY:
+    cursor = draw_from_chain(core.x, core.levels, gamma, draw, bits, cursor)
+    if cursor != NEED_MORE_BITS:
         draw.numbers[TOLD] = 0
         draw.numbers[TOTAL] = 0
         mean = core.rounds[RELEASED] / (core.length * (updates + core.prior))
@@ -125,15 +125,15 @@ def _choose_for_a_block(core: BanditCore, draw: Draw, words: WordArray, cursor: 
 
 @learn_cost.register(BanditCore)
 @lean_kernel
-def _learn_block(core: BanditCore, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
+def _learn_block(core: BanditCore, draw: Draw, cost: float, bits: BitArray, cursor: int) -> int:
     told, total = draw.numbers[TOLD] + 1, draw.numbers[TOTAL]
     total += to_units(cost, core.low, core.high, core.units)
     if told < core.length:
         draw.numbers[TOTAL] = total
     else:
-        number, cursor = release(core.kind, total, words, cursor)
-        if cursor == DRY:
-            return DRY
+        number, cursor = release(core.kind, total, bits, cursor)
+        if cursor == NEED_MORE_BITS:
+            return NEED_MORE_BITS
         draw.numbers[TOTAL] = 0
         learn_released(core, draw, number)
     draw.numbers[TOLD] = told

@@ -1,4 +1,4 @@
-"""The words that users know: `ask` for a set, `tell` what it cost."""
+"""The bits that users know: `ask` for a set, `tell` what it cost."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from discreet.learners.files import TAKEN
 from discreet.learners.restored import check_core
 from discreet.privacy.exclusive import Exclusive, overwrite
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.uniform import DRY
-from discreet.randomness import Seed, WordArray, WordSource
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray, BitSource, Seed
 
 #: After so many further decisions one that was never told about is closed, unless a learner is told
 #: otherwise.
@@ -49,7 +49,7 @@ class Learner(Exclusive, Generic[Item]):
     Args:
         items: The names of the items (see `named_items`).
         core: The compiled parts.
-        source: Random words, the same that the core's noise is made of.
+        source: Random bits, the same that the core's noise is made of.
         guarantee: What is promised to each person.
         maximize: Whether feedback is a reward to be made large, not a cost.
         expire_after: A decision that has not been told about when so many more have been asked for
@@ -76,7 +76,7 @@ class Learner(Exclusive, Generic[Item]):
         self,
         items: tuple[Item, ...],
         core: Any,
-        source: WordSource,
+        source: BitSource,
         guarantee: Guarantee,
         *,
         maximize: bool = False,
@@ -169,11 +169,13 @@ class Learner(Exclusive, Generic[Item]):
                 "levels. Taking items out of a chosen set afterwards would make it learn the wrong thing."
             )
         if isinstance(available, str | bytes) or not isinstance(available, Iterable):
-            raise checks.complaint(owner, "available", "an iterable of items", available)
+            raise checks.invalid_argument(owner, "available", "an iterable of items", available)
         wanted = set(available)
         strangers = wanted - set(self.items)
         if strangers:
-            raise checks.complaint(owner, "available", "items of this learner", sorted(map(str, strangers)))
+            raise checks.invalid_argument(
+                owner, "available", "items of this learner", sorted(map(str, strangers))
+            )
         return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
 
     def _ask(self, among: IntArray) -> Decision[Item]:
@@ -183,7 +185,7 @@ class Learner(Exclusive, Generic[Item]):
             if last is not None and last.order.size == among.size == len(self.items):
                 among = last.order  # all items, in an order that is nearly right
             draw = new_draw(among.copy())
-            self._feed(lambda words, cursor: choose(self._core, draw, words, cursor))
+            self._feed(lambda bits, cursor: choose(self._core, draw, bits, cursor))
             self._drawn = draw
         draw = self._drawn
         self._asked += 1
@@ -202,7 +204,7 @@ class Learner(Exclusive, Generic[Item]):
             del self._pending[name]
 
     @abstractmethod
-    def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
+    def _neutral_step(self, draw: Draw) -> Callable[[BitArray, int], int]:
         """The learning step for a value in the middle of the range, by the same mechanism as any other."""
 
     def _number_of(self, decision: Decision | int) -> int:
@@ -228,8 +230,8 @@ class Learner(Exclusive, Generic[Item]):
             raise AlreadyTold("That decision has been told about already; nothing was changed.")
         return name
 
-    def _learn(self, name: int, step: Callable[[WordArray, int], int]) -> None:
-        """Strike out a decision and run its learning step, with as many words as it takes."""
+    def _learn(self, name: int, step: Callable[[BitArray, int], int]) -> None:
+        """Strike out a decision and run its learning step, with as many bits as it takes."""
         if self._struck >= self.horizon:
             raise HorizonReached(f"This {type(self).__name__} has taken all its {self.horizon} rounds.")
         # Struck out first: an interruption may lose a round, never count it twice.
@@ -248,12 +250,12 @@ class Learner(Exclusive, Generic[Item]):
             self._drawn = None
             yield
 
-    def _feed(self, step: Callable[[WordArray, int], int]) -> None:
-        """Run a compiled step with as many words as it takes."""
+    def _feed(self, step: Callable[[BitArray, int], int]) -> None:
+        """Run a compiled step with as many bits as it takes."""
 
-        def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-            after = step(words, cursor)
-            return (done, cursor) if after == DRY else (1, after)
+        def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+            after = step(bits, cursor)
+            return (done, cursor) if after == NEED_MORE_BITS else (1, after)
 
         self._source.feed(consume, 1)
 
@@ -323,7 +325,7 @@ class Learner(Exclusive, Generic[Item]):
             "arguments": kept,
             "asked": self._asked,
             "struck": self._struck,
-            "words": self._source.saved(),
+            "bits": self._source.saved(),
             "constants": pending.constants_of(self._core),
         }
 
@@ -331,10 +333,10 @@ class Learner(Exclusive, Generic[Item]):
         return pending.arrays_of(self._core) | pending.packed(self._pending, self._drawn)
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
         learner = cls._made(settings["items"], settings["arguments"])
         pending.same_constants(cls.__name__, learner._core, settings["constants"])
-        learner._source = source if settings["words"] is None else WordSource.restored(settings["words"])
+        learner._source = source if settings["bits"] is None else BitSource.restored(settings["bits"])
         learner._not_private_because = learner._source.not_private_because
         owner = cls.__name__
         asked = checks.integer(

@@ -30,8 +30,8 @@ from discreet.learners.limits import Limits
 from discreet.learners.update_rules import clip_to_cube
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient
-from discreet.privacy.uniform import DRY
-from discreet.randomness import WordArray
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray
 
 #: The step's alpha: see `discreet.bounds.batched` for what it costs in the worst case, and `benchmarks` for
 #: what it gains.
@@ -119,18 +119,18 @@ def new_batched_core(
 
 @choose.register(BatchedCore)
 @lean_kernel
-def _choose_level_set(core: BatchedCore, draw: Draw, words: WordArray, cursor: int) -> int:
-    return draw_from_chain(core.x, core.levels, 0.0, draw, words, cursor)
+def _choose_level_set(core: BatchedCore, draw: Draw, bits: BitArray, cursor: int) -> int:
+    return draw_from_chain(core.x, core.levels, 0.0, draw, bits, cursor)
 
 
 @learn_function.register(BatchedCore)
 @lean_kernel
-def _learn_in_block(core: BatchedCore, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
+def _learn_in_block(core: BatchedCore, draw: Draw, costs: FloatArray, bits: BitArray, cursor: int) -> int:
     closes = core.counts[IN_BLOCK] + 1 == core.counts[LENGTH]
     if closes:
-        done, cursor = draw_noise(core.mechanism, 0, words, cursor)
+        done, cursor = draw_noise(core.mechanism, 0, bits, cursor)
         if done < samples_needed(core.mechanism):
-            return DRY
+            return NEED_MORE_BITS
     limits = core.limits
     chain_gradient(costs, draw.order, limits.low, limits.high, limits.units, core.vector)
     bound_in_place(core.vector, limits.coordinate, limits.l1)

@@ -4,8 +4,8 @@ A core is a named tuple of parts: a mechanism that sums gradients in private, a 
 point, and the constants that bound the feedback. `ask`/`tell` objects call `choose` and the `learn_...`
 functions one round at a time; the simulator calls the very same functions in a compiled loop.
 
-Every function takes ``(words, cursor)`` and returns the new cursor, or DRY before it has changed
-anything that matters, so that a round can be replayed with more words (`discreet.randomness`).
+Every function takes ``(bits, cursor)`` and returns the new cursor, or NEED_MORE_BITS before it has changed
+anything that matters, so that a round can be replayed with more bits (`discreet.randomness`).
 
 This module has the core that sums whole gradients in private: the paper's algorithms, the baselines and
 the tree. `bandit_core` and `batched_core` have the others.
@@ -29,12 +29,12 @@ from discreet.lovasz import sort_by_level
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient, to_units, values_to_units
-from discreet.privacy.uniform import DRY, uniform_float
-from discreet.randomness import WordArray
+from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
+from discreet.randomness import BitArray
 
 
 @generic
-def choose(core: Any, draw: Draw, words: WordArray, cursor: int) -> int:
+def choose(core: Any, draw: Draw, bits: BitArray, cursor: int) -> int:
     """Draw a set among `draw.order`, and write down how; nothing else is changed.
 
     A draw that serves for several rounds is left as it is until all of them have been told.
@@ -49,13 +49,13 @@ def choose_many(
     numbers: IntArray,
     chances: FloatArray,
     done: int,
-    words: WordArray,
+    bits: BitArray,
     cursor: int,
 ) -> tuple[int, int]:
     """Draw many sets, one in each row of arrays like those of `Draw`; goes on after `done` of them."""
     while done < orders.shape[0]:
-        after = choose(core, Draw(orders[done], numbers[done], chances[done]), words, cursor)
-        if after == DRY:
+        after = choose(core, Draw(orders[done], numbers[done], chances[done]), bits, cursor)
+        if after == NEED_MORE_BITS:
             break
         cursor = after
         done += 1
@@ -63,13 +63,13 @@ def choose_many(
 
 
 @generic
-def learn_function(core: Any, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
+def learn_function(core: Any, draw: Draw, costs: FloatArray, bits: BitArray, cursor: int) -> int:
     """Full information: learn from the costs of the prefixes of `draw.order`, the empty one first."""
     raise AssertionError("declares a generic function")
 
 
 @generic
-def learn_cost(core: Any, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
+def learn_cost(core: Any, draw: Draw, cost: float, bits: BitArray, cursor: int) -> int:
     """Bandit: learn from the cost of the set that was drawn."""
     raise AssertionError("declares a generic function")
 
@@ -151,13 +151,13 @@ def horizon_of(core: Any) -> int:
 
 @lean_kernel
 def draw_from_chain(
-    x: FloatArray, levels: FloatArray, gamma: float, draw: Draw, words: WordArray, cursor: int
+    x: FloatArray, levels: FloatArray, gamma: float, draw: Draw, bits: BitArray, cursor: int
 ) -> int:
     """Sort the items by level and draw a prefix of their chain, each with at least gamma / (n+1)."""
-    if cursor >= words.size:
-        return DRY
+    if cursor >= bits.size:
+        return NEED_MORE_BITS
     sort_by_level(levels, draw.order)
-    size, probability = draw_prefix(x, draw.order, gamma, uniform_float(words[cursor]))
+    size, probability = draw_prefix(x, draw.order, gamma, uniform_float(bits[cursor]))
     draw.numbers[SIZE] = size
     draw.chances[PROBABILITY] = probability
     return cursor + 1
@@ -165,18 +165,18 @@ def draw_from_chain(
 
 @choose.register(Core)
 @lean_kernel
-def _choose_prefix(core: Core, draw: Draw, words: WordArray, cursor: int) -> int:
-    return draw_from_chain(core.x, core.levels, core.gamma, draw, words, cursor)
+def _choose_prefix(core: Core, draw: Draw, bits: BitArray, cursor: int) -> int:
+    return draw_from_chain(core.x, core.levels, core.gamma, draw, bits, cursor)
 
 
 @learn_function.register(Core)
 @lean_kernel
-def _learn_gradient(core: Core, draw: Draw, costs: FloatArray, words: WordArray, cursor: int) -> int:
+def _learn_gradient(core: Core, draw: Draw, costs: FloatArray, bits: BitArray, cursor: int) -> int:
     if core.rounds[0] >= core.horizon:
         return cursor
-    done, cursor = draw_noise(core.mechanism, 0, words, cursor)
+    done, cursor = draw_noise(core.mechanism, 0, bits, cursor)
     if done < samples_needed(core.mechanism):
-        return DRY
+        return NEED_MORE_BITS
     limits = core.limits
     chain_gradient(costs, draw.order, limits.low, limits.high, limits.units, core.vector)
     absorb(core)
@@ -185,18 +185,18 @@ def _learn_gradient(core: Core, draw: Draw, costs: FloatArray, words: WordArray,
 
 @learn_cost.register(Core)
 @lean_kernel
-def _learn_estimate(core: Core, draw: Draw, cost: float, words: WordArray, cursor: int) -> int:
+def _learn_estimate(core: Core, draw: Draw, cost: float, bits: BitArray, cursor: int) -> int:
     if core.rounds[0] >= core.horizon:
         return cursor
     heads = True
     if core.coin:
-        if cursor >= words.size:
-            return DRY
-        heads = words[cursor] >> np.uint64(63) == np.uint64(1)
+        if cursor >= bits.size:
+            return NEED_MORE_BITS
+        heads = bits[cursor] >> np.uint64(63) == np.uint64(1)
         cursor += 1
-    done, cursor = draw_noise(core.mechanism, 0, words, cursor)
+    done, cursor = draw_noise(core.mechanism, 0, bits, cursor)
     if done < samples_needed(core.mechanism):
-        return DRY
+        return NEED_MORE_BITS
     limits = core.limits
     # Centred and on the grid: a number in [-M, M] whatever the feedback was.
     half = 0.5 * limits.high - 0.5 * limits.low

@@ -21,18 +21,18 @@ from discreet.learners.detached_bandit import DetachedBandit
 from discreet.learners.detached_base import Detached, Drawn, Summary
 from discreet.learners.detached_functions import DetachedFunctions
 from discreet.learners.full_information import FullInformationLearner
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 __all__ = ["Detached", "DetachedBandit", "DetachedFunctions", "Drawn", "Summary", "detached"]
 
 
-def detached(settings: Mapping[str, Any], *, source: WordSource | None = None) -> Detached:
+def detached(settings: Mapping[str, Any], *, source: BitSource | None = None) -> Detached:
     """A learner from its settings, before its first round.
 
     Args:
         settings: "kind", "items" and "arguments" (those of the constructor, as JSON types); where they were
             read from :attr:`Detached.settings` also "constants", which must be what they were.
-        source: Random words; new cryptographic ones by default.
+        source: Random bits; new cryptographic ones by default.
     """
     try:
         kind, items = settings["kind"], settings["items"]
@@ -40,7 +40,7 @@ def detached(settings: Mapping[str, Any], *, source: WordSource | None = None) -
     except (KeyError, TypeError, ValueError):
         raise InvalidArgument("The settings of a learner need 'kind', 'items' and 'arguments'.") from None
     if "seed" in arguments or "source" in arguments:
-        raise InvalidArgument("A learner that is kept draws its own words: no 'seed' and no 'source'.")
+        raise InvalidArgument("A learner that is kept draws its own bits: no 'seed' and no 'source'.")
     others = {} if source is None else {"source": source}
     made: Detached
     try:

@@ -13,7 +13,7 @@ from discreet.learners.detached_base import Detached
 from discreet.learners.draw import BASELINE, PROBABILITY, SIZE
 from discreet.privacy.grid import number_or_nan
 from discreet.randomizers.kernels import release_bits
-from discreet.randomness import WordArray
+from discreet.randomness import BitArray
 
 #: What a bandit's late bit needs of its draw: `raised` and `lowered` are the two items of the chain between
 #: which the set ends, -1 where there is none.
@@ -51,15 +51,15 @@ class DetachedBandit(Detached):
         if len(costs) == 1:
             return [self.privatised(costs[0])]
         values = np.fromiter(map(number_or_nan, costs), dtype=np.float64, count=len(costs))
-        bits = np.zeros(values.size, dtype=np.int64)
+        out = np.zeros(values.size, dtype=np.int64)
         grid, slope = self.randomizer.grid, self.randomizer.slope
         ends = grid.low, grid.high, grid.units
 
-        def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-            return release_bits(values, *ends, slope, bits, done, words, cursor)
+        def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+            return release_bits(values, *ends, slope, out, done, bits, cursor)
 
         self._learner._source.feed(consume, values.size)
-        return [_BITS[bit] for bit in bits.tolist()]
+        return [_BITS[bit] for bit in out.tolist()]
 
     def neutral(self, draw: bytes) -> bytes:
         return self.privatised(None)

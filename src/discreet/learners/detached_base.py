@@ -20,7 +20,7 @@ from discreet.learners.encoding import arrays_from, arrays_to_bytes
 from discreet.learners.restored import check_core
 from discreet.privacy.exclusive import overwrite
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import WordArray
+from discreet.randomness import BitArray
 
 #: Sets times items that are drawn at once: arrays of so many numbers, however many sets are wanted.
 _CELLS = 1 << 20
@@ -155,8 +155,8 @@ class Detached(ABC):
                 items = self._last  # all of them, in an order that is nearly right
             orders = np.tile(items, (count, 1))
 
-            def consume(done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-                return choose_many(self._core, orders, numbers, chances, done, words, cursor)
+            def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+                return choose_many(self._core, orders, numbers, chances, done, bits, cursor)
 
             self._learner._source.feed(consume, count)
             if count and items.size == self._last.size:

@@ -15,7 +15,7 @@ from discreet.learners.decision import Decision, Item
 from discreet.learners.draw import Draw
 from discreet.privacy.grid import number_or_nan
 from discreet.quiet import no_warnings
-from discreet.randomness import WordArray
+from discreet.randomness import BitArray
 from discreet.set_functions import FromCallable, SetFunction
 from discreet.set_functions.descriptions import affordable
 
@@ -82,10 +82,10 @@ class BanditFeedback(Learner[Item]):
             )
         return list(names)
 
-    def _cost_step(self, draw: Draw, number: float) -> Callable[[WordArray, int], int]:
-        return lambda words, cursor: learn_cost(self._core, draw, number, words, cursor)
+    def _cost_step(self, draw: Draw, number: float) -> Callable[[BitArray, int], int]:
+        return lambda bits, cursor: learn_cost(self._core, draw, number, bits, cursor)
 
-    def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
+    def _neutral_step(self, draw: Draw) -> Callable[[BitArray, int], int]:
         return self._cost_step(draw, float("nan"))
 
 
@@ -173,8 +173,8 @@ class FunctionFeedback(Learner[Item]):
             costs: FloatArray = function.chain_values(np.append(draw.order, off).astype(np.int64))
         return costs[: draw.order.size + 1]
 
-    def _costs_step(self, draw: Draw, costs: FloatArray) -> Callable[[WordArray, int], int]:
-        return lambda words, cursor: learn_function(self._core, draw, costs, words, cursor)
+    def _costs_step(self, draw: Draw, costs: FloatArray) -> Callable[[BitArray, int], int]:
+        return lambda bits, cursor: learn_function(self._core, draw, costs, bits, cursor)
 
-    def _neutral_step(self, draw: Draw) -> Callable[[WordArray, int], int]:
+    def _neutral_step(self, draw: Draw) -> Callable[[BitArray, int], int]:
         return self._costs_step(draw, np.full(draw.order.size + 1, np.nan))

@@ -25,7 +25,7 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.noise import variance
 from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import Seed, WordSource, as_source
+from discreet.randomness import BitSource, Seed, as_source
 
 Method = Literal["batched", "tree"]
 
@@ -57,7 +57,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         expire_after: A decision that was not told about when so many more have been made counts as a
             constant function.
         seed: Makes a run repeatable and not private.
-        source: Random words, instead of a seed.
+        source: Random bits, instead of a seed.
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k).
@@ -94,29 +94,29 @@ class FullInformationLearner(FunctionFeedback[Item]):
         step: float | None = None,
         expire_after: int = EXPIRE_AFTER,
         seed: Seed | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         owner = "FullInformationLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
         if method not in ("batched", "tree"):
-            raise checks.complaint(owner, "method", "'batched' or 'tree'", method)
+            raise checks.invalid_argument(owner, "method", "'batched' or 'tree'", method)
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
-        words = as_source(source, seed, owner=owner)
+        bits = as_source(source, seed, owner=owner)
         self._limits, self._bound = subgradient_limits(low, high, gradient_bound, owner=owner)
         self._start = first_point(owner, "start", start, names)
         budget = Budget.of(owner, epsilon, rounds_per_person)
         if method == "tree":
-            core, promise = self._tree(budget, words, horizon, step)
+            core, promise = self._tree(budget, bits, horizon, step)
         elif step is not None:
             raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
         else:
-            core, promise = self._batched(budget, words, horizon)
+            core, promise = self._batched(budget, bits, horizon)
         self.method: Method = method
-        super().__init__(names, core, words, promise, maximize=maximize, expire_after=expire_after)
+        super().__init__(names, core, bits, promise, maximize=maximize, expire_after=expire_after)
 
-    def _batched(self, budget: Budget, words: WordSource, horizon: int | None) -> tuple[Any, Guarantee]:
+    def _batched(self, budget: Budget, bits: BitSource, horizon: int | None) -> tuple[Any, Guarantee]:
         n, limits, bound = self._start.size, self._limits, self._bound
         law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
         self.noise_variance = variance(law) * limits.step**2
@@ -130,15 +130,15 @@ class FullInformationLearner(FunctionFeedback[Item]):
             first_spent=ALPHA * n * math.sqrt(self.noise_variance),
             start=self._start,
         )
-        return core, budget.guarantee(words, proof="adaptive-blocks")
+        return core, budget.guarantee(bits, proof="adaptive-blocks")
 
     def _tree(
-        self, budget: Budget, words: WordSource, horizon: int | None, step: float | None
+        self, budget: Budget, bits: BitSource, horizon: int | None, step: float | None
     ) -> tuple[Any, Guarantee]:
         if horizon is None:
             raise InvalidArgument("The method 'tree' of FullInformationLearner needs a 'horizon'.")
         n, limits = self._start.size, self._limits
-        made = KAryTree(n, horizon, self._bound, budget, source=words)
+        made = KAryTree(n, horizon, self._bound, budget, source=bits)
         self.noise_variance = made.mean_variance
         if step is None:
             distance = bounds.start_range(self._start)

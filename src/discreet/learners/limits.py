@@ -46,7 +46,7 @@ def subgradient_limits(
     if gradient_bound is not None:
         least = _FEWEST_UNITS * (0.5 * high - 0.5 * low) / UNITS
         if not checks.positive_number(owner, "gradient_bound", gradient_bound) >= least:
-            raise checks.complaint(owner, "gradient_bound", f"at least {least:g}", gradient_bound)
+            raise checks.invalid_argument(owner, "gradient_bound", f"at least {least:g}", gradient_bound)
     bound = VectorBound.for_costs(low, high, units=UNITS, gradient_bound=gradient_bound)
     return Limits(low, high, UNITS, bound.step, bound.coordinate, bound.l1), bound
 

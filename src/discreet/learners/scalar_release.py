@@ -11,14 +11,14 @@ import numpy as np
 from discreet.checks import IntArray
 from discreet.compiled import generic, lean_kernel
 from discreet.privacy.noise import Law, fill
-from discreet.privacy.uniform import DRY
+from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomizers.kernels import release_bit
-from discreet.randomness import WordArray
+from discreet.randomness import BitArray
 
 
 @generic
-def release(kind: Any, total: int, words: WordArray, cursor: int) -> tuple[int, int]:
-    """The released number for a private sum of grid units, and the new cursor, or (0, DRY)."""
+def release(kind: Any, total: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    """The released number for a private sum of grid units, and the new cursor, or (0, NEED_MORE_BITS)."""
     raise AssertionError("declares a generic function")
 
 
@@ -42,17 +42,17 @@ class AsItIs(NamedTuple):
 
 @release.register(AsBit)
 @lean_kernel
-def _release_bit(kind: AsBit, total: int, words: WordArray, cursor: int) -> tuple[int, int]:
-    bit, cursor = release_bit(total, kind.slope, words, cursor)
+def _release_bit(kind: AsBit, total: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    bit, cursor = release_bit(total, kind.slope, bits, cursor)
     return (kind.magnitude if bit == 1 else -kind.magnitude), cursor
 
 
 @release.register(WithLaplace)
 @lean_kernel
-def _release_with_noise(kind: WithLaplace, total: int, words: WordArray, cursor: int) -> tuple[int, int]:
-    done, cursor = fill(kind.law, kind.fresh, 0, words, cursor)
+def _release_with_noise(kind: WithLaplace, total: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    done, cursor = fill(kind.law, kind.fresh, 0, bits, cursor)
     if done == 0:
-        return 0, DRY
+        return 0, NEED_MORE_BITS
     noisy = total + kind.fresh[0]
     kind.fresh[0] = 0
     return noisy, cursor
@@ -60,7 +60,7 @@ def _release_with_noise(kind: WithLaplace, total: int, words: WordArray, cursor:
 
 @release.register(AsItIs)
 @lean_kernel
-def _release_as_it_is(kind: AsItIs, total: int, words: WordArray, cursor: int) -> tuple[int, int]:
+def _release_as_it_is(kind: AsItIs, total: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     return total, cursor
 
 

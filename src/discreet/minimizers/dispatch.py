@@ -56,7 +56,7 @@ def minimize(
             "(wrap Python code in discreet.set_functions.FromCallable)."
         )
     if method not in METHODS:
-        raise checks.complaint("minimize", "method", f"one of {', '.join(METHODS)}", method)
+        raise checks.invalid_argument("minimize", "method", f"one of {', '.join(METHODS)}", method)
     tolerance = checks.positive_number("minimize", "tolerance", tolerance)
     if time_limit is not None:
         time_limit = checks.positive_number("minimize", "time_limit", time_limit)

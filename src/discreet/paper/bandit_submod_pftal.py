@@ -18,7 +18,7 @@ from discreet.learners.limits import largest_estimate, one_point_limits
 from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
 from discreet.paper.parameters import Calibration, checked, tree
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import Seed, WordSource, as_source
+from discreet.randomness import BitSource, Seed, as_source
 
 
 class BanditSubmodPFTAL(BanditFeedback):
@@ -37,7 +37,7 @@ class BanditSubmodPFTAL(BanditFeedback):
         noise: "laplace" (exact, the corrected default) or "spherical" (the paper's: floats, not private).
         x1: The first point of the cube; all levels 1/2 by default.
         seed: Makes a run repeatable and not private.
-        source: Random words, instead of a seed.
+        source: Random bits, instead of a seed.
 
     Formal guarantees:
         Corrected. Neighbours: streams that differ in one function. The chosen sets and the coins have
@@ -71,7 +71,7 @@ class BanditSubmodPFTAL(BanditFeedback):
         noise: Noise | None = None,
         x1: npt.ArrayLike | None = None,
         seed: Seed | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         owner, published = "BanditSubmodPFTAL", calibration == "published"
         items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
@@ -93,9 +93,9 @@ class BanditSubmodPFTAL(BanditFeedback):
                 f"estimate can have. Got {self.L} instead. A larger gamma allows a smaller L."
             )
         self.T, self.M, self.epsilon, self.calibration = T, M, epsilon, calibration
-        words = as_source(source, seed, owner=owner)
+        bits = as_source(source, seed, owner=owner)
         limits, bound = one_point_limits(-M, M, size, self.gamma, coin=True)
-        made = tree(owner, size, T, bound, epsilon, words, noise, self.L if published else None)
+        made = tree(owner, size, T, bound, epsilon, bits, noise, self.L if published else None)
         promise = _published_guarantee(made.guarantee, self, largest) if published else made.guarantee
         start = first_point(owner, "x1", x1, items)
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
@@ -108,7 +108,7 @@ class BanditSubmodPFTAL(BanditFeedback):
             gamma=self.gamma,
             coin=True,
         )
-        super().__init__(items, core, words, promise)
+        super().__init__(items, core, bits, promise)
 
 
 def _published_guarantee(promise: Guarantee, learner: BanditSubmodPFTAL, largest: float) -> Guarantee:

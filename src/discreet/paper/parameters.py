@@ -11,7 +11,7 @@ from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy.budget import Budget
 from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 Calibration = Literal["corrected", "published"]
 
@@ -48,12 +48,14 @@ def checked(
 def checked_noise(owner: str, calibration: Calibration, noise: Noise | None) -> Noise:
     """The noise to use; what is published is spherical."""
     if calibration not in ("corrected", "published"):
-        raise checks.complaint(owner, "calibration", "'corrected' or 'published'", calibration)
+        raise checks.invalid_argument(owner, "calibration", "'corrected' or 'published'", calibration)
     if noise not in (None, "laplace", "spherical"):
-        raise checks.complaint(owner, "noise", "'laplace' or 'spherical'", noise)
+        raise checks.invalid_argument(owner, "noise", "'laplace' or 'spherical'", noise)
     if calibration == "published":
         if noise == "laplace":
-            raise checks.complaint(owner, "noise", "'spherical' where the calibration is 'published'", noise)
+            raise checks.invalid_argument(
+                owner, "noise", "'spherical' where the calibration is 'published'", noise
+            )
         return "spherical"
     return noise or "laplace"
 
@@ -64,7 +66,7 @@ def tree(
     T: int,
     bound: VectorBound,
     epsilon: float,
-    source: WordSource,
+    source: BitSource,
     noise: Noise,
     sensitivity: float | None = None,
 ) -> BinaryTree:

@@ -11,7 +11,7 @@ from discreet.paper.convex_sets import ConvexSet
 from discreet.paper.parameters import Calibration
 from discreet.paper.tbap import TBAP
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import Seed, WordSource
+from discreet.randomness import BitSource, Seed
 
 
 class PFTAL:
@@ -31,7 +31,7 @@ class PFTAL:
         noise: "laplace" or "spherical", see `TBAP`.
         x1: The first point; by default the middle of the set.
         seed: Makes a run repeatable and not private.
-        source: Random words, instead of a seed.
+        source: Random bits, instead of a seed.
 
     Formal guarantees:
         Those of `TBAP` with mu = L. The gradient of a round depends on earlier releases through the
@@ -59,7 +59,7 @@ class PFTAL:
         noise: Noise | None = None,
         x1: npt.ArrayLike | None = None,
         seed: Seed | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         if not isinstance(X, ConvexSet):
             raise InvalidType(f"The 'X' of PFTAL must be a ConvexSet. Got {type(X).__name__} instead.")
@@ -79,7 +79,7 @@ class PFTAL:
         given = X.start() if x1 is None else checks.finite_vector("PFTAL", "x1", x1, X.n)
         self._point = X.project(given)
         if not np.allclose(self._point, given):
-            raise checks.complaint("PFTAL", "x1", "a point of X", given.tolist())
+            raise checks.invalid_argument("PFTAL", "x1", "a point of X", given.tolist())
         self._points = np.zeros(X.n)
         self.rounds = 0
 

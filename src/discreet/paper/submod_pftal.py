@@ -16,7 +16,7 @@ from discreet.learners.limits import subgradient_limits
 from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
 from discreet.paper.parameters import Calibration, checked, tree
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import Seed, WordSource, as_source
+from discreet.randomness import BitSource, Seed, as_source
 
 
 def corrected_H(T: int, M: float, epsilon: float) -> float:
@@ -44,7 +44,7 @@ class SubmodPFTAL(FunctionFeedback):
         noise: "laplace" (exact, the corrected default) or "spherical" (the paper's: floats, not private).
         S1: The first set, as numbers.
         seed: Makes a run repeatable and not private.
-        source: Random words, instead of a seed.
+        source: Random bits, instead of a seed.
 
     Formal guarantees:
         Corrected. Neighbours: streams that differ in one function. Sensitivity: gradients are clipped
@@ -78,7 +78,7 @@ class SubmodPFTAL(FunctionFeedback):
         noise: Noise | None = None,
         S1: Iterable[int] = (),
         seed: Seed | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         owner, published = "SubmodPFTAL", calibration == "published"
         items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
@@ -94,14 +94,14 @@ class SubmodPFTAL(FunctionFeedback):
                 f"{self.L} instead. To clip gradients harder use FullInformationLearner(gradient_bound=...)."
             )
         self.T, self.M, self.epsilon, self.calibration = T, M, epsilon, calibration
-        words = as_source(source, seed, owner=owner)
+        bits = as_source(source, seed, owner=owner)
         limits, bound = subgradient_limits(-M, M)
-        made = tree(owner, size, T, bound, epsilon, words, noise, self.L if published else None)
+        made = tree(owner, size, T, bound, epsilon, bits, noise, self.L if published else None)
         promise = _published_guarantee(made.guarantee, self) if published else made.guarantee
         start = checks.subset_mask(owner, "S1", S1, size).astype(np.float64)
         rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
         core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=start, horizon=T)
-        super().__init__(items, core, words, promise)
+        super().__init__(items, core, bits, promise)
 
 
 def _published_guarantee(promise: Guarantee, learner: SubmodPFTAL) -> Guarantee:

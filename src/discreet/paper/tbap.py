@@ -12,7 +12,7 @@ from discreet.paper.parameters import Calibration, checked_noise, tree
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import Seed, WordSource, as_source
+from discreet.randomness import BitSource, Seed, as_source
 
 #: Grid steps in the norm bound mu.
 UNITS = 1 << 22
@@ -34,7 +34,7 @@ class TBAP:
             "spherical" (density proportional to exp(-|z|_2 / scale), as printed; in floats, and
             so not private).
         seed: Makes a run repeatable and not private.
-        source: Random words, instead of a seed.
+        source: Random bits, instead of a seed.
         owner: Whose arguments these are, for messages.
 
     Formal guarantees:
@@ -60,7 +60,7 @@ class TBAP:
         calibration: Calibration = "corrected",
         noise: Noise | None = None,
         seed: Seed | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
         owner: str = "TBAP",
     ) -> None:
         published = calibration == "published"
@@ -96,7 +96,9 @@ class TBAP:
         """
         vector = np.array(z, dtype=np.float64)
         if vector.shape != (self.d,):
-            raise checks.complaint("TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}")
+            raise checks.invalid_argument(
+                "TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}"
+            )
         return self._tree.add(_scaled_down(vector, self.mu)).values
 
     @property

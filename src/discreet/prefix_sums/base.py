@@ -15,7 +15,7 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound, fitting_dimension
-from discreet.randomness import WordArray, WordSource
+from discreet.randomness import BitArray, BitSource
 
 #: One round moves a sum by at most 2^29 units, so this many rounds stay below 2^61.
 MOST_ROUNDS = 1 << 32
@@ -48,7 +48,7 @@ class PrefixSum(Exclusive):
         dimension: Length of the vectors.
         bound: What each vector is forced to satisfy.
         budget: What one person may lose.
-        source: Random words.
+        source: Random bits.
 
     Examples:
         >>> from discreet.prefix_sums import KAryTree
@@ -57,8 +57,8 @@ class PrefixSum(Exclusive):
         (True, 1000, 1.0)
     """
 
-    def __init__(self, dimension: int, bound: VectorBound, budget: Budget, source: WordSource | None) -> None:
-        super().__init__(source or WordSource())
+    def __init__(self, dimension: int, bound: VectorBound, budget: Budget, source: BitSource | None) -> None:
+        super().__init__(source or BitSource())
         self.dimension = integer(type(self).__name__, "dimension", dimension, least=1)
         if not isinstance(bound, VectorBound) or not isinstance(budget, Budget):
             raise InvalidArgument(f"A {type(self).__name__} needs a VectorBound and a Budget, in this order.")
@@ -118,8 +118,8 @@ class PrefixSum(Exclusive):
         """How much noise the next round needs; a function of the round alone."""
 
     @abstractmethod
-    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-        """Draw that noise as far as the words reach."""
+    def _draw(self, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+        """Draw that noise as far as the bits reach."""
 
     @abstractmethod
     def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
@@ -159,8 +159,8 @@ class CompiledPrefixSum(PrefixSum):
     def _samples_to_draw(self) -> int:
         return int(samples_needed(self.steps))
 
-    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-        drawn: tuple[int, int] = draw_noise(self.steps, done, words, cursor)
+    def _draw(self, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+        drawn: tuple[int, int] = draw_noise(self.steps, done, bits, cursor)
         return drawn
 
     def _advance(self, secret: IntArray) -> npt.NDArray[Any]:

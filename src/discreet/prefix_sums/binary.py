@@ -18,7 +18,7 @@ from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import WordArray, WordSource
+from discreet.randomness import BitArray, BitSource
 
 
 class BinarySteps(NamedTuple):
@@ -39,7 +39,7 @@ class BinaryTree(CompiledPrefixSum):
         horizon: The number of rounds T, fixed in advance.
         bound: What each vector is forced to satisfy.
         budget: What one person may lose.
-        source: Random words; cryptographic by default.
+        source: Random bits; cryptographic by default.
 
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
@@ -64,7 +64,7 @@ class BinaryTree(CompiledPrefixSum):
         bound: VectorBound,
         budget: Budget,
         *,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         super().__init__(dimension, bound, budget, source)
         self._horizon = integer("BinaryTree", "horizon", horizon, least=1, most=MOST_ROUNDS)
@@ -101,7 +101,7 @@ class BinaryTree(CompiledPrefixSum):
         self.round = round_of(self._state.digits, 2, least=0, most=1, horizon=self._horizon)
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
         return cls(**common_settings(settings), horizon=settings["horizon"], source=source)
 
 
@@ -154,9 +154,9 @@ def one_node(mechanism: Any) -> int:
 
 @draw_noise.register(BinarySteps)
 @lean_kernel
-def _draw_node(mechanism: BinarySteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+def _draw_node(mechanism: BinarySteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     level = entering_level(mechanism.state)
-    return draw_rows(mechanism.law, mechanism.state, level, level + 1, done, words, cursor)
+    return draw_rows(mechanism.law, mechanism.state, level, level + 1, done, bits, cursor)
 
 
 @add_secret.register(BinarySteps)

@@ -14,7 +14,7 @@ from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import WordArray, WordSource
+from discreet.randomness import BitArray, BitSource
 
 
 class Epochs(PrefixSum):
@@ -29,7 +29,7 @@ class Epochs(PrefixSum):
         bound: What each vector is forced to satisfy.
         budget: What one person may lose, in epsilon.
         growth: The ratio of successive lengths.
-        source: Random words; cryptographic by default.
+        source: Random bits; cryptographic by default.
 
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive, any number of
@@ -53,7 +53,7 @@ class Epochs(PrefixSum):
         budget: Budget,
         *,
         growth: int = 4,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         super().__init__(dimension, bound, budget, source)
         kary.require_epsilon("Epochs", budget)
@@ -117,9 +117,9 @@ class Epochs(PrefixSum):
         first, last = self._rows_to_draw()
         return (last - first) * self.dimension
 
-    def _draw(self, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+    def _draw(self, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
         first, last = self._rows_to_draw()
-        return draw_rows(self._law, self._state, first, last, done, words, cursor)
+        return draw_rows(self._law, self._state, first, last, done, bits, cursor)
 
     def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
         if self._rounds_left == 1:
@@ -148,7 +148,7 @@ class Epochs(PrefixSum):
                 raise InvalidArgument("The saved state is damaged: its digits are not those of its round.")
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
         restored = cls(**common_settings(settings), growth=settings["growth"], source=source)
         restored.round = integer("Epochs", "saved round", settings["round"], least=0, most=MOST_ROUNDS)
         restored._begin(restored._epoch_of(restored.round))

@@ -25,7 +25,7 @@ from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import WordArray, WordSource
+from discreet.randomness import BitArray, BitSource
 
 _LARGEST_ARITY = 401
 
@@ -65,7 +65,7 @@ class KAryTree(CompiledPrefixSum):
         bound: What each vector is forced to satisfy.
         budget: What one person may lose, in epsilon.
         arity: The odd k; by default the one with the least mean variance over T rounds.
-        source: Random words; cryptographic by default.
+        source: Random bits; cryptographic by default.
 
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
@@ -88,7 +88,7 @@ class KAryTree(CompiledPrefixSum):
         budget: Budget,
         *,
         arity: int | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         super().__init__(dimension, bound, budget, source)
         require_epsilon("KAryTree", budget)
@@ -127,7 +127,7 @@ class KAryTree(CompiledPrefixSum):
         self.round = round_of(self._state.digits, k, least=-reach, most=reach, horizon=self._horizon)
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
         own = {name: settings[name] for name in ("horizon", "arity")}
         return cls(**common_settings(settings), **own, source=source)
 
@@ -256,9 +256,9 @@ def _rows_of_nodes(mechanism: KArySteps) -> int:
 
 @draw_noise.register(KArySteps)
 @lean_kernel
-def _draw_nodes(mechanism: KArySteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+def _draw_nodes(mechanism: KArySteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     first, last = rows_to_draw(mechanism.shape, mechanism.state)
-    return draw_rows(mechanism.law, mechanism.state, first, last, done, words, cursor)
+    return draw_rows(mechanism.law, mechanism.state, first, last, done, bits, cursor)
 
 
 @add_secret.register(KArySteps)

@@ -10,7 +10,7 @@ from discreet.compiled import lean_kernel
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 from discreet.privacy.bounded_sums import bounded_sum
 from discreet.privacy.noise import Law, fill
-from discreet.randomness import WordArray
+from discreet.randomness import BitArray
 
 
 class NoNoise(NamedTuple):
@@ -49,7 +49,7 @@ def _no_samples(mechanism: NoNoise) -> int:
 
 @draw_noise.register(NoNoise)
 @lean_kernel
-def _draw_nothing(mechanism: NoNoise, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+def _draw_nothing(mechanism: NoNoise, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     return done, cursor
 
 
@@ -69,8 +69,8 @@ def _one_sample_each(mechanism: RoundNoise) -> int:
 
 @draw_noise.register(RoundNoise)
 @lean_kernel
-def _draw_each(mechanism: RoundNoise, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-    return fill(mechanism.law, mechanism.fresh, done, words, cursor)
+def _draw_each(mechanism: RoundNoise, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    return fill(mechanism.law, mechanism.fresh, done, bits, cursor)
 
 
 @add_secret.register(RoundNoise)

@@ -25,7 +25,7 @@ from discreet.prefix_sums.tree import TreeState, new_state
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import MADE_OF_FLOATS, fill_spherical
 from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import WordArray, WordSource
+from discreet.randomness import BitArray, BitSource
 
 
 class SphericalSteps(NamedTuple):
@@ -45,7 +45,7 @@ class SphericalTree(binary.BinaryTree):
         budget: What one person may lose, in epsilon.
         sensitivity: The distance D2 the noise is made for, as a value; by default the
             true one, which `bound` enforces.
-        source: Random words; cryptographic by default.
+        source: Random bits; cryptographic by default.
 
     Formal guarantees:
         None. Over the real numbers one round enters at most ``levels`` nodes, each moved by at
@@ -60,7 +60,7 @@ class SphericalTree(binary.BinaryTree):
         budget: Budget,
         *,
         sensitivity: float | None = None,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         super().__init__(dimension, horizon, bound, budget, source=source)
         if budget.epsilon is None:
@@ -93,7 +93,7 @@ class SphericalTree(binary.BinaryTree):
         return super()._settings() | {"sensitivity": self.sensitivity}
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
         own = {name: settings[name] for name in ("horizon", "sensitivity")}
         return cls(**common_settings(settings), **own, source=source)
 
@@ -106,7 +106,7 @@ check_round.register(SphericalSteps)(binary.check_binary_digits)
 
 @draw_noise.register(SphericalSteps)
 @lean_kernel
-def _draw_node(mechanism: SphericalSteps, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+def _draw_node(mechanism: SphericalSteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     n = mechanism.state.total.size
     start = binary.entering_level(mechanism.state) * n
-    return fill_spherical(mechanism.scale, mechanism.state.live[start : start + n], done, words, cursor)
+    return fill_spherical(mechanism.scale, mechanism.state.live[start : start + n], done, bits, cursor)

@@ -3,7 +3,7 @@
 A mechanism is a named tuple of its public constants and its secret state. One round is
 
 1. `draw_noise`: draw the `samples_needed` by the round. Nothing that was released depends on them
-   yet, so drawing may go on, or begin again, when the words ran out;
+   yet, so drawing may go on, or begin again, when the bits ran out;
 2. `add_secret`: enter the vector, which cannot fail, and write the noisy sum.
 
 The vector must already be within its bound (`discreet.privacy.sensitivity`), and the caller counts
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray
 from discreet.compiled import generic
-from discreet.randomness import WordArray
+from discreet.randomness import BitArray
 
 
 @generic
@@ -35,7 +35,7 @@ def samples_needed(mechanism: Any) -> int:
 
 
 @generic
-def draw_noise(mechanism: Any, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
+def draw_noise(mechanism: Any, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     """Draw the noise of the next round, of which `done` samples are there; the new (done, cursor).
 
     Examples:

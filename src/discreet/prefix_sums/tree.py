@@ -6,7 +6,7 @@ prefix. Going on by one round then means to drop the noise of some nodes and to 
 that of others. Only nodes that will be needed again are kept.
 
 Drawing writes to rows that are not in use yet, and a round changes the state only when
-its noise is complete. A round whose words run out may therefore be drawn again as a whole.
+its noise is complete. A round whose bits run out may therefore be drawn again as a whole.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from discreet.checks import IntArray
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.privacy.noise import Law, fill
-from discreet.randomness import WordArray
+from discreet.randomness import BitArray
 
 
 class TreeState(NamedTuple):
@@ -73,8 +73,8 @@ def check_digits(digits: IntArray, base: int, *, least: int, most: int, rounds: 
 
 @lean_kernel
 def draw_rows(
-    law: Law, state: TreeState, first: int, last: int, done: int, words: WordArray, cursor: int
+    law: Law, state: TreeState, first: int, last: int, done: int, bits: BitArray, cursor: int
 ) -> tuple[int, int]:
-    """Draw the noise of the nodes in rows first..last-1, as far as the words reach."""
+    """Draw the noise of the nodes in rows first..last-1, as far as the bits reach."""
     n = state.total.size
-    return fill(law, state.live[first * n : last * n], done, words, cursor)
+    return fill(law, state.live[first * n : last * n], done, bits, cursor)

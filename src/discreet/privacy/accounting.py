@@ -4,7 +4,7 @@ import functools
 import math
 from types import ModuleType
 
-from discreet.checks import complaint, positive_number
+from discreet.checks import invalid_argument, positive_number
 from discreet.extras import require_extra
 
 _RENYI_ORDERS = tuple(1 + 2 ** (j / 8) for j in range(-64, 97))
@@ -19,7 +19,7 @@ def epsilon_of_rho(rho: float, delta: float) -> float:
         (`docs/guarantees.md#gaussian-noise`).
     """
     if not isinstance(delta, float) or not 0 < delta < 1 or math.isnan(delta):
-        raise complaint("epsilon_of_rho", "delta", "a number strictly between 0 and 1", delta)
+        raise invalid_argument("epsilon_of_rho", "delta", "a number strictly between 0 and 1", delta)
     rho = positive_number("epsilon_of_rho", "rho", rho)
     library = _dp_accounting()
     accountant = library.rdp.RdpAccountant(_RENYI_ORDERS)

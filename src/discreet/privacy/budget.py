@@ -9,7 +9,7 @@ from discreet.errors import InvalidType
 from discreet.privacy import noise
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.rational import float_above, gaussian_sigma, laplace_scale, one_of, privacy_loss
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Budget:
 
     def guarantee(
         self,
-        source: WordSource,
+        source: BitSource,
         *,
         proof: str,
         horizon: int | None = None,

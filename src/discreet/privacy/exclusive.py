@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from discreet.checks import integer
 from discreet.errors import DiscreetError, InvalidArgument, InvalidType, NotCopyable, StaleState
-from discreet.randomness import WordSource, process_mark
+from discreet.randomness import BitSource, process_mark
 
 _FORMAT = "discreet secret state"
 _VERSION = 1
@@ -42,7 +42,7 @@ class Exclusive(ABC):
             number after restoring is recorded in the same way.
     """
 
-    def __init__(self, source: WordSource) -> None:
+    def __init__(self, source: BitSource) -> None:
         self._source = source
         self._not_private_because = source.not_private_because
         self.lineage = secrets.token_hex(16)
@@ -82,7 +82,7 @@ class Exclusive(ABC):
             ) from None
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, generation: int, source: WordSource | None = None) -> Self:
+    def from_bytes(cls, data: bytes, *, generation: int, source: BitSource | None = None) -> Self:
         """Go on from a saved state, if it is the latest one.
 
         Args:
@@ -109,7 +109,7 @@ class Exclusive(ABC):
                 "latest state, or start a new one and add to it what was last released."
             )
         try:
-            state = cls._from_settings(document["settings"], source or WordSource())
+            state = cls._from_settings(document["settings"], source or BitSource())
             state.lineage = document["lineage"]
             state.generation = document["generation"] + 1
             if document["not_private_because"]:
@@ -134,7 +134,7 @@ class Exclusive(ABC):
 
     @classmethod
     @abstractmethod
-    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
         """A new object made with those arguments."""
 
     def _load(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:

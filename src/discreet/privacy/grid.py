@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.checks import complaint, finite_number, integer
+from discreet.checks import finite_number, integer, invalid_argument
 from discreet.quiet import no_warnings
 
 #: Steps of the grid in half the declared range, unless told otherwise: a millionth each.
@@ -78,7 +78,7 @@ class Grid:
         object.__setattr__(self, "units", integer("Grid", "units", self.units, least=1, most=MOST_UNITS))
         width = 0.5 * self.high - 0.5 * self.low
         if not (self.low < self.high and width / self.units > 0 and self.low < self.low + width < self.high):
-            raise complaint(
+            raise invalid_argument(
                 "Grid", "low, high", "a range whose ends a float can tell apart", (self.low, self.high)
             )
 

@@ -135,7 +135,7 @@ class Guarantee:
         return text + (f", up to an added probability of {rounded_up(self.delta)}." if self.delta else ".")
 
     def _factor(self) -> str:
-        """The largest likelihood ratio in words; as a percentage where it is close to one."""
+        """The largest likelihood ratio in bits; as a percentage where it is close to one."""
         assert self.epsilon is not None
         if self.epsilon == 0:
             return "exactly as likely"

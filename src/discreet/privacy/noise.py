@@ -1,4 +1,4 @@
-"""Exact discrete Laplace and discrete Gaussian noise, compiled, from cryptographic words.
+"""Exact discrete Laplace and discrete Gaussian noise, compiled, from cryptographic bits.
 
 Both laws are sampled in integer arithmetic alone, without any rounding, for a
 rational scale: the probability of every outcome is the stated one.
@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.checks import IntArray, complaint, integer
+from discreet.checks import IntArray, integer, invalid_argument
 from discreet.compiled import lean_kernel
-from discreet.privacy.uniform import DRY, ENDED, below, next_in_run, run_is_even
-from discreet.randomness import WordArray, WordSource
+from discreet.privacy.uniform import ENDED, NEED_MORE_BITS, below, next_in_run, run_is_even
+from discreet.randomness import BitArray, BitSource
 
 #: No scale may exceed this, so that 2^11 scales still fit in 64 bits.
 LARGEST_SCALE = 1 << 52
@@ -106,16 +106,16 @@ def variance(law: Law) -> float:
     return 0.5 / math.sinh(0.5 / scale) ** 2
 
 
-def sample(law: Law, count: int, source: WordSource) -> IntArray:
+def sample(law: Law, count: int, source: BitSource) -> IntArray:
     """An array of `count` independent samples.
 
     Examples:
         >>> from fractions import Fraction
-        >>> sample(laplace(Fraction(10)), 5, WordSource(seed=1)).shape
+        >>> sample(laplace(Fraction(10)), 5, BitSource(seed=1)).shape
         (5,)
     """
     out = np.empty(integer("sample", "count", count, least=0), dtype=np.int64)
-    source.feed(lambda done, words, cursor: fill(law, out, done, words, cursor), out.size)
+    source.feed(lambda done, bits, cursor: fill(law, out, done, bits, cursor), out.size)
     return out
 
 
@@ -130,20 +130,20 @@ def wrapped(number: int) -> int:
 
 
 @lean_kernel
-def fill(law: Law, out: IntArray, done: int, words: WordArray, cursor: int) -> tuple[int, int]:
-    """Fill ``out[done:]`` with samples as far as the words reach; return the new ``(done, cursor)``.
+def fill(law: Law, out: IntArray, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    """Fill ``out[done:]`` with samples as far as the bits reach; return the new ``(done, cursor)``.
 
     Examples:
-        >>> out, words = np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.uint64)
-        >>> fill(laplace(Fraction(3)), out, 0, words, 0)  # no words, no samples
+        >>> out, bits = np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.uint64)
+        >>> fill(laplace(Fraction(3)), out, 0, bits, 0)  # no bits, no samples
         (0, 0)
     """
     while done < out.size:
         if law.kind == _LAPLACE:
-            value, _, _, after = _one_laplace(law, words, cursor)
+            value, _, _, after = _one_laplace(law, bits, cursor)
         else:
-            value, after = _one_gaussian(law, words, cursor)
-        if after == DRY:
+            value, after = _one_gaussian(law, bits, cursor)
+        if after == NEED_MORE_BITS:
             break
         out[done] = value
         done += 1
@@ -152,7 +152,7 @@ def fill(law: Law, out: IntArray, done: int, words: WordArray, cursor: int) -> t
 
 
 @lean_kernel
-def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int, int, int]:
+def _one_laplace(law: Law, bits: BitArray, cursor: int) -> tuple[int, int, int, int]:
     """One discrete Laplace sample: the floor of a scaled exponential, with a sign.
 
     If E is a standard exponential, floor(E scale) equals z with probability
@@ -170,12 +170,12 @@ def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int, int
         failures, magnitude, remainder = 0, 0, 0  # failures * scale = magnitude + remainder / bottom
         nonzero = False  # seen before the magnitude may wrap around to zero
         while True:
-            cell, negative, cursor = below(top, words, cursor)
-            if cursor == DRY:
-                return 0, 0, 0, DRY
-            accepted, cursor = run_is_even(cell, 1, top, words, cursor)
-            if cursor == DRY:
-                return 0, 0, 0, DRY
+            cell, negative, cursor = below(top, bits, cursor)
+            if cursor == NEED_MORE_BITS:
+                return 0, 0, 0, NEED_MORE_BITS
+            accepted, cursor = run_is_even(cell, 1, top, bits, cursor)
+            if cursor == NEED_MORE_BITS:
+                return 0, 0, 0, NEED_MORE_BITS
             if accepted:
                 break
             failures += 1
@@ -192,7 +192,7 @@ def _one_laplace(law: Law, words: WordArray, cursor: int) -> tuple[int, int, int
 
 
 @lean_kernel
-def _one_gaussian(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
+def _one_gaussian(law: Law, bits: BitArray, cursor: int) -> tuple[int, int]:
     """One discrete Gaussian sample: a Laplace sample, accepted with the right probability.
 
     With y = abs(z) / s, exp(-y) * exp(-(y - 1)^2 / 2) is proportional to exp(-y^2 / 2), so
@@ -202,22 +202,22 @@ def _one_gaussian(law: Law, words: WordArray, cursor: int) -> tuple[int, int]:
     """
     top = law.numerator
     while True:
-        value, failures, part, cursor = _one_laplace(law, words, cursor)
-        if cursor == DRY:
-            return 0, DRY
+        value, failures, part, cursor = _one_laplace(law, bits, cursor)
+        if cursor == NEED_MORE_BITS:
+            return 0, NEED_MORE_BITS
         k, x = _distance_from_one(failures, part, top)
         accepted = True
         for _ in range(k):
             for _ in range(k):
                 if accepted:
-                    accepted, cursor = run_is_even(_HALF_CELL, 0, _FINE_GRID, words, cursor)
-                    if cursor == DRY:
-                        return 0, DRY
+                    accepted, cursor = run_is_even(_HALF_CELL, 0, _FINE_GRID, bits, cursor)
+                    if cursor == NEED_MORE_BITS:
+                        return 0, NEED_MORE_BITS
         for _ in range(k + 1):
             if accepted:
-                accepted, cursor = _last_coin(x, top, k, words, cursor)
-                if cursor == DRY:
-                    return 0, DRY
+                accepted, cursor = _last_coin(x, top, k, bits, cursor)
+                if cursor == NEED_MORE_BITS:
+                    return 0, NEED_MORE_BITS
         if accepted:
             return value, cursor
 
@@ -233,7 +233,7 @@ def _distance_from_one(whole: int, part: int, top: int) -> tuple[int, int]:
 
 
 @lean_kernel
-def _last_coin(x: int, top: int, k: int, words: WordArray, cursor: int) -> tuple[bool, int]:
+def _last_coin(x: int, top: int, k: int, bits: BitArray, cursor: int) -> tuple[bool, int]:
     """A coin of bias exp(-y (2k+y) / (2k+2)) with y = x / top (Karney 2016, algorithm B).
 
     The run of :func:`run_is_even` again, which goes on after each step only if a coin
@@ -243,15 +243,15 @@ def _last_coin(x: int, top: int, k: int, words: WordArray, cursor: int) -> tuple
     even = True
     cell, ties = x - 1, 0
     while True:
-        cell, ties, cursor = next_in_run(cell, ties, top, words, cursor)
+        cell, ties, cursor = next_in_run(cell, ties, top, bits, cursor)
         if cell == ENDED:
             return even, cursor
-        side, _, cursor = below(2 * k + 2, words, cursor)
-        if cursor == DRY or side == 2 * k + 1:
+        side, _, cursor = below(2 * k + 2, bits, cursor)
+        if cursor == NEED_MORE_BITS or side == 2 * k + 1:
             return even, cursor
         if side == 2 * k:
-            part, _, cursor = below(top, words, cursor)
-            if cursor == DRY or part >= x:
+            part, _, cursor = below(top, bits, cursor)
+            if cursor == NEED_MORE_BITS or part >= x:
                 return even, cursor
         even = not even
 
@@ -263,10 +263,10 @@ def _fraction_for_kernel(owner: str, name: str, scale: Fraction) -> tuple[int, i
     and with few cells there are many ties.
     """
     if not isinstance(scale, Fraction | int) or isinstance(scale, bool) or scale <= 0:
-        raise complaint(owner, name, "a positive Fraction", scale)
+        raise invalid_argument(owner, name, "a positive Fraction", scale)
     if scale > LARGEST_SCALE:
         wanted = "at most 2**52 (a larger epsilon or a coarser grid lowers it)"
-        raise complaint(owner, name, wanted, float(scale) if scale < 1 << 1000 else math.inf)
+        raise invalid_argument(owner, name, wanted, float(scale) if scale < 1 << 1000 else math.inf)
     scale = Fraction(scale)
     if max(scale.numerator, scale.denominator) >> 60 or scale.denominator >> 31:
         denominator = 1 << max(0, min(31, 52 - (math.ceil(scale)).bit_length()))

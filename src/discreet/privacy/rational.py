@@ -7,7 +7,7 @@ rounded so that the guarantee that is stated is never stronger than the one that
 import math
 from fractions import Fraction
 
-from discreet.checks import complaint
+from discreet.checks import invalid_argument
 from discreet.errors import InvalidArgument
 
 #: Beyond this a privacy loss protects nobody, and exp(loss) no longer fits anywhere.
@@ -27,11 +27,11 @@ def privacy_loss(owner: str, name: str, value: float | Fraction) -> Fraction:
     try:
         loss = Fraction(value)
     except (TypeError, ValueError, OverflowError):
-        raise complaint(owner, name, wanted, value) from None
+        raise invalid_argument(owner, name, wanted, value) from None
     if isinstance(value, bool | str) or not 0 < loss <= LARGEST_LOSS:
-        raise complaint(owner, name, wanted, value)
+        raise invalid_argument(owner, name, wanted, value)
     if loss < SMALLEST_LOSS:
-        raise complaint(owner, name, "at least 2**-200, in each round", value)
+        raise invalid_argument(owner, name, "at least 2**-200, in each round", value)
     return loss
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from discreet.checks import FloatArray, IntArray, complaint, integer, positive_number
+from discreet.checks import FloatArray, IntArray, integer, invalid_argument, positive_number
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidType
 from discreet.privacy import grid
@@ -191,10 +191,12 @@ def chain_gradient(
 def fitting_l2(dimension: int) -> None:
     """Refuse more coordinates than exact squares have room for; their number is public."""
     if dimension > MOST_L2_COORDINATES:
-        raise complaint("VectorBound", "vector", f"of at most {MOST_L2_COORDINATES} coordinates", dimension)
+        raise invalid_argument(
+            "VectorBound", "vector", f"of at most {MOST_L2_COORDINATES} coordinates", dimension
+        )
 
 
 def fitting_dimension(owner: str, vector: object, dimension: int) -> None:
     """Refuse a vector of another length; lengths are public."""
     if isinstance(vector, np.ndarray) and vector.ndim == 1 and vector.size != dimension:
-        raise complaint(owner, "vector", f"of length {dimension}", f"length {vector.size}")
+        raise invalid_argument(owner, "vector", f"of length {dimension}", f"length {vector.size}")

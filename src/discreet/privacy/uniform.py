@@ -1,17 +1,17 @@
-"""Exact uniform integers and exact coins of bias exp(-x), from uniform words, in integers only.
+"""Exact uniform integers and exact coins of bias exp(-x), from uniform bits, in integers only.
 
-Every kernel here takes ``(words, cursor)`` and returns its result with the new
-cursor, or with ``DRY`` when the words ran out; a caller that sees ``DRY`` forgets
+Every kernel here takes ``(bits, cursor)`` and returns its result with the new
+cursor, or with ``NEED_MORE_BITS`` when the bits ran out; a caller that sees ``NEED_MORE_BITS`` forgets
 the whole sample in progress (see :mod:`discreet.randomness`).
 """
 
 import numpy as np
 
 from discreet.compiled import lean_kernel
-from discreet.randomness import WordArray
+from discreet.randomness import BitArray
 
-#: A cursor that says: the words ran out, replay this sample when there are more.
-DRY = -1
+#: A cursor that says: the bits ran out, replay this sample when there are more.
+NEED_MORE_BITS = -1
 
 #: Instead of a cell: the decreasing run is over.
 ENDED = -1
@@ -25,8 +25,8 @@ _TWO_TO_63 = np.uint64(1 << 63)
 
 
 @lean_kernel
-def high_word(a: np.uint64, b: np.uint64) -> np.uint64:
-    """The upper 64 bits of the 128-bit product of two words, by halves."""
+def high_half(a: np.uint64, b: np.uint64) -> np.uint64:
+    """The upper 64 bits of the 128-bit product of two bits, by halves."""
     a_low, a_high = a & _LOW_HALF, a >> _HALF
     b_low, b_high = b & _LOW_HALF, b >> _HALF
     middle = a_high * b_low + ((a_low * b_low) >> _HALF)
@@ -35,32 +35,32 @@ def high_word(a: np.uint64, b: np.uint64) -> np.uint64:
 
 
 @lean_kernel
-def below(bound: int, words: WordArray, cursor: int) -> tuple[int, int, int]:
-    """An exactly uniform integer in [0, bound), and one spare fair bit, from one word (1 <= bound < 2^62).
+def below(bound: int, bits: BitArray, cursor: int) -> tuple[int, int, int]:
+    """An exactly uniform integer in [0, bound), 1 <= bound < 2^62, and one spare fair bit.
 
-    The upper 63 bits x of the word give floor(x * bound / 2^63), and words whose
+    The upper 63 bits x give floor(x * bound / 2^63), and integers whose
     product has a remainder below 2^63 mod bound are rejected, which leaves every
-    result the same number of words (Lemire 2019). The lowest bit of the word takes
+    result the same number of them (Lemire 2019). The lowest bit takes
     no part and is the spare one.
 
     Returns:
         ``(value, spare bit, cursor)``.
     """
     size = np.uint64(bound)
-    while cursor < words.size:
-        word = words[cursor]
+    while cursor < bits.size:
+        drawn = bits[cursor]
         cursor += 1
-        twice = word & _EVEN  # 2 x, so that the product splits at 64 bits instead of 63
+        twice = drawn & _EVEN  # 2 x, so that the product splits at 64 bits instead of 63
         remainder = twice * size
         if remainder >= size + size or remainder >= (_TWO_TO_63 % size) * np.uint64(2):
-            value: int = np.int64(high_word(twice, size))  # type: ignore[assignment] # compiled: int64
-            spare: int = np.int64(word & _ONE)  # type: ignore[assignment] # compiled: int64
+            value: int = np.int64(high_half(twice, size))  # type: ignore[assignment] # compiled: int64
+            spare: int = np.int64(drawn & _ONE)  # type: ignore[assignment] # compiled: int64
             return value, spare, cursor
-    return 0, 0, DRY
+    return 0, 0, NEED_MORE_BITS
 
 
 @lean_kernel
-def next_in_run(previous: int, ties: int, bound: int, words: WordArray, cursor: int) -> tuple[int, int, int]:
+def next_in_run(previous: int, ties: int, bound: int, bits: BitArray, cursor: int) -> tuple[int, int, int]:
     """Draw one more uniform real and say whether it is smaller than the one before.
 
     A real in [0, 1) is its cell, a uniform integer in [0, bound), and its place within
@@ -73,27 +73,27 @@ def next_in_run(previous: int, ties: int, bound: int, words: WordArray, cursor: 
         ties: How many reals at the end of the run share that cell. Zero for a start
             that is the upper end of its cell, above every real of the cell.
         bound: The number of cells.
-        words: Uniform words.
+        bits: Uniform bits.
         cursor: The first unread one.
 
     Returns:
         ``(cell, ties, cursor)``, the cell being ``ENDED`` if the newcomer is larger.
     """
-    cell, _, cursor = below(bound, words, cursor)
-    if cursor == DRY or cell > previous:
+    cell, _, cursor = below(bound, bits, cursor)
+    if cursor == NEED_MORE_BITS or cell > previous:
         return ENDED, 0, cursor
     if cell < previous:
         return cell, 1, cursor
     ties += 1
     if ties > 1:
-        rank, _, cursor = below(ties, words, cursor)
-        if cursor == DRY or rank != 0:
+        rank, _, cursor = below(ties, bits, cursor)
+        if cursor == NEED_MORE_BITS or rank != 0:
             return ENDED, 0, cursor
     return cell, ties, cursor
 
 
 @lean_kernel
-def run_is_even(start: int, ties: int, bound: int, words: WordArray, cursor: int) -> tuple[bool, int]:
+def run_is_even(start: int, ties: int, bound: int, bits: BitArray, cursor: int) -> tuple[bool, int]:
     """A coin of bias exp(-x): whether a decreasing run of uniform reals below x has even length.
 
     Von Neumann's trick: x > z_1 > z_2 > ... > z_n happens with probability x^n / n!,
@@ -104,13 +104,13 @@ def run_is_even(start: int, ties: int, bound: int, words: WordArray, cursor: int
     even = True
     cell = start
     while True:
-        cell, ties, cursor = next_in_run(cell, ties, bound, words, cursor)
+        cell, ties, cursor = next_in_run(cell, ties, bound, bits, cursor)
         if cell == ENDED:
             return even, cursor
         even = not even
 
 
 @lean_kernel
-def uniform_float(word: np.uint64) -> float:
-    """A float in [0, 1), from the upper 53 bits of a word: for coins, which need not be exact."""
-    return np.float64(word >> _DROPPED_BITS) * 2.0**-53
+def uniform_float(drawn: np.uint64) -> float:
+    """A float in [0, 1), from the upper 53 of 64 random bits: for coins, which need not be exact."""
+    return np.float64(drawn >> _DROPPED_BITS) * 2.0**-53

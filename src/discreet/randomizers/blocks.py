@@ -14,7 +14,7 @@ from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.rational import float_above, laplace_scale, privacy_loss
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 #: No block is longer, so that its sum fits 64 bits with room to spare.
 LONGEST_BLOCK = 1 << 24
@@ -31,7 +31,7 @@ class Blocks(Exclusive):
         cost_range: The declared range of the values.
         length: Values in a block; by default the best, about sqrt(8) / epsilon.
         units: Grid steps in half the range.
-        source: Random words; cryptographic by default.
+        source: Random bits; cryptographic by default.
 
     Formal guarantees:
         Neighbours: histories that differ in one value, inputs adaptive. Sensitivity: a
@@ -51,9 +51,9 @@ class Blocks(Exclusive):
         *,
         length: int | None = None,
         units: int = DEFAULT_UNITS,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
-        super().__init__(source or WordSource())
+        super().__init__(source or BitSource())
         self.epsilon = privacy_loss("Blocks", "epsilon", epsilon)
         self.grid = Grid(*cost_range, units)
         self.law = noise.laplace(laplace_scale(self.epsilon, 2 * self.grid.units))
@@ -108,7 +108,7 @@ class Blocks(Exclusive):
             raise InvalidArgument("The saved state is damaged: its block holds more values than fit.")
 
     @classmethod
-    def _from_settings(cls, settings: dict[str, Any], source: WordSource) -> Self:
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
         own = settings | {
             "epsilon": Fraction(settings["epsilon"]),
             "cost_range": tuple(settings["cost_range"]),

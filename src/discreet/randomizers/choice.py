@@ -6,7 +6,7 @@ from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.randomizers.blocks import Blocks
 from discreet.randomizers.laplace import LaplaceOnGrid
 from discreet.randomizers.one_bit import OneBit
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 Randomizer = OneBit | LaplaceOnGrid | Blocks
 
@@ -17,7 +17,7 @@ def best_randomizer(
     local: bool = True,
     cost_range: tuple[float, float] = (-1.0, 1.0),
     units: int = DEFAULT_UNITS,
-    source: WordSource | None = None,
+    source: BitSource | None = None,
 ) -> Randomizer:
     """The randomizer of least second moment per round.
 
@@ -27,7 +27,7 @@ def best_randomizer(
             considered too, which keep exact sums for a while.
         cost_range: The declared range of the values.
         units: Grid steps in half the range.
-        source: Random words.
+        source: Random bits.
 
     Examples:
         >>> best_randomizer(1.0)

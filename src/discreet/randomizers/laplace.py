@@ -7,7 +7,7 @@ from discreet.privacy import noise
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.rational import float_above, laplace_scale, privacy_loss
-from discreet.randomness import WordSource
+from discreet.randomness import BitSource
 
 
 class LaplaceOnGrid:
@@ -17,7 +17,7 @@ class LaplaceOnGrid:
         epsilon: Privacy loss of one release.
         cost_range: The declared range of the value.
         units: Grid steps in half the range.
-        source: Random words; cryptographic by default.
+        source: Random bits; cryptographic by default.
 
     Formal guarantees:
         Neighbours: any two private values. Sensitivity: 2 * units, exactly. Noise:
@@ -36,12 +36,12 @@ class LaplaceOnGrid:
         cost_range: tuple[float, float] = (-1.0, 1.0),
         *,
         units: int = DEFAULT_UNITS,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         self.epsilon = privacy_loss("LaplaceOnGrid", "epsilon", epsilon)
         self.grid = Grid(*cost_range, units)
         self.law = noise.laplace(laplace_scale(self.epsilon, 2 * self.grid.units))
-        self._source = source or WordSource()
+        self._source = source or BitSource()
 
     def release(self, value: Any) -> int:
         """A noisy grid value; values are clipped, what is not a finite number counts as the midpoint."""

@@ -13,11 +13,11 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from discreet.checks import complaint
+from discreet.checks import invalid_argument
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.rational import exponential_below, float_above, privacy_loss
-from discreet.randomness import WordSource, operating_system
+from discreet.randomness import BitSource, operating_system
 
 #: The bit is 1 if a uniform integer below 2^63 is smaller than a threshold around 2^62.
 CENTRE = 1 << 62
@@ -56,7 +56,7 @@ class OneBit:
         epsilon: Privacy loss of one release.
         cost_range: The declared range of the value.
         units: Grid steps in half the range.
-        source: Random words; straight from the operating system by default.
+        source: Random bits; straight from the operating system by default.
 
     Formal guarantees:
         Neighbours: any two private values, of any kind. Sensitivity: none is used; the
@@ -78,12 +78,12 @@ class OneBit:
         cost_range: tuple[float, float] = (-1.0, 1.0),
         *,
         units: int = DEFAULT_UNITS,
-        source: WordSource | None = None,
+        source: BitSource | None = None,
     ) -> None:
         self.epsilon = privacy_loss("OneBit", "epsilon", epsilon)
         self.grid = Grid(*cost_range, units)
         self.slope = steepest_slope(self.epsilon, self.grid.units)
-        self._source = source or WordSource(fresh=operating_system)
+        self._source = source or BitSource(fresh=operating_system)
         self._name = f"OneBit(epsilon={float(self.epsilon):g}, cost_range={(self.grid.low, self.grid.high)})"
 
     def release(self, value: Any) -> Bit:
@@ -92,7 +92,7 @@ class OneBit:
         Values outside the range are clipped; whatever is not a finite number counts
         as the midpoint. A client that must send again sends the same bit again.
         """
-        bit = Bit(bit_of(self.grid.of(value), self.slope, self._source.word() >> 1))
+        bit = Bit(bit_of(self.grid.of(value), self.slope, self._source.bits64() >> 1))
         bit.randomizer, bit.private = self._name, not self._source.not_private_because
         bit._law = self.slope, self.grid
         return bit
@@ -140,5 +140,7 @@ def steepest_slope(epsilon: Fraction, units: int) -> int:
     ratio = exponential_below(epsilon)
     slope = min(math.floor(CENTRE * (ratio - 1) / (ratio + 1) / units), (CENTRE - 1) // units)
     if slope < 1:
-        raise complaint("OneBit", "epsilon", f"large enough for a grid of {units} units", float(epsilon))
+        raise invalid_argument(
+            "OneBit", "epsilon", f"large enough for a grid of {units} units", float(epsilon)
+        )
     return slope

@@ -296,7 +296,7 @@ class Desk:
         most = self._registry.most_sets(kept)
         if wanted > most:
             wants = f"at most {most} for a learner of {len(items)} items with names as long as these"
-            raise checks.complaint("ask", "count", wants, wanted)
+            raise checks.invalid_argument("ask", "count", wants, wanted)
         among = None if available is None else kept.shown.among(available)
         answer = self._committer.submit(Ask(kept, wanted, among, request))
         return answer, lambda found: [_choice(items, decision) for decision in found]

@@ -74,7 +74,7 @@ class Registry:
         return self.found(self._latest, "learner", name)
 
     def found(self, among: Mapping[str, Found], what: str, name: str) -> Found:
-        """What is called so, or a complaint."""
+        """What is called so, or a invalid_argument."""
         if not isinstance(name, str) or name not in among:
             raise UnknownName(f"No {what} is called {name!r}.")
         return among[name]
@@ -82,7 +82,7 @@ class Registry:
     def checked_name(self, what: str, name: str) -> str:
         """A name that fits into addresses and logs."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise checks.complaint(what, "name", "1 to 100 letters, digits, '_', '.', '-'", name)
+            raise checks.invalid_argument(what, "name", "1 to 100 letters, digits, '_', '.', '-'", name)
         return name
 
     def create(
@@ -92,7 +92,7 @@ class Registry:
         self.checked_name("learner", name)
         seconds = checks.positive_number("learner", "deadline_seconds", deadline)
         if seconds > _LONGEST_DEADLINE:
-            raise checks.complaint("learner", "deadline_seconds", "at most ten years", deadline)
+            raise checks.invalid_argument("learner", "deadline_seconds", "at most ten years", deadline)
         with self._store.writing() as writing:
             if any(record.name == name for record in writing.learners()):
                 raise AlreadyExists(f"There is a learner called {name!r} already.")

@@ -127,7 +127,7 @@ def _concave_shape(
     if kind == "power" and len(parameters) == 1:
         exponent = checks.positive_number("ConcaveOfModular", "shape", parameters[0], quoted=False)
         if exponent > 1:
-            raise checks.complaint("ConcaveOfModular", "shape", "a power of at most 1")
+            raise checks.invalid_argument("ConcaveOfModular", "shape", "a power of at most 1")
         return ("power", exponent), lambda y: np.power(y, exponent)
     if kind == "truncate" and len(parameters) == 1:
         cap = checks.finite_number("ConcaveOfModular", "shape", parameters[0], quoted=False)
@@ -146,7 +146,7 @@ def _concave_shape(
             ("piecewise", knots.tolist(), values.tolist()),
             lambda y: np.interp(y, knots, values),
         )
-    raise checks.complaint(
+    raise checks.invalid_argument(
         "ConcaveOfModular",
         "shape",
         "'sqrt', 'log1p', ('power', p), ('truncate', c) or ('piecewise', knots, values)",

@@ -44,9 +44,9 @@ class FromCallable(SetFunction):
         value_range: tuple[float, float] | None = None,
     ) -> None:
         if not callable(function):
-            raise checks.complaint("FromCallable", "function", "callable")
+            raise checks.invalid_argument("FromCallable", "function", "callable")
         if takes not in ("set", "mask"):
-            raise checks.complaint("FromCallable", "takes", "'set' or 'mask'", takes)
+            raise checks.invalid_argument("FromCallable", "takes", "'set' or 'mask'", takes)
         self.n = checks.integer("FromCallable", "n", n, 0)
         self._function, self._takes_set = function, takes == "set"
         self._batch_function, self._chain_function = batch, chain
@@ -54,7 +54,7 @@ class FromCallable(SetFunction):
         if value_range is not None:
             lo, hi = checks.finite_vector("FromCallable", "value_range", value_range, 2).tolist()
             if lo > hi:
-                raise checks.complaint("FromCallable", "value_range", "a pair lo <= hi")
+                raise checks.invalid_argument("FromCallable", "value_range", "a pair lo <= hi")
             self._range = (lo, hi)
 
     def range(self) -> tuple[float, float]:

@@ -143,7 +143,9 @@ def _backend(cluster: str | None, workers: int | None) -> Iterator[Runner]:
         return
     found = re.fullmatch(r"(dask|ray)://(.+)", cluster)
     if found is None:
-        raise checks.complaint("compare", "cluster", "'dask://HOST:PORT' or 'ray://HOST:PORT'", cluster)
+        raise checks.invalid_argument(
+            "compare", "cluster", "'dask://HOST:PORT' or 'ray://HOST:PORT'", cluster
+        )
     kind, address = found.groups()
     if kind == "dask":
         with _dask(address):

@@ -27,7 +27,7 @@ class Contender:
         feedback: What it is told.
         uses_epsilon: Whether it is private, so that epsilon makes a difference.
         make: From items, epsilon, the range of costs, rounds and a seed to a learner.
-        about: A few words.
+        about: A few bits.
     """
 
     name: str

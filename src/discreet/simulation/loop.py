@@ -13,8 +13,8 @@ from discreet.learners.core import choose, learn_cost, learn_function
 from discreet.learners.draw import SIZE, Draw, new_draw
 from discreet.learners.feedback import BanditFeedback
 from discreet.minimizers import Minimum, minimize
-from discreet.privacy.uniform import DRY
-from discreet.randomness import WordArray
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray
 from discreet.set_functions import SetFunction
 
 
@@ -34,39 +34,39 @@ class WholeFunction(NamedTuple):
 
 @generic
 def play_round(
-    told: Any, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
+    told: Any, core: Any, draw: Draw, t: int, costs: FloatArray, bits: BitArray, cursor: int
 ) -> int:
-    """Choose, pay and learn in round t; the new cursor, or DRY. The cost of the set is at SIZE in `costs`."""
+    """Choose, pay and learn in round t; the new cursor, or NEED_MORE_BITS. The cost is at SIZE in `costs`."""
     raise AssertionError("declares a generic function")
 
 
 @play_round.register(OneNumber)
 @lean_kernel
 def _play_for_a_number(
-    told: OneNumber, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
+    told: OneNumber, core: Any, draw: Draw, t: int, costs: FloatArray, bits: BitArray, cursor: int
 ) -> int:
-    after: int = choose(core, draw, words, cursor)
-    if after == DRY:
-        return DRY
+    after: int = choose(core, draw, bits, cursor)
+    if after == NEED_MORE_BITS:
+        return NEED_MORE_BITS
     size = draw.numbers[SIZE]
     costs[size] = told.sign * prefix_cost(told.stream, t, core.x, draw.order, size)
-    learnt: int = learn_cost(core, draw, costs[size], words, after)
+    learnt: int = learn_cost(core, draw, costs[size], bits, after)
     return learnt
 
 
 @play_round.register(WholeFunction)
 @lean_kernel
 def _play_for_a_function(
-    told: WholeFunction, core: Any, draw: Draw, t: int, costs: FloatArray, words: WordArray, cursor: int
+    told: WholeFunction, core: Any, draw: Draw, t: int, costs: FloatArray, bits: BitArray, cursor: int
 ) -> int:
-    after: int = choose(core, draw, words, cursor)
-    if after == DRY:
-        return DRY
+    after: int = choose(core, draw, bits, cursor)
+    if after == NEED_MORE_BITS:
+        return NEED_MORE_BITS
     chain_costs(told.stream, t, core.x, draw.order, costs)
     if told.sign < 0:
         for k in range(costs.size):
             costs[k] = -costs[k]
-    learnt: int = learn_function(core, draw, costs, words, after)
+    learnt: int = learn_function(core, draw, costs, bits, after)
     return learnt
 
 
@@ -79,17 +79,17 @@ def play_rounds(
     paid: FloatArray,
     first: int,
     done: int,
-    words: WordArray,
+    bits: BitArray,
     cursor: int,
 ) -> tuple[int, int]:
-    """Play the rounds after `first`, of which `done` are, until `paid` is full or the words run out.
+    """Play the rounds after `first`, of which `done` are, until `paid` is full or the bits run out.
 
     The numbers in `paid` are the stream's own, costs or rewards. There must be room in `costs` for those of a
     chain.
     """
     while done < paid.size:
-        after = play_round(told, core, draw, first + done, costs, words, cursor)
-        if after == DRY:
+        after = play_round(told, core, draw, first + done, costs, bits, cursor)
+        if after == NEED_MORE_BITS:
             break
         paid[done] = told.sign * costs[draw.numbers[SIZE]]
         done += 1
@@ -153,8 +153,8 @@ class Run:
         told = (OneNumber if self._bandit else WholeFunction)(self.stream.compiled, self.learner._sign)
         with self.learner._played_elsewhere(paid.size):
             self.learner._source.feed(
-                lambda done, words, cursor: play_rounds(
-                    told, core, draw, costs, paid, first, done, words, cursor
+                lambda done, bits, cursor: play_rounds(
+                    told, core, draw, costs, paid, first, done, bits, cursor
                 ),
                 paid.size,
             )

@@ -310,7 +310,7 @@ def _seeds(seeds: int | Iterable[int]) -> list[int]:
     else:
         listed = list(range(checks.integer("simulate", "seeds", seeds, 1)))
     if not listed or len(set(listed)) < len(listed):
-        raise checks.complaint("simulate", "seeds", "at least one, all different", listed)
+        raise checks.invalid_argument("simulate", "seeds", "at least one, all different", listed)
     return listed
 
 
@@ -328,7 +328,7 @@ def _checkpoints(checkpoints: int | Iterable[int], rounds: int) -> IntArray:
 def _kept(keep: Iterable[str]) -> frozenset[str]:
     wanted = frozenset([keep] if isinstance(keep, str) else keep)
     if wanted - {"points", "sets"}:
-        raise checks.complaint("simulate", "keep", "any of 'points', 'sets'", sorted(wanted))
+        raise checks.invalid_argument("simulate", "keep", "any of 'points', 'sets'", sorted(wanted))
     return wanted
 
 

@@ -150,7 +150,7 @@ class Sweep:
             return made
         if "rounds" in given:
             wanted = f"at most {most}, as many as there are data for"
-            raise checks.complaint("sweep", "rounds", wanted, max(made.rounds))
+            raise checks.invalid_argument("sweep", "rounds", wanted, max(made.rounds))
         return dataclasses.replace(made, rounds=(most,))
 
     @classmethod
@@ -252,5 +252,5 @@ def _stream(entry: Any) -> tuple[str, tuple[tuple[str, Any], ...]]:
     if isinstance(entry, str):
         return entry, ()
     if not isinstance(entry, Mapping) or "name" not in entry:
-        raise checks.complaint("sweep", "streams", "names, or tables with a 'name'", entry)
+        raise checks.invalid_argument("sweep", "streams", "names, or tables with a 'name'", entry)
     return str(entry["name"]), tuple(sorted((key, value) for key, value in entry.items() if key != "name"))

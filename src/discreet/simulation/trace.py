@@ -40,7 +40,7 @@ class Trace:
         sets: The set played in the checkpoint's round, as booleans, likewise.
         final_points: The point at the end, for each seed.
         best_sets: The best fixed set over all rounds, as booleans, for each seed.
-        guarantee: What the learner would promise with cryptographic words.
+        guarantee: What the learner would promise with cryptographic bits.
         bound: The learner's own regret bound at each checkpoint, where it has one.
         interrupted: Whether it was stopped before all seeds were done.
         about: One sentence about the environment.

@@ -16,7 +16,7 @@ from discreet.service.web import requests
 from discreet.service.web.problems import Problem, as_problem
 
 _BY_STATUS = {400: "invalid_json", 404: "not_found", 405: "method_not_allowed"}
-#: The fields that routes take, by any name that a complaint may repeat.
+#: The fields that routes take, by any name that a invalid_argument may repeat.
 _FIELDS = {
     name for model in (requests.NewLearner, requests.NewLimit, requests.NewKey) for name in model.model_fields
 } | {"since", "most", "name", "items"}

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from discreet.privacy.uniform import DRY, below, high_word, run_is_even
-from discreet.randomness import WordSource
+from discreet.privacy.uniform import NEED_MORE_BITS, below, high_half, run_is_even
+from discreet.randomness import BitSource
 
 WORD = st.integers(0, 2**64 - 1)
 BOUND = st.one_of(st.integers(1, 100), st.integers(1, 2**62 - 1), st.integers(0, 61).map(lambda e: 2**e))
@@ -17,22 +17,22 @@ BOUND = st.one_of(st.integers(1, 100), st.integers(1, 2**62 - 1), st.integers(0,
 @given(WORD, WORD)
 def test_the_high_word_is_that_of_the_product(a, b):
     """Against Python's integers."""
-    assert high_word(np.uint64(a), np.uint64(b)) == a * b >> 64
+    assert high_half(np.uint64(a), np.uint64(b)) == a * b >> 64
 
 
-def uniform_reference(bound, words):
+def uniform_reference(bound, bits):
     """Lemire's method on the upper 63 bits, in unbounded integers."""
-    for used, word in enumerate(words, start=1):
+    for used, word in enumerate(bits, start=1):
         high, low = divmod((word >> 1) * bound, 2**63)
         if low >= 2**63 % bound:
             return high, word & 1, used
-    return 0, 0, DRY
+    return 0, 0, NEED_MORE_BITS
 
 
 @given(BOUND, st.lists(WORD, max_size=4))
-def test_a_uniform_integer_is_that_of_the_reference(bound, words):
-    """Same value, same spare bit, same number of words."""
-    assert below(bound, np.array(words, dtype=np.uint64), 0) == uniform_reference(bound, words)
+def test_a_uniform_integer_is_that_of_the_reference(bound, bits):
+    """Same value, same spare bit, same number of bits."""
+    assert below(bound, np.array(bits, dtype=np.uint64), 0) == uniform_reference(bound, bits)
 
 
 @given(BOUND, st.integers(0, 200))
@@ -40,8 +40,8 @@ def test_words_at_the_edge_of_rejection(bound, offset):
     """Words whose remainder is close to the threshold, where an error by one would show."""
     value = offset % bound
     edge = (value * 2**63 + 2**63 % bound) // bound  # remainders near 2^63 mod bound
-    words = [2 * (edge + shift) % 2**64 + bit for shift in (-1, 0, 1, 2) for bit in (0, 1)]
-    for word in words:
+    bits = [2 * (edge + shift) % 2**64 + bit for shift in (-1, 0, 1, 2) for bit in (0, 1)]
+    for word in bits:
         single = np.array([word], dtype=np.uint64)
         assert below(bound, single, 0) == uniform_reference(bound, [word])
 
@@ -59,11 +59,11 @@ def test_every_value_has_the_same_number_of_words():
 
 def even_share(x_times_64, ties, samples, seed):
     """How often the run is even, on a grid of 64 cells."""
-    words = np.random.PCG64DXSM(seed).random_raw(samples * 12)
+    bits = np.random.PCG64DXSM(seed).random_raw(samples * 12)
     cursor, even = 0, 0
     for _ in range(samples):
-        answer, cursor = run_is_even(x_times_64, ties, 64, words, cursor)
-        assert cursor != DRY
+        answer, cursor = run_is_even(x_times_64, ties, 64, bits, cursor)
+        assert cursor != NEED_MORE_BITS
         even += answer
     return even
 
@@ -86,6 +86,6 @@ def test_the_coin_has_bias_exp_minus_x():
 
 
 def test_a_dry_coin_reports_it():
-    """No words, no answer."""
-    assert run_is_even(5, 1, 64, np.empty(0, dtype=np.uint64), 0)[1] == DRY
-    assert WordSource(seed=1).word() >= 0
+    """No bits, no answer."""
+    assert run_is_even(5, 1, 64, np.empty(0, dtype=np.uint64), 0)[1] == NEED_MORE_BITS
+    assert BitSource(seed=1).bits64() >= 0
