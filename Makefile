@@ -1,9 +1,9 @@
-# Everything a newcomer needs: `make demo` shows it working, `make test` checks it all.
+# Everything a newcomer needs: `make demo` shows it working, `make quick` checks the core in a minute, `make test` everything.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types layers docs unit coverage bench results dist clean help
+.PHONY: demo quick test lint types layers docs unit coverage bench results dist clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -24,6 +24,10 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 
 demo: $(VENV)/.user ## install and run the main job
 	$(BIN)/discreet demo
+
+quick: $(VENV)/.dev ## lint, and the tests that need no other process, browser or database: under a minute
+	$(BIN)/ruff check .
+	$(BIN)/pytest -n 2 --dist worksteal -q -m "not (process or browser or postgres or docs or slow)"
 
 test: lint types layers docs unit ## lint, types, layers, documentation, tests and doctests
 

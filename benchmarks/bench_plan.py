@@ -15,18 +15,8 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from benchmarks.measure import Row
-from discreet import BanditLearner, FullInformationLearner, plan
-from discreet.environments import (
-    Customers,
-    CustomerStream,
-    ItemSigns,
-    Pool,
-    Shop,
-    Stream,
-    concave_with_prices,
-    coverage_with_prices,
-    cuts_with_prices,
-)
+from discreet import BanditLearner, FullInformationLearner, environments, plan
+from discreet.environments import Customers, CustomerStream, Environment, Pool, Stream
 from discreet.planning import BANDIT, FULL_INFORMATION, WITHIN, Option, predicted_rounds
 from discreet.simulation import play
 
@@ -40,13 +30,21 @@ Make = Callable[[int, int], Stream]
 
 def modular(n: int, gap: float) -> Make:
     """Every item matters alike."""
-    return lambda rounds, seed: ItemSigns(n, rounds, gap, seed=seed)
+    return environments.modular(n, gap).stream
 
 
-def pool(kind: Callable[..., Pool], n: int) -> Make:
+def pool(environment: Environment) -> Make:
     """One pool of 32 random functions, from which every seed draws."""
-    functions = kind(n, 1, seed=1).functions
-    return lambda rounds, seed: Pool(functions, rounds, seed=seed)
+    drawn = environment.stream(1, seed=1)
+    assert isinstance(drawn, Pool)
+    return lambda rounds, seed: Pool(drawn.functions, rounds, seed=seed)
+
+
+def shop(n: int) -> Make:
+    """One shop and its customers."""
+    stream = environments.checkout(n, shop=1).stream(1, seed=0)
+    assert isinstance(stream, CustomerStream)
+    return customers(stream.customers)
 
 
 def customers(people: Customers, weights: Sequence[float] | None = None) -> Make:
@@ -72,10 +70,10 @@ STREAMS: dict[str, tuple[bool, Callable[[int], Make]]] = {
     "modular, gap 0.5": (True, lambda n: modular(n, 0.5)),
     "modular, gap 0.1": (True, lambda n: modular(n, 0.1)),
     "modular, gap 0.03": (True, lambda n: modular(n, 0.03)),
-    "cuts with prices": (True, lambda n: pool(cuts_with_prices, n)),
-    "shop": (True, lambda n: customers(Shop(n, seed=1).customers(512))),
-    "coverage with prices": (False, lambda n: pool(coverage_with_prices, n)),
-    "concave with prices": (False, lambda n: pool(concave_with_prices, n)),
+    "cuts with prices": (True, lambda n: pool(environments.priced_cuts(n))),
+    "shop": (True, shop),
+    "coverage with prices": (False, lambda n: pool(environments.coverage(n))),
+    "concave with prices": (False, lambda n: pool(environments.concave(n))),
     "groups of four": (False, lambda n: groups(n, 4)),
 }
 

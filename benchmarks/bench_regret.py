@@ -13,15 +13,9 @@ import numpy as np
 from benchmarks.measure import Row
 from discreet import BanditLearner, FullInformationLearner
 from discreet.baselines import BanditWithoutNoise
-from discreet.environments import (
-    AgainstThePoint,
-    DirectedCuts,
-    ItemSigns,
-    Pool,
-    cuts_with_prices,
-    switching_cuts,
-)
-from discreet.learners.base import Learner
+from discreet.environments import Stream as Played
+from discreet.environments import adaptive_adversary, cuts, modular, priced_cuts, switching
+from discreet.learners import Session
 from discreet.paper import BanditSubmodPFTAL, SubmodPFTAL
 from discreet.simulation import regret
 
@@ -32,7 +26,7 @@ FULL_PAPER = "SubmodPFTAL corrected"
 BETTER_PAPER = "SubmodPFTAL, better H"
 
 Stream = Callable[[int], Any]
-Maker = Callable[[int], Learner]
+Maker = Callable[[int], Session]
 Mode = Literal["local", "central"]
 
 
@@ -84,8 +78,8 @@ def bandit_rows(
 ) -> Iterator[Row]:
     """Both modes, and the better one against the paper."""
 
-    def stream(seed: int) -> Pool:
-        return cuts_with_prices(n, T, seed=seed)
+    def stream(seed: int) -> Played:
+        return priced_cuts(n).stream(T, seed)
 
     name = f"bandit, cuts with prices, n={n}, epsilon={epsilon:g}, T=2^{T.bit_length() - 1}"
     paper = bandit_paper(n, T, epsilon, stream)
@@ -101,11 +95,11 @@ def bandit_rows(
 
 #: The five streams of full information.
 FIVE: dict[str, Callable[[int, int, int], Any]] = {
-    "modular, gap 0.05": lambda n, T, seed: ItemSigns(n, T, 0.05, seed=seed),
-    "modular, gap 0.5": lambda n, T, seed: ItemSigns(n, T, 0.5, seed=seed),
-    "random directed cuts": lambda n, T, seed: DirectedCuts(n, T, seed=seed),
-    "directed cuts, one favoured": lambda n, T, seed: DirectedCuts(n, T, favoured=0.3, seed=seed),
-    "adversary against the point": lambda n, T, seed: AgainstThePoint(n, T, seed=seed),
+    "modular, gap 0.05": lambda n, T, seed: modular(n, 0.05).stream(T, seed),
+    "modular, gap 0.5": lambda n, T, seed: modular(n, 0.5).stream(T, seed),
+    "random directed cuts": lambda n, T, seed: cuts(n).stream(T, seed),
+    "directed cuts, one favoured": lambda n, T, seed: cuts(n, favoured=0.3).stream(T, seed),
+    "adaptive adversary": lambda n, T, seed: adaptive_adversary(n).stream(T, seed),
 }
 
 
@@ -130,8 +124,8 @@ def _one_of_five(name: str, n: int, T: int, make: Callable[[int, int, int], Any]
 def interior_rows(n: int, T: int) -> Iterator[Row]:
     """An optimum that is neither empty nor full."""
 
-    def stream(seed: int) -> Pool:
-        return cuts_with_prices(n, T, seed=seed)
+    def stream(seed: int) -> Played:
+        return priced_cuts(n).stream(T, seed)
 
     name = f"full information, cuts with prices, n={n}, T=2^{T.bit_length() - 1}"
     gap = min(_gap(stream(seed)) for seed in range(SEEDS))
@@ -144,15 +138,15 @@ def interior_rows(n: int, T: int) -> Iterator[Row]:
     yield against(f"{name}, gradient_bound=M", bounded, BETTER_PAPER, better, 5.0)
 
 
-def _gap(pool: Pool) -> float:
+def _gap(stream: Played) -> float:
     """How much worse the better of the empty and the full set is than the best set, a round."""
-    values = pool.total.table().values / pool.rounds
+    values = stream.total.table().values / stream.rounds
     return float(min(values[0], values[-1]) - values.min())
 
 
 def switching_stream(n: int, T: int) -> Stream:
     """Cuts with prices, whose best set changes at half time."""
-    return lambda seed: switching_cuts(n, T, seed=seed)
+    return lambda seed: switching(n).stream(T, seed)
 
 
 def switching_rows() -> Iterator[Row]:

@@ -6,11 +6,11 @@ import numpy as np
 
 from benchmarks.measure import Row, median_seconds
 from discreet import BanditLearner, FullInformationLearner
-from discreet.environments import DirectedCuts, ItemSigns, Stream
-from discreet.learners.base import Learner
+from discreet.environments import Stream, cuts, modular
+from discreet.learners import Session
 from discreet.simulation import play
 
-Pair = tuple[Learner, Stream]
+Pair = tuple[Session, Stream]
 
 
 def seconds(make: Callable[[int], Pair], size: int, repeats: int = 5) -> float:
@@ -27,17 +27,17 @@ def exponent(make: Callable[[int], Pair], sizes: Sequence[int]) -> float:
 
 def bandit(n: int, T: int) -> Pair:
     """One bit a cost, on item signs."""
-    return BanditLearner(n, 1.0, (-1, 1)), ItemSigns(n, T, 0.5)
+    return BanditLearner(n, 1.0, (-1, 1)), modular(n, 0.5).stream(T)
 
 
 def tree(n: int, T: int) -> Pair:
     """The k-ary tree, on directed cuts."""
-    return FullInformationLearner(n, 1.0, (-1, 1), method="tree", horizon=T), DirectedCuts(n, T)
+    return FullInformationLearner(n, 1.0, (-1, 1), method="tree", horizon=T), cuts(n).stream(T)
 
 
 def blocks(n: int, T: int) -> Pair:
     """Adaptive blocks, on directed cuts."""
-    return FullInformationLearner(n, 1.0, (-1, 1)), DirectedCuts(n, T)
+    return FullInformationLearner(n, 1.0, (-1, 1)), cuts(n).stream(T)
 
 
 def rows() -> Iterator[Row]:

@@ -116,38 +116,38 @@ def growth(folder: str, *, cycles: int, rounds: int) -> Iterator[float]:
     A decision is forgotten seven days after its deadline, which is seven days as well. Everybody is new in
     each cycle, and an epoch ends with it, so that its people are forgotten, too.
     """
-    from discreet.service.desk import Desk
+    from discreet.service.learner_service import LearnerService
     from discreet.service.records import Feedback
 
     now = [1_700_000_000_000]
     path = pathlib.Path(folder) / "growth.db"
-    with contextlib.closing(Desk.open(path, clock=lambda: now[0], housekeeping=False)) as desk:
-        desk.create("growth", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
+    with contextlib.closing(LearnerService.open(path, clock=lambda: now[0], maintenance=False)) as service:
+        service.create("growth", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
         for _ in range(cycles):
             for k in range(rounds // 1000):
-                choices = desk.ask("growth", 1000, request_id=f"{now[0]}-{k}")
-                desk.tell("growth", [Feedback(each.id, cost=0.5, person=each.id) for each in choices])
-            desk.restart("growth")
+                choices = service.ask("growth", 1000, request_id=f"{now[0]}-{k}")
+                service.tell("growth", [Feedback(each.id, cost=0.5, person=each.id) for each in choices])
+            service.restart("growth")
             now[0] += 21 * 86_400_000
-            forgotten = desk.housekeeping.compact()
+            forgotten = service.maintenance.compact()
             assert forgotten >= rounds
             yield sum(each.stat().st_size for each in path.parent.glob("growth.db*")) / MEGABYTE
 
 
 def bytes_of_a_decision(folder: str, *, decisions: int) -> float:
     """How much an SQLite database grows by one decision that was told about."""
-    from discreet.service.desk import Desk
+    from discreet.service.learner_service import LearnerService
     from discreet.service.records import Feedback
 
     path = pathlib.Path(folder) / "bytes.db"
     sizes: list[int] = []
     for _ in range(2):
-        with contextlib.closing(Desk.open(path, housekeeping=False)) as desk:
+        with contextlib.closing(LearnerService.open(path, maintenance=False)) as service:
             if not sizes:
-                desk.create("size", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
+                service.create("size", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
             for _ in range(decisions // 1000):
-                choices = desk.ask("size", 1000)
-                desk.tell("size", [Feedback(each.id, cost=0.5) for each in choices])
+                choices = service.ask("size", 1000)
+                service.tell("size", [Feedback(each.id, cost=0.5) for each in choices])
         sizes.append(path.stat().st_size)  # closed: nothing is left in the journal
     return (sizes[1] - sizes[0]) / decisions
 

@@ -1,4 +1,4 @@
-"""Durable decisions: asks and tells through the desk on an SQLite file, beside Optuna on one."""
+"""Durable decisions: asks and tells through the service on an SQLite file, beside Optuna on one."""
 
 import pathlib
 import statistics
@@ -8,16 +8,16 @@ import time
 from collections.abc import Callable, Iterator
 
 from benchmarks.measure import Row
-from discreet.service.desk import Desk
+from discreet.service.learner_service import LearnerService
 from discreet.service.records import Feedback
 
 _THREADS, _PAIRS, _BULK, _TRIALS = 32, 60, 1000, 25
 
 
-def new_desk(folder: str) -> Desk:
-    desk = Desk.open(pathlib.Path(folder) / "bench.db")
-    desk.create("shop", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
-    return desk
+def new_service(folder: str) -> LearnerService:
+    service = LearnerService.open(pathlib.Path(folder) / "bench.db")
+    service.create("shop", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
+    return service
 
 
 def in_threads(work: Callable[[], object]) -> float:
@@ -31,24 +31,24 @@ def in_threads(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def seconds_per_pair(desk: Desk) -> float:
+def seconds_per_pair(service: LearnerService) -> float:
     """One durable ask and one durable tell, with as many threads as a busy server has."""
 
     def work() -> None:
         for _ in range(_PAIRS):
-            desk.tell("shop", [Feedback(desk.ask("shop")[0].id, cost=0.25)])
+            service.tell("shop", [Feedback(service.ask("shop")[0].id, cost=0.25)])
 
     work()
     return statistics.median(in_threads(work) / (_THREADS * _PAIRS) for _ in range(5))
 
 
-def seconds_per_feedback(desk: Desk) -> float:
+def seconds_per_feedback(service: LearnerService) -> float:
     """A thousand costs told at once, after as many decisions."""
 
     def once() -> float:
-        told = [Feedback(choice.id, cost=0.25) for choice in desk.ask("shop", _BULK)]
+        told = [Feedback(choice.id, cost=0.25) for choice in service.ask("shop", _BULK)]
         start = time.perf_counter()
-        desk.tell("shop", told)
+        service.tell("shop", told)
         return time.perf_counter() - start
 
     once()
@@ -79,9 +79,9 @@ def optuna_seconds_per_pair(folder: str) -> float:
 
 def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
-        with new_desk(folder) as desk:
-            pair = seconds_per_pair(desk)
-            bulk = seconds_per_feedback(desk)
+        with new_service(folder) as service:
+            pair = seconds_per_pair(service)
+            bulk = seconds_per_feedback(service)
         optuna = optuna_seconds_per_pair(folder)
         yield Row(
             f"durable ask + tell, SQLite, {_THREADS} threads",

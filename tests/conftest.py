@@ -93,6 +93,31 @@ def dask_cluster(tmp_path: pathlib.Path) -> Iterator[tuple[str, list[subprocess.
         log.close()
 
 
+#: The kind of all tests in a folder, and of all tests with a fixture.
+KIND_OF_FOLDER = {
+    "auditing": "slow",
+    "baselines": "slow",
+    "client": "process",
+    "dashboard": "browser",
+    "docs": "docs",
+    "examples": "docs",
+    "paper": "slow",
+    "report": "slow",
+}
+KIND_OF_FIXTURE = {"browser": "browser", "dask_cluster": "process", "postgres": "postgres"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark tests by their folder, their fixtures, and the fixtures that their parameters name."""
+    kinds = {KIND_OF_FOLDER.get(item.path.parent.name)}
+    kinds |= {KIND_OF_FIXTURE.get(name) for name in getattr(item, "fixturenames", ())}
+    if "postgres" in item.name.partition("[")[2]:
+        kinds.add("postgres")
+    for kind in kinds - {None}:
+        item.add_marker(str(kind))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest, whatever the order: otherwise all but one process may have to wait for it."""

@@ -1,26 +1,70 @@
-"""One of each learner in the package, for suites that all of them must pass."""
+"""One of each learner in the package, for suites that all of them must pass. Extend the list."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from discreet import BanditLearner, FullInformationLearner, baselines, paper
-from discreet.learners.base import Learner
+from discreet import baselines, paper
+from discreet.kernel import Phase, Released
+from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearner, Session
 from discreet.learners.feedback import BanditFeedback
-from discreet.privacy.exclusive import opened
+from discreet.randomness import BitSource
 from discreet.set_functions import Cut, Modular, SetFunction
+from discreet.state import decode
 
 N, T = 3, 256
 
+
+class Pairs:
+    """A policy in plain Python: two random sets per phase, and after that the better one among them.
+
+    Args:
+        n: The number of items.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def start(self) -> dict[str, Any]:
+        return {"best": np.zeros(self.n, dtype=np.bool_), "cost": np.array([np.inf]), "phases": np.zeros(1)}
+
+    def plan(self, state: dict[str, Any], coins: BitSource, available: Any = None) -> Phase:
+        items = range(self.n) if available is None else available.tolist()
+        other = coins.generator().random(self.n) < 0.5
+        sets = [[i for i in items if state["best"][i]], [i for i in items if other[i]]]
+        order = [chosen + [i for i in items if i not in chosen] for chosen in sets]
+        return Phase(
+            np.array(order, dtype=np.int64),
+            np.ones((2, len(items) + 1)),
+            np.array([len(chosen) for chosen in sets]),
+            np.array([2, 3]),
+            np.array([[i in chosen for i in range(self.n)] for chosen in sets], dtype=np.float64),
+        )
+
+    def learn(self, state: dict[str, Any], released: Released) -> dict[str, Any]:
+        means = released.values[:, 0] / released.rounds
+        best = int(means.argmin())
+        return {
+            "best": released.note[best].astype(np.bool_),
+            "cost": means[[best]],
+            "phases": state["phases"] + 1,
+        }
+
+    def best(self, state: dict[str, Any]) -> Any:
+        return np.flatnonzero(state["best"])
+
+
 #: Name -> a function of a seed (None for cryptographic bits).
-LEARNERS: dict[str, Callable[[int | None], Learner]] = {
+LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "BanditLearner": lambda seed: BanditLearner(N, 1.0, (-1, 1), seed=seed),
     "BanditLearner central": lambda seed: BanditLearner(N, 1.0, (-1, 1), mode="central", block=3, seed=seed),
     "FullInformationLearner": lambda seed: FullInformationLearner(N, 1.0, (-1, 1), seed=seed),
     "FullInformationLearner tree": lambda seed: FullInformationLearner(
         N, 1.0, (-1, 1), method="tree", horizon=T, seed=seed
     ),
+    "PolicyLearner": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), seed=seed),
+    "PolicyLearner local": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), mode="local", seed=seed),
     "BanditWithoutNoise": lambda seed: baselines.BanditWithoutNoise(N, (-1, 1), seed=seed),
     "FullInformationWithoutNoise": lambda seed: baselines.FullInformationWithoutNoise(N, (-1, 1), seed=seed),
     "SubmodPFTAL": lambda seed: paper.SubmodPFTAL(N, T, 1.0, seed=seed),
@@ -39,11 +83,10 @@ LEARNERS: dict[str, Callable[[int | None], Learner]] = {
     "NoisedGradients": lambda seed: baselines.NoisedGradients(N, T, 1.0, seed=seed),
     "ExponentialWeights": lambda seed: baselines.ExponentialWeights(N, T, 1.0, seed=seed),
     "RandomSet": lambda seed: baselines.RandomSet(N, seed=seed),
-    "FixedSet": lambda seed: baselines.FixedSet(N, [1]),
 }
 
 
-def is_bandit(learner: Learner) -> bool:
+def is_bandit(learner: Session) -> bool:
     return isinstance(learner, BanditFeedback)
 
 
@@ -54,18 +97,19 @@ def some_functions() -> list[SetFunction]:
     return [Modular(rng.uniform(-0.3, 0.3, N)) for _ in range(4)] + [cut, cut.shift(-0.5)]
 
 
-def feedback(learner: Learner, decision: Any, function: SetFunction) -> Any:
+def feedback(learner: Session, decision: Any, function: SetFunction) -> Any:
     """What the learner is told: a number or the function, by its kind."""
     return function(decision.subset) if is_bandit(learner) else function
 
 
-def state_of(learner: Learner) -> dict[str, Any]:
-    """Everything that a learner would be saved as, but for its name and number."""
-    document = opened(learner._whole())
-    return {key: document[key] for key in document if key not in ("lineage", "generation")}
+def state_of(learner: Session) -> dict[str, Any]:
+    """Everything that a learner would be saved as, but for its lineage and generation."""
+    values, arrays = decode(learner._whole())
+    kept = {key: values[key] for key in values if key not in ("lineage", "generation")}
+    return kept | {name: array.tolist() for name, array in arrays.items()}
 
 
-def transcript(learner: Learner, rounds: int, late: Sequence[int] = ()) -> list[Any]:
+def transcript(learner: Session, rounds: int, late: Sequence[int] = ()) -> list[Any]:
     """What can be seen of some rounds, as plain JSON values; `late` ids are told about in between."""
     functions, waiting, seen = some_functions(), list(late), []
     for t in range(rounds):
@@ -73,11 +117,12 @@ def transcript(learner: Learner, rounds: int, late: Sequence[int] = ()) -> list[
         learner.tell(decision, feedback(learner, decision, functions[t % len(functions)]))
         if waiting:
             learner.tell(waiting.pop(), 0.25 if is_bandit(learner) else functions[0])
-        seen.append([decision.id, sorted(decision.subset), learner.point.tolist(), learner.rounds])
+        seen.append([decision.id, sorted(decision.subset), decision.probability, learner.point.tolist()])
+        seen.append([learner.rounds, sorted(learner.best)])
     return [*seen, learner.pending, repr(learner), str(learner.guarantee)]
 
 
-def used(name: str, seed: int | None = 5) -> Learner:
+def used(name: str, seed: int | None = 5) -> Session:
     """A learner after eight rounds, with the decisions 9, 10 and 11 open."""
     learner = LEARNERS[name](seed)
     transcript(learner, 8)

@@ -23,7 +23,7 @@ WRITERS: dict[str, Callable[[str], object]] = {
 #: Where it goes wrong -> the kind of error, and what it says.
 PLACES: dict[str, tuple[type[OSError], str]] = {
     "no/file": (FileNotFoundError, "there is no folder {folder}/no"),
-    "plain/file": (NotADirectoryError, "{folder}/plain is no folder"),
+    "plain/file": (NotADirectoryError, "{folder}/plain is not a folder"),
     "folder": (IsADirectoryError, "that is a folder"),
 }
 
@@ -86,3 +86,35 @@ def test_the_folder_of_all_folders_is_a_folder() -> None:
     """It has no name, so nothing could be written beside it under another."""
     with pytest.raises(IsADirectoryError, match="that is a folder"):
         write_atomically("/", b"new")
+
+
+@pytest.mark.parametrize("failing", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_what_cannot_be_finished_leaves_the_old_file(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, failing: str, error: type[BaseException]
+) -> None:
+    """A full disk or Ctrl-C at any point: nothing half-written, nothing left over."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setattr(os, failing, fail)
+    with pytest.raises(error):
+        write_atomically(path, b"new")
+    monkeypatch.undo()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_new_file_has_the_permissions_of_any_file(tmp_path: pathlib.Path) -> None:
+    """It is to be read by others; one that replaces another keeps that one's permissions."""
+    plain = tmp_path / "plain"
+    plain.touch()
+    path = tmp_path / "report.html"
+    write_atomically(path, b"new")
+    assert path.stat().st_mode == plain.stat().st_mode
+    path.chmod(0o600)
+    write_atomically(path, b"newer")
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -20,8 +20,11 @@ from discreet import DiscreetError, checks
         (lambda: checks.positive_number("Owner", "x", None), "must be a positive number. Got None instead."),
         (lambda: checks.unit_number("Owner", "p", 1.5), "must be a number from 0 to 1. Got 1.5 instead."),
         (lambda: checks.unit_number("Owner", "p", float("nan")), "a number from 0 to 1. Got nan instead."),
-        (lambda: checks.integer("Owner", "k", 0, 1), "a whole number of at least 1. Got 0 instead."),
-        (lambda: checks.integer("Owner", "k", 9, 1, 8), "a whole number from 1 to 8. Got 9 instead."),
+        (lambda: checks.nonnegative_number("Owner", "v", -0.5), "a number of at least 0. Got -0.5 instead."),
+        (lambda: checks.share("Owner", "p", 0), "must be a number in (0, 1]. Got 0 instead."),
+        (lambda: checks.one_of("Owner", "way", "c", ("a", "b")), "must be 'a' or 'b'. Got 'c' instead."),
+        (lambda: checks.integer("Owner", "k", 0, 1), "an integer of at least 1. Got 0 instead."),
+        (lambda: checks.integer("Owner", "k", 9, 1, 8), "an integer from 1 to 8. Got 9 instead."),
         (lambda: checks.integer("Owner", "k", 1.0, 1), "Got 1.0 instead."),
         (lambda: checks.integer("Owner", "k", True, 1), "Got True instead."),
         (

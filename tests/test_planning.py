@@ -27,6 +27,7 @@ EFFECTS = {"bandit": (0.8, 0.2, 0.05), "full information": (0.8, 0.2, 0.02)}
 
 @pytest.mark.parametrize("n", [4, 6])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_predicted_rounds_are_within_the_stated_factor(kind: str, n: int) -> None:
     """Seeds 0 to 5 on modular streams, epsilon 4, three effects, every option.
 
@@ -44,6 +45,7 @@ def test_predicted_rounds_are_within_the_stated_factor(kind: str, n: int) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_items_that_help_only_in_groups_are_predicted_too(kind: str) -> None:
     """Seeds 0 to 5: groups of four of eight items. The laws were not fitted to such streams."""
     make = groups(8, 4)
@@ -62,6 +64,7 @@ def test_items_that_help_only_in_groups_are_predicted_too(kind: str) -> None:
     more=st.floats(1.01, 4.0),
 )
 @settings(max_examples=50)
+@pytest.mark.slow
 def test_more_is_needed_for_less(kind: str, n: int, epsilon: float, effect: float, more: float) -> None:
     """More rounds for a smaller effect, for a smaller epsilon, and for more items, with every option."""
 
@@ -75,7 +78,7 @@ def test_more_is_needed_for_less(kind: str, n: int, epsilon: float, effect: floa
 
 
 def test_without_an_effect_nothing_is_called_enough() -> None:
-    """12 items, costs in [-60, 9.7]: a quarter of the range could be learnt, a fortieth could not."""
+    """12 items, costs in [-60, 9.7]: a quarter of the range could be learned, a fortieth could not."""
     made = plan(n=12, epsilon=1.0, rounds=119_578, cost_range=(-60.0, 9.7))
     assert made.effect is None
     assert made.enough is None
@@ -94,7 +97,7 @@ def test_without_an_effect_nothing_is_called_enough() -> None:
         assert again.enough is (None if rounds <= 119_578 else False)  # "perhaps enough"
 
 
-def test_a_small_part_of_a_wide_range_is_not_learnt() -> None:
+def test_a_small_part_of_a_wide_range_is_not_learned() -> None:
     """Effects below a hundredth of the range, with 12 items: not enough, and no epsilon would help."""
     made = plan(n=12, epsilon=1.0, rounds=119_578, cost_range=(-60.0, 9.7), effect=0.64)
     assert made.enough is False
@@ -105,7 +108,7 @@ def test_a_small_part_of_a_wide_range_is_not_learnt() -> None:
     assert "not enough for an effect of 0.5 (assumed)" in str(plan(n=12, epsilon=1.0, rounds=100))
 
 
-def test_what_a_shop_sold_is_not_learnt_as_predicted() -> None:
+def test_what_a_shop_sold_is_not_learned_as_predicted() -> None:
     """Seeds 0 to 2: the 12 items on most of 20,728 real invoices, sales of up to 60 pounds, shown for 9.70.
 
     The best set is better than showing all by 0.64 pounds, 1% of the range. The learner gains nothing of

@@ -1,4 +1,4 @@
-"""Words: the cipher is the real one, nothing repeats, and refills change nothing."""
+"""Random bits: the cipher is the real one, nothing repeats, and refills change nothing."""
 
 import copy
 import json
@@ -9,40 +9,47 @@ import warnings
 
 import numpy as np
 import pytest
-from randomgen import ChaCha
 
 from discreet import randomness
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable
 from discreet.randomness import BitSource, as_source, chacha20, operating_system
 
 
-def test_the_cipher_is_chacha20():
-    """The block of RFC 8439, section 2.3.2: its key, its counter 1, its nonce."""
-    key = int.from_bytes(bytes(range(32)), "little")
-    nonce = bytes.fromhex("000000090000004a00000000")
-    counter = int.from_bytes((1).to_bytes(4, "little") + nonce, "little")
-    bits = ChaCha(key=key, counter=16 * counter, rounds=20).random_raw(8)  # it counts 32-bit outputs
-    assert bits.tobytes().hex() == (
-        "10f1e7e4d13b5915500fdd1fa32071c4c7d1f4c733c068030422aa9ac3d46c4e"
-        "d2826446079faa0914c2d705d98b02a2b5129cd1de164eb9cbd083e8a2503c4e"
+def drawn_under(monkeypatch, *keys, count):
+    """What `chacha20` draws when the operating system gives these keys, and how many bytes it asked for."""
+    asked, coming = [], iter(keys)
+    monkeypatch.setattr(randomness.secrets, "token_bytes", lambda size: asked.append(size) or next(coming))
+    draw = chacha20()
+    return [draw(8).tobytes().hex() for _ in range(count)], asked
+
+
+def test_the_bits_are_those_of_chacha20(monkeypatch):
+    """Vectors 1 to 3 of RFC 8439, A.1: the whole key is used, from the first block on, without gaps."""
+    drawn, asked = drawn_under(monkeypatch, bytes(32), count=2)
+    assert asked == [32]
+    assert drawn[0] == (
+        "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7"
+        "da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586"
+    )
+    assert drawn[1] == (
+        "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
+        "29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f"
+    )
+    drawn, _ = drawn_under(monkeypatch, bytes(31) + b"\x01", count=2)
+    assert drawn[1] == (
+        "3aeb5224ecf849929b9d828db1ced4dd832025e8018b8160b82284f3c949aa5a"
+        "8eca00bbb4a73bdad192b5c42f73f2fd4e273644c8b36125a64addeb006c13a0"
     )
 
 
-def test_every_bit_of_the_key_matters():
-    """Flipping any of the 256 key bits changes the first bits."""
-    key = 0x0123456789ABCDEF << 100
-    streams = {tuple(ChaCha(key=key ^ (1 << bit), rounds=20).random_raw(2)) for bit in range(256)}
-    assert len(streams) == 256
-
-
-def test_the_default_key_is_256_bits_from_the_operating_system(monkeypatch):
-    """The key is asked for in full and handed on unchanged."""
-    key = (1 << 255) + 12345
-    asked = []
-    monkeypatch.setattr(randomness.secrets, "randbits", lambda bits: asked.append(bits) or key)
-    bits = chacha20()(5)
-    assert asked == [256]
-    assert np.array_equal(bits, ChaCha(key=key, rounds=20).random_raw(5))
+def test_keys_are_replaced_before_they_have_served_too_long(monkeypatch):
+    """A key gives no more bytes than allowed; then comes a new one, from its first block."""
+    monkeypatch.setattr(randomness, "_BYTES_PER_KEY", 3 * 64 + 63)
+    keys = [bytes([k]) * 32 for k in range(3)]
+    drawn, asked = drawn_under(monkeypatch, *keys, count=8)
+    alone = [drawn_under(monkeypatch, key, count=3)[0] for key in keys]
+    assert asked == [32, 32, 32]
+    assert drawn == alone[0] + alone[1] + alone[2][:2]
 
 
 def test_two_sources_never_agree():
@@ -70,24 +77,24 @@ def test_a_sample_that_runs_dry_is_replayed(needs):
 
     def consume(done, bits, cursor):
         while done < 40 and cursor + needs <= bits.size:
-            taken.extend(int(word) for word in bits[cursor : cursor + needs])
+            taken.extend(int(each) for each in bits[cursor : cursor + needs])
             cursor += needs
             done += 1
         return done, cursor
 
     BitSource(seed=11).feed(consume, 40)
     stream = np.random.PCG64DXSM(11).random_raw(40 * needs)
-    assert taken == [int(word) for word in stream]
+    assert taken == [int(each) for each in stream]
 
 
-def test_single_words_and_samples_share_one_stream():
-    """Words read one by one go on where a sampler stopped."""
+def test_single_draws_and_samples_share_one_stream():
+    """Bits read 64 at a time go on where a sampler stopped."""
     source = BitSource(seed=5)
     first = source.bits64()
     rest = []
     source.feed(lambda done, bits, cursor: (rest.extend(bits[cursor : cursor + 2]) or 1, cursor + 2), 1)
     expected = np.random.PCG64DXSM(5).random_raw(4)
-    assert [first, *map(int, rest), source.bits64()] == [int(word) for word in expected]
+    assert [first, *map(int, rest), source.bits64()] == [int(each) for each in expected]
 
 
 def in_forked_child(work):
@@ -133,7 +140,7 @@ def test_what_happens_on_the_first_use_after_a_fork(monkeypatch):
     randomness._AFTER_FORK.in_child()
     assert [source.bits64(), source.bits64()] == [1, 1]
     assert source._lock is not lock
-    with pytest.raises(NotCopyable, match="seed of its own"):
+    with pytest.raises(NotCopyable, match="its own seed"):
         seeded.bits64()
 
 
@@ -147,12 +154,12 @@ def test_a_fork_while_the_lock_is_held_does_not_hang():
 def test_a_seeded_source_is_refused_in_a_child():
     """It would repeat its parent's bits."""
     source = BitSource(seed=1)
-    assert in_forked_child(source.word) == "NotCopyable"
+    assert in_forked_child(source.bits64) == "NotCopyable"
     assert source.bits64() >= 0
 
 
-def test_threads_get_different_words():
-    """Four threads that read at once never see the same word."""
+def test_threads_get_different_bits():
+    """Four threads that read at once never see the same 64 bits."""
     source, seen = BitSource(), [[] for _ in range(4)]
     threads = [
         threading.Thread(target=lambda mine: mine.extend(source.bits64() for _ in range(3000)), args=(mine,))
@@ -162,7 +169,7 @@ def test_threads_get_different_words():
         thread.start()
     for thread in threads:
         thread.join()
-    assert len({word for mine in seen for word in mine}) == 12000
+    assert len({each for mine in seen for each in mine}) == 12000
 
 
 @pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy, pickle.dumps])
@@ -204,7 +211,7 @@ def test_seeds_and_sources_are_refused_in_the_name_of_their_owner():
         assert as_source(None, seed, owner="Owner").bits64() == np.random.PCG64DXSM(seed).random_raw()
 
 
-def test_words_that_were_read_when_an_interruption_struck_are_never_read_again() -> None:
+def test_bits_that_were_read_when_an_interruption_struck_are_never_read_again() -> None:
     """An exception just after a sampler has used its bits: the next one must not see them."""
     source = BitSource(seed=3)
     seen = []
@@ -258,7 +265,7 @@ def test_samples_go_on_from_a_saved_source(needs):
     assert taken == np.random.PCG64DXSM(4).random_raw(6 * needs).tolist()
 
 
-def test_cryptographic_words_are_not_saved():
+def test_cryptographic_bits_are_not_saved():
     """There is nothing to go on from: whoever restores draws new ones."""
     for source in (BitSource(), BitSource(fresh=operating_system)):
         source.bits64()

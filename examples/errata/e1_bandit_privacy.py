@@ -15,26 +15,56 @@ import argparse
 import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet.auditing import proved_loss
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel, rewind, snapshot
-from discreet.learners.core import Core, choose, learn_cost
-from discreet.learners.draw import PROBABILITY, SIZE, Draw
+from discreet.compiled import kernel, rewind
+from discreet.kernel.phase import Phase, empty_phase
+from discreet.kernel.queries import measure
+from discreet.kernel.releases import close
 from discreet.paper import BanditSubmodPFTAL
 from discreet.paper.parameters import Calibration
+from discreet.policies import Leader
+from discreet.policies.base import learn, plan
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray, BitSource
+from discreet.state import copied
 
 T, EPSILON = 2**20, 1.0
 
 
+class Run(NamedTuple):
+    """What changes in a run: the state of the policy and of the tree, and room for one round."""
+
+    state: Any
+    mechanism: Any
+    phase: Phase
+    units: IntArray
+    released: Any
+
+
+@kernel
+def learn_cost(policy: Any, query: Any, run: Run, cost: float, bits: BitArray, cursor: int) -> int:
+    """Tell the cost of the set that is noted in the phase; the new cursor or NEED_MORE_BITS."""
+    phase = run.phase
+    size = phase.size[0]
+    run.units[:] = 0
+    measure(query, np.array([cost]), phase.order[0], size, phase.chance[0, size], phase.note[0], run.units[0])
+    after = close(run.mechanism, run.units[0], run.released[0], bits, cursor)
+    if after != NEED_MORE_BITS:
+        learn(policy, run.state, phase.note, phase.rounds, run.released)
+    return after
+
+
 @kernel
 def run_many(
-    core: Core,
-    start: Core,
+    policy: Any,
+    query: Any,
+    run: Run,
+    start: Run,
     first: float,
     sets: IntArray,
     hit: IntArray,
@@ -43,26 +73,28 @@ def run_many(
     cursor: int,
 ) -> tuple[int, int]:
     """Tell `first` for the middle set of the first chain, then zeros; keep the sets, run after run."""
-    n = core.x.size
-    draw = Draw(np.arange(n), np.zeros(3, dtype=np.int64), np.zeros(2))
+    phase, n = run.phase, run.state.x.size
     while done < sets.shape[0]:
-        rewind(core, start)
-        draw.order[:] = np.arange(n)
-        draw.numbers[SIZE] = middle(n)
-        draw.chances[PROBABILITY] = core.gamma / (n + 1)  # at x = (1/2, ..., 1/2) by exploration alone
-        after = learn_cost(core, draw, first, bits, cursor)
-        hit[done] = np.argmax(np.abs(core.mechanism.state.total))
+        rewind(run, start)
+        after = plan(policy, run.state, phase, bits, cursor)  # for its coin
+        if after == NEED_MORE_BITS:
+            break
+        phase.order[0] = np.arange(n)
+        phase.size[0] = middle(n)
+        phase.chance[0, middle(n)] = policy.gamma / (n + 1)  # at x = (1/2, ..., 1/2) by exploration alone
+        after = learn_cost(policy, query, run, first, bits, after)
+        hit[done] = np.argmax(np.abs(run.units[0]))
         for t in range(sets.shape[1]):
             if after == NEED_MORE_BITS:
                 break
-            after = choose(core, draw, bits, after)
+            after = plan(policy, run.state, phase, bits, after)
             if after == NEED_MORE_BITS:
                 break
             code = 0
-            for k in range(draw.numbers[SIZE]):
-                code |= 1 << draw.order[k]
+            for k in range(phase.size[0]):
+                code |= 1 << phase.order[0, k]
             sets[done, t] = code
-            after = learn_cost(core, draw, 0.0, bits, after)
+            after = learn_cost(policy, query, run, 0.0, bits, after)
         if after == NEED_MORE_BITS:
             break
         cursor = after
@@ -77,7 +109,7 @@ def middle(n: int) -> int:
 
 
 def features(sets: IntArray, items: tuple[int, int]) -> list[tuple[IntArray, int]]:
-    """For rounds 1, 2-3, 4-7, ... after the first: a whole number below a limit that sums them up.
+    """For rounds 1, 2-3, 4-7, ... after the first: an integer below a limit that sums them up.
 
     The first sum of such a block is the common node alone, so its round is told apart; of the others
     it matters only how often each item was chosen.
@@ -95,7 +127,7 @@ def features(sets: IntArray, items: tuple[int, int]) -> list[tuple[IntArray, int
 
 
 class Attack:
-    """The log-likelihood ratio of the counts, as learnt from runs of both streams.
+    """The log-likelihood ratio of the counts, as learned from runs of both streams.
 
     Given which of the two items the first estimate was on (the attacker's own runs tell, the
     victim's do not) the blocks are independent; the victim's coin is fair.
@@ -130,14 +162,22 @@ class Attack:
         return np.asarray(plus - minus)
 
 
-def simulate(learner: BanditSubmodPFTAL, first: float, rounds: int, runs: int) -> tuple[IntArray, IntArray]:
+def simulate(session: BanditSubmodPFTAL, first: float, rounds: int, runs: int) -> tuple[IntArray, IntArray]:
     """The sets of many runs, and which item each first estimate was on."""
     sets, hit = np.zeros((runs, rounds), dtype=np.int64), np.zeros(runs, dtype=np.int64)
-
-    start = snapshot(learner._core)
+    learner, policy = session.learner, session.learner.policy
+    assert isinstance(policy, Leader)
+    run = Run(
+        policy.start(),
+        learner.mechanism(),
+        empty_phase(np.arange(learner.n), policy.notes),
+        np.zeros((1, learner.n), dtype=np.int64),
+        np.zeros((1, learner.n), dtype=learner.release.dtype),
+    )
+    start = copied(run)
 
     def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-        return run_many(learner._core, start, first, sets, hit, done, bits, cursor)
+        return run_many(policy.constants, learner.query, run, start, first, sets, hit, done, bits, cursor)
 
     BitSource(seed=[int(first > 0), rounds, runs]).feed(consume, runs)
     return sets, hit

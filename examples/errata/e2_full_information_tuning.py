@@ -1,7 +1,7 @@
 """Erratum E2: with the published H, full-information SubmodPFTAL stays at the empty set.
 
 The proof's display has H D^2 / 2 where T H D^2 / 2 is needed, and so arrives at H = M sqrt(T) / sqrt(n). The
-point is then clip(-sum / (H t)), within 1 / sqrt(T) of zero whatever is learnt.
+point is then clip(-sum / (H t)), within 1 / sqrt(T) of zero whatever is learned.
 """
 
 import numpy as np

@@ -24,7 +24,7 @@ def measured_loss(calibration: str, runs: int = 20_000) -> float:
     scores = []
     for sign in (1.0, -1.0):
         sums = [
-            TBAP(2, 1, 1.0, 1.0, calibration=calibration, noise="spherical", seed=[int(sign > 0), run]).add(  # type: ignore[arg-type] # words
+            TBAP(2, 1, 1.0, 1.0, calibration=calibration, noise="spherical", seed=[int(sign > 0), run]).add(  # type: ignore[arg-type] # a plain string
                 [sign, 0.0]
             )
             for run in range(runs)

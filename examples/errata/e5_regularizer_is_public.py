@@ -2,33 +2,32 @@
 
 The leader minimises sum of (g_j + H x_j).x + H/2 |x - x_j|^2. The terms with x_j cancel: it is
 clip(-(sum of g_j) / (H t)). So H adds nothing to the sensitivity, while the paper's L = 4M + H sqrt(n) makes
-noise for it.
+noise for it. Both calibrations in `discreet.paper` compute the short form; they differ in their noise alone.
 """
 
 import math
 
 import numpy as np
 
-from discreet.learners.update_rules import ApproximateLeader, PublishedLeader, enter, next_point
+from discreet.kernel import Released
 from discreet.paper import SubmodPFTAL
+from discreet.policies import Leader
 
 
 def largest_difference(rounds: int = 1000, n: int = 5, H: float = 0.3) -> float:
-    """Between the two ways to compute the leader, for random gradients and no noise."""
+    """Between the policy `Leader` and the leader as it is printed, for random gradients and no noise."""
     rng = np.random.default_rng(0)
-    step = 2.0**-40
-    short, printed = ApproximateLeader(H), PublishedLeader(H, np.zeros(n))
-    x, y, total, with_points = np.full(n, 0.5), np.full(n, 0.5), np.zeros(n), np.zeros(n)
-    worst = 0.0
+    unit = 2.0**-40
+    policy = Leader(np.full(n, 0.5), H, unit=unit)
+    state, printed = policy.start(), np.full(n, 0.5)
+    total, points, worst = np.zeros(n), np.zeros(n), 0.0
     for t in range(1, rounds + 1):
-        gradient = rng.uniform(-1, 1, n)
-        vector = np.rint(gradient / step).astype(np.int64)
-        total += vector * step
-        enter(printed, y, step, vector)
-        with_points += vector * step
-        next_point(short, total, t, x, x)
-        next_point(printed, with_points, t, y, y)
-        worst = max(worst, float(np.abs(x - y).max()))
+        gradient = np.rint(rng.uniform(-1, 1, (1, n)) / unit).astype(np.int64)
+        state = policy.learn(state, Released(np.zeros((1, 1)), np.ones(1, dtype=np.int64), gradient))
+        total += gradient[0] * unit + H * printed  # what the paper sums in the tree
+        points += printed
+        printed = np.clip((points - total / H) / t, 0, 1)
+        worst = max(worst, float(np.abs(policy.point(state) - printed).max()))
     return worst
 
 

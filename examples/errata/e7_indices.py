@@ -8,7 +8,6 @@ import numpy as np
 
 from discreet import lovasz, minimize
 from discreet.environments import Pool
-from discreet.learners.update_rules import ApproximateLeader, next_point
 from examples.errata.streams import modular_stream
 
 
@@ -16,15 +15,14 @@ def regret_rate(pool: Pool, H: float, lookahead: bool) -> float:
     """Regret per round of the leader, without noise; with lookahead it has seen its own round."""
     n = pool.n
     x, total, paid = np.zeros(n), np.zeros(n), 0.0
-    rule = ApproximateLeader(H)
     for t, choice in enumerate(pool.compiled.choice, start=1):
         f = pool.functions[choice]
         gradient = lovasz.subgradient(f, x)  # of a modular function: the same everywhere
         if lookahead:
-            next_point(rule, total + gradient, t, x, x)
+            x = np.clip(-(total + gradient) / (H * t), 0, 1)
         paid += lovasz.value(f, x)
         total += gradient
-        next_point(rule, total, t, x, x)
+        x = np.clip(-total / (H * t), 0, 1)
     return float(paid - minimize(pool.total).value) / pool.rounds
 
 

@@ -10,7 +10,10 @@ import numpy as np
 
 from discreet.auditing import proved_loss
 from discreet.checks import FloatArray
+from discreet.kernel.phase import Phase
+from discreet.kernel.queries import measure
 from discreet.paper import SubmodPFTAL
+from discreet.randomness import BitSource
 from discreet.set_functions import Table
 
 #: Submodular, in [-1, 1], with gains (0, 2, -2) and (2, -2, 0) along the order 0, 1, 2.
@@ -20,14 +23,12 @@ SECOND = Table([-1, 1, -1, -1, -1, 1, -1, -1])
 
 def releases(L: float, function: Table, runs: int) -> FloatArray:
     """The first released sum of many runs with T = 1."""
-    shown = np.empty((runs, 3))
-    for run in range(runs):
-        learner = SubmodPFTAL(
-            3, 1, 1.0, H=0.1, L=L, calibration="published", seed=[run, int(function is FIRST)]
-        )
-        learner.tell(learner.ask(), function)
-        shown[run] = learner._core.released
-    return shown
+    learner = SubmodPFTAL(3, 1, 1.0, H=0.1, L=L, calibration="published").learner
+    gradient = np.zeros((1, 3), dtype=np.int64)
+    measure(learner.query, function.chain_values(range(3)), np.arange(3), 0, 1.0, np.zeros(1), gradient[0])
+    phase, noise = Phase.of_sets(3, [[]], rounds=1), BitSource(seed=[int(L), int(function is FIRST)])
+    shown = [learner.close(learner.mechanism(), phase, gradient, noise).values[0] for _ in range(runs)]
+    return np.array(shown) * learner.query.bound.step
 
 
 def measured_loss(L: float, runs: int) -> float:

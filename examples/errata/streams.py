@@ -3,7 +3,7 @@
 import numpy as np
 
 from discreet.environments import Pool
-from discreet.learners.base import Learner
+from discreet.learners import Session
 from discreet.set_functions import Modular
 from discreet.simulation import regret
 
@@ -21,6 +21,6 @@ def modular_stream(n: int, gap: float, rounds: int, seed: int) -> Pool:
     return Pool(functions, rounds, probabilities=probabilities, seed=seed)
 
 
-def regret_rate(learner: Learner, pool: Pool) -> float:
+def regret_rate(learner: Session, pool: Pool) -> float:
     """Regret per round against the best fixed set."""
     return regret(learner, pool) / pool.rounds

@@ -19,9 +19,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import discreet
+from discreet.plots.canvas import drawing, figure_of, new_axes
+from discreet.plots.charts import draw_items
 from discreet.simulation import Trace
-from discreet.simulation.canvas import drawing, figure_of, new_axes
-from discreet.simulation.figures import draw_items
 from examples.gallery.pictures import options, save
 
 EPSILON = 1.0
@@ -88,7 +88,7 @@ def draw(trace: Trace, name: str) -> Axes:
         )
         baskets = int(trace.checkpoints[-1])
         axes.set_title(
-            f"Learnt from {baskets:,} baskets of {name}, epsilon = {EPSILON:g}", loc="left", fontsize=11
+            f"Learned from {baskets:,} baskets of {name}, epsilon = {EPSILON:g}", loc="left", fontsize=11
         )
         axes.set_ylabel("")
         figure_of(axes).legend(

@@ -14,11 +14,10 @@ from matplotlib.axes import Axes
 
 import discreet
 from discreet.baselines import FixedSet, RandomSet
+from discreet.plots.canvas import drawing, figure_of, new_axes
+from discreet.plots.charts import draw_costs
+from discreet.plots.curves import Curve, best_curve, cost_curve, looks
 from discreet.simulation import Trace
-from discreet.simulation.canvas import drawing, figure_of, new_axes
-from discreet.simulation.curves import Curve, best_curve, cost_curve
-from discreet.simulation.figures import draw_costs
-from discreet.simulation.looks import looks
 from examples.gallery.pictures import options, save
 
 EPSILON = 1.0
@@ -55,9 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{name}: mean profit {-trace.cost[:, -1].mean() / rounds:.3f}")
     central = traces["private, central"]
     print(f"best fixed bundle in hindsight: mean profit {-central.best[:, -1].mean() / rounds:.3f}")
-    learnt = [item for item, level in zip(shop.items, central.final_points[0], strict=True) if level > 0.5]
+    learned = [item for item, level in zip(shop.items, central.final_points[0], strict=True) if level > 0.5]
     best = [item for item, taken in zip(shop.items, central.best_sets[0], strict=True) if taken]
-    print(f"The first shop offers {', '.join(map(str, learnt))}. Best is {', '.join(map(str, best))}.")
+    print(f"The first shop offers {', '.join(map(str, learned))}. Best is {', '.join(map(str, best))}.")
     save(draw(traces), given.out)
 
 

@@ -14,9 +14,9 @@ from matplotlib.colors import ListedColormap
 
 import discreet
 from discreet.extending import FloatArray
+from discreet.plots.canvas import drawing, linear_scale, log_scale, new_panels
+from discreet.plots.curves import COLOURS, GRID, INK
 from discreet.randomness import BitSource
-from discreet.simulation.canvas import drawing, linear_scale, log_scale, new_panels
-from discreet.simulation.looks import COLOURS, GRID, INK
 from discreet.simulation.replicas import log_grid
 from examples.gallery.pictures import options, save
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def draw(bits: FloatArray, levels: FloatArray) -> Axes:
-    """Above all that the server sees (some of it), below what it has learnt from it."""
+    """Above all that the server sees (some of it), below what it has learned from it."""
     with drawing():
         above, below = new_panels(2, 1, (7.0, 5.4), height_ratios=[1, 3.2])
         some = bits[: SHOWN[0] * SHOWN[1]].reshape(SHOWN)

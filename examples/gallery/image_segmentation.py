@@ -13,11 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 import discreet
-from discreet.environments import NoisyPictures
 from discreet.extending import FloatArray
-from discreet.simulation.canvas import drawing, figure_of, new_panels
-from discreet.simulation.looks import COLOURS, INK
-from discreet.simulation.short_numbers import short_number
+from discreet.formatting import short_number
+from discreet.plots.canvas import drawing, figure_of, new_panels
+from discreet.plots.curves import COLOURS, INK
 from examples.gallery.pictures import options, save
 
 SIZE = 12
@@ -38,14 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     # A picture is private. It is drawn here only because this one is made up.
     stream = pictures.stream(1, seed=0)
-    assert isinstance(stream, NoisyPictures)
     noisy = -stream.compiled.prices[stream.compiled.choice[0]]
     alone = discreet.minimize(stream.total)
     best = trace.best_sets[0]
     for name, found in {
         "the best cut of one picture alone": np.isin(np.arange(SIZE**2), list(alone.set)),
-        f"learnt in private from {early:,} pictures": trace.points[0, 0] > 0.5,
-        f"learnt in private from {late:,} pictures": trace.points[0, 1] > 0.5,
+        f"learned in private from {early:,} pictures": trace.points[0, 0] > 0.5,
+        f"learned in private from {late:,} pictures": trace.points[0, 1] > 0.5,
     }.items():
         print(f"{name}: {int(np.sum(found != best)):3} of {SIZE**2} pixels differ from the best cut of all")
     panels = {

@@ -3,20 +3,19 @@
 Villages lie along a road. Whoever serves a set of villages drives to the farthest of them and back, so the
 cost of driving depends on the farthest one alone: serving those on the way is free. Such a maximum is
 submodular, since a village adds less to a tour that already goes far. No family of the package says exactly
-this, so it is written here: four methods, and checking, minimising, learning and JSON all work.
+this, so it is written here: three methods, and checking, minimising, learning and JSON all work.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
 import discreet
 from discreet.extending import BoolArray, FloatArray, IntArray
+from discreet.plots.canvas import drawing, new_panels
+from discreet.plots.curves import COLOURS, INK
 from discreet.set_functions import FromCallable, Modular, SetFunction, is_submodular
-from discreet.simulation.canvas import drawing, new_panels
-from discreet.simulation.looks import COLOURS, INK
 from examples.gallery.pictures import options, save
 
 
@@ -39,10 +38,6 @@ class Farthest(SetFunction):
         """No value lies outside; sums and streams rely on it."""
         return 0.0, float(self.distances.max(initial=0.0))
 
-    def _fields(self) -> dict[str, Any]:
-        """The arguments of the constructor, as JSON types."""
-        return {"distances": self.distances.tolist()}
-
 
 DISTANCES = np.array([0.03, 0.07, 0.10, 0.15, 0.20, 0.30, 0.42, 0.56])
 #: How often somebody in each village orders; an order that is served is worth 1.
@@ -55,10 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rounds = 2_000 if given.quick else 20_000
     driving = Farthest(DISTANCES.tolist())
 
-    # Is it right? Few items are compared exactly; the second function is wrong, and a witness says why.
+    # Is it right? Few items are compared exactly; the second function is wrong, as a counterexample shows.
     print(f"Farthest is submodular: {bool(is_submodular(driving))}")
     wrong = is_submodular(FromCallable(lambda chosen: sum(DISTANCES[list(chosen)]) ** 2, driving.n))
-    print(f"The squared sum of distances is: {bool(wrong)}; witness (A, B, item): {wrong.witness}")
+    print(
+        f"The squared sum of distances is: {bool(wrong)}; counterexample (A, B, item): {wrong.counterexample}"
+    )
     assert SetFunction.from_dict(driving.to_dict())([0, 4]) == driving([0, 4])
 
     expected = driving + Modular(-ORDERS)

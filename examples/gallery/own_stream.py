@@ -5,10 +5,10 @@ A lamp costs energy all the time. Walking in the dark costs that person somethin
 light into darkness or back. The last part makes lamps complements: two neighbours are worth more than one.
 
 A stream needs `n`, `rounds`, a `cost_range` that no cost leaves, and the exact sum of its rounds. To be
-played millions of times a second it also needs a named tuple of arrays and two small compiled functions.
+played millions of times per second it also needs a named tuple of arrays and two small compiled functions.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +16,12 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 import discreet
-from discreet.environments import Environment, Stream, chain_costs, check_stream, prefix_cost
+from discreet.environments import Environment, SummedStream, chain_costs, check_stream, prefix_cost
 from discreet.extending import FloatArray, IntArray, kernel
+from discreet.plots.canvas import drawing, figure_of, log_scale, new_axes
+from discreet.plots.curves import INK
 from discreet.set_functions import Cut, SetFunction
 from discreet.simulation import Trace
-from discreet.simulation.canvas import drawing, figure_of, log_scale, new_axes
-from discreet.simulation.looks import INK
 from examples.gallery.pictures import options, save
 
 LAMPS = 12
@@ -58,7 +58,7 @@ def _costs_along(stream: Walks, t: int, x: FloatArray, order: IntArray, costs: F
         costs[k + 1] = ENERGY * (k + 1) + DARK * (2 - before - after) + GLARE * (before != after)
 
 
-class Path(Stream):
+class Path(SummedStream):
     """Most people walk between the station and the school, in the middle of the path."""
 
     n = LAMPS
@@ -69,23 +69,18 @@ class Path(Stream):
         drawn = np.random.default_rng(seed).choice(LAMPS - 1, size=rounds, p=middle / middle.sum())
         self.rounds, self.compiled = rounds, Walks(drawn)
 
-    def total_until(self, rounds: int) -> SetFunction:
+    def sum_of(self, rounds: slice) -> SetFunction:
         """The same costs added up, as a set function: regret is measured against its exact minimum."""
-        return self._sum(self.compiled.stretches[:rounds])
-
-    def __iter__(self) -> Iterator[SetFunction]:
-        return (self._sum([stretch]) for stretch in self.compiled.stretches)
-
-    def _sum(self, stretches: Sequence[int] | IntArray) -> SetFunction:
+        stretches = self.compiled.stretches[rounds]
         walked = np.bincount(stretches, minlength=LAMPS - 1).astype(float)
         lamps, passed = np.arange(LAMPS - 1), np.append(walked, 0) + np.append(0, walked)
-        prices = ENERGY * len(stretches) - DARK * passed
+        prices = ENERGY * stretches.size - DARK * passed
         glare = Cut.from_edges(LAMPS, lamps, lamps + 1, GLARE * walked, prices, directed=False)
-        return glare.shift(2 * DARK * len(stretches))
+        return glare.shift(2 * DARK * stretches.size)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Check the compiled costs against the set functions, simulate, and draw what was learnt."""
+    """Check the compiled costs against the set functions, simulate, and draw what was learned."""
     given = options(__doc__, "own_stream.svg").parse_args(arguments)
     rounds = 20_000 if given.quick else 500_000
 
@@ -97,8 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     trace = discreet.simulate(path, learner, rounds, seeds=2 if given.quick else 6, keep="points")
     print(trace)
     best = [lamp for lamp, lit in zip(path.items, trace.best_sets[0], strict=True) if lit]
-    learnt = [lamp for lamp, x in zip(path.items, trace.final_points.mean(0), strict=True) if x > 0.5]
-    print(f"Best lamps in hindsight: {best}. Learnt in private: {learnt}.")
+    learned = [lamp for lamp, x in zip(path.items, trace.final_points.mean(0), strict=True) if x > 0.5]
+    print(f"Best lamps in hindsight: {best}. Learned in private: {learned}.")
     save(draw(trace), given.out)
 
 

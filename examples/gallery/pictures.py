@@ -5,7 +5,7 @@ import pathlib
 
 from matplotlib.axes import Axes
 
-from discreet.simulation import canvas
+from discreet.plots import canvas
 
 
 def options(description: str | None, picture: str) -> argparse.ArgumentParser:

@@ -61,7 +61,7 @@ private = discreet.BanditLearner(checkout.items, epsilon=1.0, cost_range=checkou
 trace = discreet.simulate(checkout, private, rounds, seeds=2 if given.quick else 8)
 print(trace)
 chosen = np.array(checkout.items)[trace.final_points.mean(axis=0) > 0.5]
-print("learnt:", ", ".join(map(str, chosen)))
+print("learned:", ", ".join(map(str, chosen)))
 
 # %% Auditing. An attack on the claim: what it proves must stay below epsilon.
 audit = discreet.audit(private, runs=20_000, seed=1)

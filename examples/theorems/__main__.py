@@ -14,8 +14,8 @@ import pathlib
 import numpy as np
 import polars
 
+from discreet.plots.curves import COLOURS
 from discreet.simulation.compare import compare
-from discreet.simulation.looks import COLOURS
 from examples.theorems.series import RATES, Series, all_series
 
 

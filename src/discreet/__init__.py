@@ -26,9 +26,11 @@ if TYPE_CHECKING:
         environments,
         estimators,
         extending,
+        kernel,
         learners,
         lovasz,
         paper,
+        policies,
         prefix_sums,
         privacy,
         randomizers,
@@ -39,7 +41,8 @@ if TYPE_CHECKING:
     from discreet.auditing.auditor import audit
     from discreet.auditing.report import Audit
     from discreet.client import AsyncClient, Client, Pinned
-    from discreet.learners import BanditLearner, Decision, FullInformationLearner
+    from discreet.kernel import Phase
+    from discreet.learners import BanditLearner, Decision, FullInformationLearner, PolicyLearner
     from discreet.loading import load
     from discreet.minimizers import Minimum, minimize
     from discreet.planning import Plan, plan
@@ -56,8 +59,10 @@ __all__ = [
     "DiscreetError",
     "FullInformationLearner",
     "Minimum",
+    "Phase",
     "Pinned",
     "Plan",
+    "PolicyLearner",
     "Trace",
     "__version__",
     "audit",
@@ -68,12 +73,14 @@ __all__ = [
     "environments",
     "estimators",
     "extending",
+    "kernel",
     "learners",
     "load",
     "lovasz",
     "minimize",
     "paper",
     "plan",
+    "policies",
     "prefix_sums",
     "privacy",
     "randomizers",
@@ -93,7 +100,9 @@ _HOME = {
     "Decision": "discreet.learners",
     "FullInformationLearner": "discreet.learners",
     "Minimum": "discreet.minimizers",
+    "Phase": "discreet.kernel",
     "Plan": "discreet.planning",
+    "PolicyLearner": "discreet.learners",
     "Trace": "discreet.simulation",
     "audit": "discreet.auditing",
     "load": "discreet.loading",

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: after a crash there is the old one or the new one."""
+"""Atomic file writes: after a crash there is either the old file or the new one."""
 
 import contextlib
 import errno
@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterator
 def written_beside(
     path: str | os.PathLike[str], data: bytes, *, secret: bool = False
 ) -> Iterator[Callable[[], None]]:
-    """Write a file beside the one it is to replace; gives what replaces it. Unless called it is removed.
+    """Write a temporary file next to `path`, and yield a function that moves it into place.
 
     Args:
-        path: The file; a symbolic link stands for what it points to.
+        path: The file to replace; symbolic links are followed.
         data: What to write.
-        secret: Whether only the owner may read it. Others get the permissions of any new file, or those of
-            the file they replace.
+        secret: Whether only the owner may read it. Otherwise it gets the permissions of the file it replaces,
+            or those of any new file.
 
     Raises:
-        OSError: Of the kind that fits, with the path as it was given and what is wrong there in words.
+        OSError: Of the type that fits, with the path as it was given and what is wrong with it.
     """
     check_place(path)
     target = real_path(path)
@@ -49,17 +49,13 @@ def written_beside(
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     with written_beside(path, data) as put_in_place:
         put_in_place()
 
 
 def check_place(path: str | os.PathLike[str]) -> None:
-    """Refuse a place where no file can be written: before work is done whose result would be lost.
-
-    Raises:
-        OSError: As writing would, with what is wrong in words.
-    """
+    """Raise the `OSError` that writing there would, before work is done whose result would be lost."""
     refusal = _refusal(path)
     if refusal is not None:
         raise refusal
@@ -67,7 +63,7 @@ def check_place(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors of files that are made beside a file name that file, which is the one that users know."""
+    """Let errors of temporary files name the file that the user asked for."""
     try:
         yield
     except OSError as error:
@@ -82,7 +78,7 @@ def _refusal(path: str | os.PathLike[str]) -> OSError | None:
     elif not os.path.exists(folder):
         code, why = errno.ENOENT, f"there is no folder {folder}"
     elif not os.path.isdir(folder):
-        code, why = errno.ENOTDIR, f"{folder} is no folder"
+        code, why = errno.ENOTDIR, f"{folder} is not a folder"
     elif not os.access(folder, os.W_OK | os.X_OK):
         code, why = errno.EACCES, f"nothing may be written to the folder {folder}"
     else:
@@ -91,12 +87,12 @@ def _refusal(path: str | os.PathLike[str]) -> OSError | None:
 
 
 def name_beside(target: pathlib.Path) -> pathlib.Path:
-    """A name that nothing has, in the folder of a file that is written there before it gets its own name."""
+    """An unused name in the same folder, for the temporary file."""
     return target.with_name(f".{target.name}.{secrets.token_hex(6)}")
 
 
 def real_path(path: str | os.PathLike[str]) -> pathlib.Path:
-    """The file itself, where `path` is a symbolic link: the one name by which it is written and taken."""
+    """The file that `path` points to, with symbolic links resolved."""
     return pathlib.Path(os.path.realpath(path))
 
 

@@ -1,17 +1,16 @@
 """Checks of public arguments, with messages that name the argument and what it got.
 
-Never call these on private feedback: an exception that depends on a private value
-is a leak. Private values are clipped and rounded (see ``discreet.privacy``). Set functions
-may be made of private numbers, so their checks, those of arrays and those with
-``quoted=False``, quote no number.
+Never call these on private feedback: an exception that depends on a private value is a leak. Private values
+are clipped and rounded (see `discreet.privacy`). Set functions may be made of private numbers, so the checks
+of arrays and those with `quoted=False` do not quote values.
 """
 
 import contextlib
 import difflib
 import math
 import operator
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +20,13 @@ from discreet.errors import InvalidArgument, InvalidType, UnknownName
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
-
+Option = TypeVar("Option", bound=str)
 
 _NOT_QUOTED = object()
 
 
 def invalid_argument(owner: str, name: str, wanted: str, got: object = _NOT_QUOTED) -> InvalidArgument:
-    """The error for an argument that is not what was wanted; what it is may be left out."""
+    """The error for an argument that is not what was wanted, with the offending value if `got` is given."""
     sentence = f"The '{name}' of {owner} must be {wanted}."
     if got is _NOT_QUOTED:
         return InvalidArgument(sentence)
@@ -38,13 +37,13 @@ def invalid_argument(owner: str, name: str, wanted: str, got: object = _NOT_QUOT
 
 
 def unknown_name(sentence: str, name: str, known: Iterable[str], others: str = "") -> UnknownName:
-    """The error for a name that nothing has, with the nearest that there is and all there are."""
+    """The error for an unknown name: the sentence, the nearest known name, and the list of known names."""
     listed = list(known)
     return UnknownName(f"{sentence}{did_you_mean(name, listed)} Known: {', '.join(listed)}{others}.")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question to put after a message about an unknown name, or nothing where no known one is near.
+    """A suggestion to append to a message about an unknown name; empty if no known name is close.
 
     Examples:
         >>> "It has no 'eps'." + did_you_mean("eps", ["epsilon", "mode"])
@@ -56,59 +55,65 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def finite_number(owner: str, name: str, value: object, *, quoted: bool = True) -> float:
     """A finite real number, as a float."""
-    try:
-        number = float(value)  # type: ignore[arg-type] # the except clause is the check
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise invalid_argument(owner, name, "a finite number", value if quoted else _NOT_QUOTED)
-    return number
+    return _number(owner, name, value, "a finite number", -math.inf, quoted=quoted)
 
 
 def positive_number(owner: str, name: str, value: object, *, quoted: bool = True) -> float:
     """A finite number greater than zero."""
-    try:
-        number = finite_number(owner, name, value)
-    except InvalidArgument:
-        number = -1.0
-    if number <= 0:
-        raise invalid_argument(owner, name, "a positive number", value if quoted else _NOT_QUOTED)
-    return number
+    return _number(owner, name, value, "a positive number", math.ulp(0.0), quoted=quoted)
+
+
+def nonnegative_number(owner: str, name: str, value: object) -> float:
+    """A finite number of at least zero."""
+    return _number(owner, name, value, "a number of at least 0", 0.0)
 
 
 def unit_number(owner: str, name: str, value: object) -> float:
     """A number from 0 to 1, both included."""
-    try:
-        number = finite_number(owner, name, value)
-    except InvalidArgument:
-        raise invalid_argument(owner, name, "a number from 0 to 1", value) from None
-    if not 0 <= number <= 1:
-        raise invalid_argument(owner, name, "a number from 0 to 1", value)
-    return number
+    return _number(owner, name, value, "a number from 0 to 1", 0.0, 1.0)
 
 
 def share(owner: str, name: str, value: object) -> float:
     """A number greater than 0 and at most 1."""
-    number = positive_number(owner, name, value)
-    if number > 1:
-        raise invalid_argument(owner, name, "a number in (0, 1]", value)
+    return _number(owner, name, value, "a number in (0, 1]", math.ulp(0.0), 1.0)
+
+
+def _number(
+    owner: str,
+    name: str,
+    value: object,
+    wanted: str,
+    least: float,
+    most: float = math.inf,
+    *,
+    quoted: bool = True,
+) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type] # the except clause is the check
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not (math.isfinite(number) and least <= number <= most):
+        raise invalid_argument(owner, name, wanted, value if quoted else _NOT_QUOTED)
     return number
 
 
 def integer(owner: str, name: str, value: object, least: int, most: int | None = None) -> int:
-    """A whole number within [least, most]."""
-    wanted = f"a whole number of at least {least}"
-    if most is not None:
-        wanted = f"a whole number from {least} to {most}"
-    if isinstance(value, bool | np.bool_):
-        raise invalid_argument(owner, name, wanted, value)
-    try:
-        number = operator.index(value)  # type: ignore[arg-type] # the except clause is the check
-    except TypeError:
-        raise invalid_argument(owner, name, wanted, value) from None
-    if number < least or (most is not None and number > most):
-        raise invalid_argument(owner, name, wanted, value)
+    """An integer within [least, most]."""
+    number = None
+    if not isinstance(value, bool | np.bool_):
+        with contextlib.suppress(TypeError):
+            number = operator.index(value)  # type: ignore[arg-type] # suppressed above
+    if number is None or number < least or (most is not None and number > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise invalid_argument(owner, name, f"an integer {limits}", value)
     return number
+
+
+def one_of(owner: str, name: str, value: Option, options: Sequence[Option]) -> Option:
+    """One of a few strings."""
+    if value not in options:
+        raise invalid_argument(owner, name, " or ".join(map(repr, options)), value)
+    return value
 
 
 def finite_vector(owner: str, name: str, values: object, length: int | None = None) -> FloatArray:
@@ -137,26 +142,21 @@ def finite_matrix(
 
 
 def index_array(owner: str, name: str, values: Iterable[Any], below: int) -> IntArray:
-    """A new array of whole numbers in [0, below)."""
+    """A new array of integers in [0, below)."""
+    wanted = f"The '{name}' of {owner} must hold integers from 0 to {below - 1}."
     if not isinstance(values, np.ndarray):
         values = values if isinstance(values, list | tuple) else list(values)
-        # numpy would make as much room for each entry as the longest string among them needs.
-        stranger = next((entry for entry in values if isinstance(entry, str | bytes | list | tuple)), None)
-        if stranger is not None:
-            raise InvalidType(
-                f"The '{name}' of {owner} must hold whole numbers from 0 to {below - 1}. "
-                f"Got a {type(stranger).__name__} among them instead."
-            )
+        # numpy would reserve as much memory for each entry as the longest string among them needs.
+        wrong = next((entry for entry in values if isinstance(entry, str | bytes | list | tuple)), None)
+        if wrong is not None:
+            raise InvalidType(f"{wanted} Got a {type(wrong).__name__} among them instead.")
     raw = np.asarray(values)
     if raw.size == 0:
         return np.empty(0, dtype=np.int64)
     if raw.ndim != 1 or raw.dtype.kind not in "iu":
-        raise InvalidType(
-            f"The '{name}' of {owner} must hold whole numbers from 0 to {below - 1}. "
-            f"Got {raw.dtype} of shape {raw.shape} instead."
-        )
+        raise InvalidType(f"{wanted} Got {raw.dtype} of shape {raw.shape} instead.")
     if raw.min() < 0 or raw.max() >= below:
-        raise InvalidArgument(f"The '{name}' of {owner} must hold whole numbers from 0 to {below - 1}.")
+        raise InvalidArgument(wanted)
     return raw.astype(np.int64)
 
 
@@ -186,25 +186,20 @@ def subset_mask(owner: str, name: str, subset: object, n: int) -> BoolArray:
 def permutation(owner: str, name: str, order: Iterable[Any], n: int) -> IntArray:
     """An array that holds each of 0..n-1 once."""
     array = index_array(owner, name, order, n)
+    wanted = f"The '{name}' of {owner} must list all {n} elements once."
     if array.size != n:
-        raise InvalidArgument(
-            f"The '{name}' of {owner} must list all {n} elements once. Got {array.size} of them instead."
-        )
+        raise InvalidArgument(f"{wanted} Got {array.size} of them instead.")
     counts = np.bincount(array, minlength=n)
     if counts.max(initial=0) > 1:
-        repeated = int(np.argmax(counts))
-        raise InvalidArgument(
-            f"The '{name}' of {owner} must list all {n} elements once. Got {repeated} more than once."
-        )
+        raise InvalidArgument(f"{wanted} Got {int(np.argmax(counts))} more than once.")
     return array
 
 
 def _as_floats(owner: str, name: str, values: object, wanted: str) -> FloatArray:
     with contextlib.suppress(TypeError, ValueError, OverflowError):
         return np.array(values, dtype=np.float64)
-    raise invalid_argument(
-        owner, name, wanted
-    )  # out here: the error that numpy raised may quote a private value
+    # Outside of an except clause, so that no numpy error is chained: it may quote a private value.
+    raise invalid_argument(owner, name, wanted)
 
 
 def _require_finite(owner: str, name: str, array: FloatArray) -> FloatArray:
@@ -214,7 +209,7 @@ def _require_finite(owner: str, name: str, array: FloatArray) -> FloatArray:
 
 
 def nonnegative(owner: str, name: str, array: FloatArray) -> FloatArray:
-    """The array, if no number in it is below zero."""
+    """The array, which must hold no negative numbers."""
     if array.min(initial=0.0) < 0:
         raise InvalidArgument(f"The '{name}' of {owner} must be nonnegative.")
     return array

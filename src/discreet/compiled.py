@@ -6,7 +6,6 @@ hold kernels import it, and ``import discreet`` loads none of those.
 
 import contextlib
 import functools
-import hashlib
 import inspect
 import os
 import pathlib
@@ -19,10 +18,17 @@ import numba
 import numpy as np
 from numba import types
 from numba.core.caching import FunctionCache
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.typed_passes import NopythonTypeInference
 from numba.extending import overload
 
+from discreet.kernel_sources import Sources
+
+_PACKAGE = pathlib.Path(__file__).parent
 _config: Any = numba.config
-#: Whether compiled code counts who holds an array. numba takes it over from the caller unless told.
+#: Whether compiled code counts who holds an array. numba takes it over from the caller unless told, and
+#: has no public option for it.
 _COUNTING: Any = {"_nrt": True}
 _LEAN: Any = {"_nrt": False}
 
@@ -33,8 +39,8 @@ State = TypeVar("State", bound=tuple[Any, ...])
 def kernel(function: Function) -> Function:
     """Compile `function` on first call, cache it on disk, run it without the interpreter lock.
 
-    Only what is made of this package alone is cached. Kernels of others, and this package's where they are
-    put together with parts of others (a user's own stream, say), are compiled once in each process.
+    Only code that comes from this package alone is cached. Kernels of others, and this package's where
+    they are put together with parts of others (a custom stream, say), are compiled once in each process.
 
     Division by zero follows IEEE rules instead of raising, so that no branch of a
     kernel can turn a private value into an exception.
@@ -45,7 +51,7 @@ def kernel(function: Function) -> Function:
         >>> round(brightness, 3)
         0.595
     """
-    return _compiled(function, _COUNTING)
+    return _compiled(function, **_COUNTING)
 
 
 def lean_kernel(function: Function) -> Function:
@@ -55,44 +61,48 @@ def lean_kernel(function: Function) -> Function:
     holds an array, in a way that is safe for threads: most of the time of a round of a few items. Here
     nothing is noted. Whoever calls a kernel from Python holds its arrays until it returns.
 
-    What cannot do without is refused while it is compiled: by numba if it makes an array, and here
-    (`_require_lean`) if an array could outlive it or be lost by it.
+    What cannot do without is refused while it is compiled: by numba if it makes an array, and by
+    `_OnlyBorrows` if an array could outlive it or be lost by it.
     """
-    compiled: Any = _compiled(function, _LEAN)
-    _check_when_compiled(compiled)
-    return cast(Function, compiled)
+    return _compiled(function, pipeline_class=_LeanCompiler, **_LEAN)
 
 
-def _compiled(function: Function, options: Any) -> Function:
+def _compiled(function: Function, **options: Any) -> Function:
     compiled: Any = numba.njit(function, nogil=True, error_model="numpy", **options)
-    if _is_ours(function.__module__):
-        with _cached_in(kernel_cache()):
-            compiled._cache = _OursAlone(function)  # type: ignore[no-untyped-call] # numba's
+    if _is_ours(function):
+        compiled._cache = _Cache(function)
     return cast(Function, compiled)
 
 
-def _check_when_compiled(compiled: Any) -> None:
-    """Look at a lean kernel before it is kept, which is when it was compiled and not only loaded."""
-    keep = compiled._cache.save_overload
-
-    def checked(sig: Any, data: Any) -> None:
-        _require_lean(data)
-        keep(sig, data)
-
-    compiled._cache.save_overload = checked
-
-
-def _require_lean(data: Any) -> None:
+@register_pass(mutates_CFG=False, analysis_only=True)  # type: ignore[no-untyped-call] # numba's
+class _OnlyBorrows(AnalysisPass):
     """Complain if a kernel that does not count who holds arrays gives one back, or is given one to let go."""
-    annotation = data.type_annotation
-    received = [data.signature.return_type]
-    for expression, called in annotation.calltypes.items():
-        if getattr(expression, "op", None) == "call":
-            callee = annotation.typemap[expression.func.name]
-            if not isinstance(callee, types.NamedTupleClass):  # which only puts together
-                received.append(called.return_type)
-    if any(_holds_array(kind) for kind in received):
-        raise TypeError(f"{annotation.func_id.func_qualname} gives or gets an array: it is no lean kernel.")
+
+    _name = "only_borrows"
+
+    def __init__(self) -> None:  # numba's is abstract
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    def run_pass(self, state: Any) -> bool:
+        received = [state.return_type]
+        for expression, called in state.calltypes.items():
+            if getattr(expression, "op", None) == "call":
+                callee = state.typemap[expression.func.name]
+                if not isinstance(callee, types.NamedTupleClass):  # which only puts together
+                    received.append(called.return_type)
+        if any(_holds_array(kind) for kind in received):
+            raise TypeError(f"{state.func_id.func_qualname} gives or gets an array: it is not a lean kernel.")
+        return False
+
+
+class _LeanCompiler(CompilerBase):
+    """numba's compiler with the check above."""
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call] # numba's
+        passes.add_pass_after(_OnlyBorrows, NopythonTypeInference)
+        passes.finalize()
+        return [passes]
 
 
 def _holds_array(kind: Any) -> bool:
@@ -101,64 +111,74 @@ def _holds_array(kind: Any) -> bool:
     return isinstance(kind, types.Array)
 
 
-class _OursAlone(FunctionCache):
-    """A cache on disk that keeps no code with parts from other packages inside.
+class _Cache(FunctionCache):
+    """A cache on disk that is another one whenever a file changes that its code can come from.
 
-    It could not tell when they change; and where their modules cannot be imported, not even its other
-    entries could be read.
+    numba itself looks only at the file of a function to see whether its cached code is still good. Code of
+    other files that was compiled into it could so outlive an upgrade, and with it a fixed mistake
+    in a noise sampler.
+
+    Signatures with named tuples from outside these files are not cached. The code for them may hold parts
+    from other packages, whose changes are not seen; and where their modules cannot be imported, numba could
+    not read its other entries for the same function either. numba's public switch, ``njit(cache=True)``,
+    takes all signatures or none, so this class has to replace the dispatcher's private cache.
     """
 
+    def __init__(self, function: Any) -> None:
+        self._reach = _reach(function.__module__)
+        with _cached_in(_folder(function.__module__)):
+            super().__init__(function)  # type: ignore[no-untyped-call] # numba's
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        return super().load_overload(sig, target_context) if _all_ours(sig) else None  # type: ignore[no-untyped-call] # numba's
+        return super().load_overload(sig, target_context) if self._covers(sig) else None  # type: ignore[no-untyped-call] # numba's
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if _all_ours(sig):
+        if self._covers(sig):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call] # numba's
 
-
-def _all_ours(kinds: Any) -> bool:
-    """Whether all named tuples among numba's types, and inside them, are this package's."""
-    for kind in kinds:
-        if isinstance(kind, types.BaseTuple):
-            owner = getattr(kind, "instance_class", None)
-            if not (owner is None or _is_ours(owner.__module__)) or not _all_ours(kind):
-                return False
-    return True
-
-
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == __name__.partition(".")[0]
+    def _covers(self, kinds: Any) -> bool:
+        """Whether all named tuples among numba's types, and inside them, are declared within reach."""
+        for kind in kinds:
+            if isinstance(kind, types.BaseTuple):
+                owner = getattr(kind, "instance_class", None)
+                if (owner and owner.__module__ not in self._reach) or not self._covers(kind):
+                    return False
+        return True
 
 
 @functools.cache
-def kernel_cache() -> str:
-    """The folder of compiled code, which is another one whenever any kernel of the package changes.
+def _sources() -> Sources:
+    return Sources(_PACKAGE)
 
-    numba looks only at the file of a function to see whether its cached code is still good. Code of
-    other files that was compiled into it could so outlive an upgrade, and with it a fixed mistake
-    in a noise sampler. Naming the folder after the contents of all files that speak of kernels rules that
-    out; a test checks that every compiled function stands in such a file.
-    """
-    package = pathlib.Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        source = path.read_bytes()
-        if b"kernel" in source:
-            digest.update(path.relative_to(package).as_posix().encode() + b"\0" + source)
-    name = f"kernels-{digest.hexdigest()[:16]}"
+
+@functools.cache
+def _reach(module: str) -> frozenset[str]:
+    """The modules that a module's kernels can hold code of, and this one, which says how to compile."""
+    return _sources().reach(module) | _sources().reach(__name__)
+
+
+def _is_ours(thing: Any) -> bool:
+    return thing.__module__ in _reach(thing.__module__)
+
+
+@functools.cache
+def _folder(module: str) -> str:
+    """Where the code of a module's kernels is cached; what earlier versions of it left there is removed."""
+    name = f"{module}-{_sources().digest(_reach(module))}"
     if _config.CACHE_DIR:
-        return os.path.join(_config.CACHE_DIR, f"discreet-{name}")
-    beside = package / "__pycache__"
+        return os.path.join(_config.CACHE_DIR, name)
+    beside = _PACKAGE / "__pycache__" / "kernels"
     try:
-        beside.mkdir(exist_ok=True)
+        beside.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=beside):
             pass
     except OSError:  # installed where this user may not write
         home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         return os.path.join(home, "discreet", name)
-    for old in beside.glob("kernels-*"):
-        if old.name != name:
-            shutil.rmtree(old, ignore_errors=True)
+    with contextlib.suppress(OSError):  # another process may remove them at the same time
+        for old in beside.glob(f"{module}-*"):
+            if old.name != name:
+                shutil.rmtree(old, ignore_errors=True)
     return str(beside / name)
 
 
@@ -175,6 +195,8 @@ def _cached_in(folder: str) -> Iterator[None]:
 
 class Generic(Protocol):
     """A function whose body depends on the type of its first argument, in compiled code too."""
+
+    kernels: dict[type, Callable[..., Any]]
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the kernel registered for the first argument's type."""
@@ -214,13 +236,41 @@ def generic(declaration: Callable[..., Any]) -> Generic:
 
     def register(kind: type) -> Callable[[Function], Function]:
         def keep(function: Function) -> Function:
+            if kind in kernels or (_is_ours(kind) and not _is_ours(function)):  # the cache relies on it
+                raise TypeError(f"{declaration.__name__} has its kernel for {kind.__name__} already.")
             kernels[kind] = function
             return function
 
         return keep
 
     interpreted.register = register  # type: ignore[attr-defined] # the protocol above says so
+    interpreted.kernels = kernels  # type: ignore[attr-defined] # likewise
     return cast(Generic, interpreted)
+
+
+class Settled:
+    """A kernel, or a generic one, for calls whose arguments never change their types.
+
+    To look at the types of named tuples of arrays takes numba longer than most kernels run. Here that is done
+    once. Whoever calls this vouches for the types: they are not checked again.
+
+    Args:
+        function: The kernel.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._run: Callable[..., Any] | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the kernel returns."""
+        if self._run is None:
+            found: Any = getattr(self._function, "kernels", {}).get(type(arguments[0]), self._function)
+            kinds = tuple(map(numba.typeof, arguments))
+            found.compile(kinds)
+            self._run = found.overloads[kinds].entry_point
+        assert self._run is not None
+        return self._run(*arguments)
 
 
 def snapshot(state: State) -> State:

@@ -1,10 +1,10 @@
 """The errors a caller may want to catch.
 
-Each is a :class:`DiscreetError` and also the built-in a Python programmer would
-expect, so both ``except discreet.DiscreetError`` and ``except ValueError`` work.
+Each is a `DiscreetError` and also the built-in exception that fits, so both `except discreet.DiscreetError`
+and `except ValueError` work.
 
-Messages may quote public arguments (shapes, names, declared ranges). They never
-quote private feedback: that is clipped or replaced, not complained about.
+Messages may quote public arguments (shapes, names, declared ranges). They never quote private feedback, which
+is clipped or replaced instead of refused.
 """
 
 
@@ -17,7 +17,7 @@ class DiscreetError(Exception):
         ...     BanditLearner(0, epsilon=1.0, cost_range=(0, 1))
         ... except DiscreetError as error:
         ...     print(error)
-        The 'items' of BanditLearner must be a whole number of at least 1. Got 0 instead.
+        The 'items' of BanditLearner must be an integer of at least 1. Got 0 instead.
     """
 
 
@@ -26,11 +26,11 @@ class InvalidArgument(DiscreetError, ValueError):
 
 
 class InvalidType(DiscreetError, TypeError):
-    """A public argument is of a kind that cannot be used."""
+    """A public argument has a type that cannot be used."""
 
 
 class UnknownName(DiscreetError, KeyError):
-    """Something was looked up by a name nobody registered."""
+    """There is nothing of the given name."""
 
     def __str__(self) -> str:
         # KeyError shows the repr of its argument, which turns a sentence into a quoted string.
@@ -38,11 +38,11 @@ class UnknownName(DiscreetError, KeyError):
 
 
 class NotCopyable(DiscreetError, TypeError):
-    """Something that must exist once was about to be copied or pickled."""
+    """An object that must exist only once, such as a source of noise, was to be copied or pickled."""
 
 
 class StaleState(DiscreetError, RuntimeError):
-    """A private state is not the latest of its line: going on with it would reuse noise."""
+    """A private state is not the latest one: continuing from it would reuse noise."""
 
 
 class MissingExtra(DiscreetError, ImportError):
@@ -66,44 +66,44 @@ class AlreadyTold(DiscreetError, ValueError):
 
 
 class Expired(DiscreetError, ValueError):
-    """A cost was told after its deadline, when a neutral value had been learnt from in its place."""
+    """A cost was told after its deadline, when a neutral value had already been used in its place."""
 
 
 class HorizonReached(InvalidArgument):
-    """A mechanism made for a number of rounds has taken them all; more would need noise not accounted for."""
+    """A mechanism has taken all the rounds it was made for; more would need noise not accounted for."""
 
 
 class StoreError(DiscreetError, RuntimeError):
-    """A store cannot do what was asked: it is damaged, of another version, or out of reach."""
+    """A store cannot do what was asked: it is damaged, of another version, or unreachable."""
 
 
 class StoreInUse(StoreError):
-    """Another process has this store, which serves one process."""
+    """Another process has opened this store, which allows only one."""
 
 
 class CannotKeep(StoreError):
-    """A store is in order and within reach, and refused what was to be kept; nothing was changed."""
+    """A store works but refused what was to be written; nothing was changed."""
 
 
 class Conflict(StoreError):
-    """Somebody else changed the same thing first; nothing was changed here."""
+    """A concurrent change to the same record came first; nothing was changed here."""
 
 
 class AlreadyExists(DiscreetError, ValueError):
-    """Something was to be made under a name that is taken."""
+    """Something was to be created under a name that is taken."""
 
 
 class WrongKey(DiscreetError, RuntimeError):
-    """The key that seals secrets is missing, or is not the one this store was made with."""
+    """The key that encrypts secrets is missing, or is not the one this store was created with."""
 
 
 class Archived(DiscreetError, RuntimeError):
-    """A learner has been archived: it can be looked at, and neither asked nor told."""
+    """A learner has been archived: it can be read, but neither asked nor told."""
 
 
 class BudgetExceeded(DiscreetError, ValueError):
-    """A learner would let the people of a population lose more than the limit that was set for them."""
+    """A learner would exceed the privacy budget of its population."""
 
 
 class Busy(StoreError):
-    """More is waiting to be written than a store can take; nothing was changed, and trying later helps."""
+    """A store has too many pending writes; nothing was changed, and the call may be retried later."""

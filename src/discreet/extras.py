@@ -6,12 +6,12 @@ from discreet.errors import MissingExtra
 
 
 def require_extra(extra: str, who: str, *modules: str) -> None:
-    """Refuse to go on without the modules that an extra installs. None of them is imported.
+    """Raise `MissingExtra` unless the modules that an extra installs can be found. None is imported.
 
     Args:
         extra: Its name.
-        who: Who needs it, with the verb: the first words of the message.
-        modules: What must be there.
+        who: The beginning of the message, such as "A client needs".
+        modules: The modules to look for.
     """
     if any(importlib.util.find_spec(module) is None for module in modules):
         raise MissingExtra(f"{who} the extra {extra!r}: pip install 'discreet[{extra}]'.", extra)

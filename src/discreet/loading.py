@@ -1,20 +1,19 @@
 """From a saved file back to a learner, of whatever class."""
 
+import importlib
 import os
 
-from discreet import baselines, paper
 from discreet.errors import InvalidArgument
-from discreet.learners import BanditLearner, FullInformationLearner
-from discreet.learners.base import Learner
 from discreet.learners.files import read_unless_taken, take
-from discreet.privacy.exclusive import opened
+from discreet.learners.session import Session
+from discreet.state import decode
 
 #: The modules whose learners are found by the name of their class; others once they have been imported.
-_HOMES = (baselines, paper, BanditLearner, FullInformationLearner)
+_HOMES = ("discreet.paper", "discreet.baselines")
 
 
-def load(path: str | os.PathLike[str]) -> Learner:
-    """The learner that :meth:`Learner.save` wrote to a file, exactly as it was.
+def load(path: str | os.PathLike[str]) -> Session:
+    """The learner that :meth:`Session.save` wrote to a file, exactly as it was.
 
     A learner that keeps secrets is taken out of the file, of which nothing secret is left (see
     `discreet.learners.files`).
@@ -43,22 +42,26 @@ def load(path: str | os.PathLike[str]) -> Learner:
     return learner
 
 
-def _learner_in(data: bytes) -> Learner:
+def _learner_in(data: bytes) -> Session:
     """A learner from its saved bytes, of the generation they say; `take` keeps them from being used twice."""
-    document = opened(data)
+    document, _ = decode(data)
     name = str(document.get("kind"))
     kind = _kinds().get(name)
     if kind is None:
+        for home in _HOMES:
+            importlib.import_module(home)
+        kind = _kinds().get(name)
+    if kind is None:
         raise InvalidArgument(
-            f"This is the state of a {name}, which is no learner known here. A class of your own must be "
-            "imported before its learners are loaded."
+            f"This is the state of a {name}, which is no learner known here. A custom class must be imported "
+            "before its learners are loaded."
         )
     return kind.from_bytes(data, generation=document.get("generation", -1))
 
 
-def _kinds() -> dict[str, type[Learner]]:
+def _kinds() -> dict[str, type[Session]]:
     """All classes of learners that have been imported, by name."""
-    found, left = {}, Learner.__subclasses__()
+    found, left = {}, Session.__subclasses__()
     while left:
         kind = left.pop()
         found[kind.__name__] = kind

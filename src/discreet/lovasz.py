@@ -6,7 +6,7 @@ that order form the maximal chain of x, and with x_(0) = 1 and x_(n+1) = 0
     f^(x) = sum over i of mu_i f(B_i),      mu_i = x_(i) - x_(i+1) >= 0, adding up to 1.
 
 It is also the mean of f({i : x_i >= tau}) over tau uniform on [0,1], and it is convex exactly
-when f is submodular. All functions here cost a sort and one chain pass.
+when f is submodular. All functions here cost a sort and at most one chain pass.
 
 Examples:
     >>> from discreet.set_functions import Cut
@@ -17,7 +17,7 @@ Examples:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -30,14 +30,16 @@ from discreet.compiled import kernel, lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.set_functions import SetFunction
 
+__all__ = ["Chain", "chain", "draw_level_set", "level_set", "subgradient", "value"]
+
 
 @dataclass(frozen=True)
 class Chain:
-    """The maximal chain of a point.
+    """The maximal chain of a point, made by `chain`.
 
     Attributes:
-        order: The items by decreasing x; ties keep the items' own order.
-        weights: The n+1 numbers mu_0, ..., mu_n of the prefixes; nonnegative, of sum 1.
+        order: The items by decreasing x; ties keep the order of the items.
+        weights: The weights mu_0, ..., mu_n of the n+1 prefixes: nonnegative, with sum 1.
 
     Examples:
         >>> found = chain([0.25, 0.75])
@@ -50,7 +52,7 @@ class Chain:
 
     @property
     def sets(self) -> Sequence[frozenset[int]]:
-        """The prefixes B_0, ..., B_n, made when they are looked at."""
+        """The prefixes B_0, ..., B_n, each made on access."""
         return _Prefixes(self.order)
 
 
@@ -63,8 +65,9 @@ def chain(x: npt.ArrayLike) -> Chain:
         ([1, 0], [0.1, 0.7, 0.2], [frozenset(), frozenset({1}), frozenset({0, 1})])
     """
     point = _point(x)
-    order = decreasing_order(point)
-    return Chain(order, chain_weights(point, order))
+    order = np.argsort(-point, kind="stable")
+    levels = np.concatenate(([1.0], point[order], [0.0]))
+    return Chain(order, levels[:-1] - levels[1:])
 
 
 def value(f: SetFunction, x: npt.ArrayLike) -> float:
@@ -75,9 +78,8 @@ def value(f: SetFunction, x: npt.ArrayLike) -> float:
         >>> value(Modular([4, 8]), [0.5, 0.25])
         4.0
     """
-    point = _point(x, f.n)
-    order = decreasing_order(point)
-    return float(chain_weights(point, order) @ f.chain_values(order))
+    found = chain(_point(x, f.n))
+    return float(found.weights @ f.chain_values(found.order))
 
 
 def subgradient(f: SetFunction, x: npt.ArrayLike) -> FloatArray:
@@ -90,10 +92,14 @@ def subgradient(f: SetFunction, x: npt.ArrayLike) -> FloatArray:
         >>> subgradient(ConcaveOfCardinality([0, 3, 4]), [0.1, 0.6])
         array([1., 3.])
     """
-    order = decreasing_order(_point(x, f.n))
-    gains = np.empty(f.n)
-    chain_gains(f.chain_values(order), order, gains)
-    return gains
+    return chain_gains(f, np.argsort(-_point(x, f.n), kind="stable"))[0]
+
+
+def chain_gains(f: SetFunction, order: IntArray) -> tuple[FloatArray, FloatArray]:
+    """What each item adds to the prefix of `order` before it, and the n+1 values of the prefixes."""
+    values, gains = f.chain_values(order), np.empty(f.n)
+    gains[order] = np.diff(values)
+    return gains, values
 
 
 def level_set(x: npt.ArrayLike, threshold: float) -> frozenset[int]:
@@ -108,7 +114,7 @@ def level_set(x: npt.ArrayLike, threshold: float) -> frozenset[int]:
 
 
 def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
-    """The random set of the extension, given a number drawn uniformly from [0, 1).
+    """A random level set, given a number drawn uniformly from [0, 1).
 
     The threshold is 1 - uniform, in (0, 1]: an item with x_i = 0 is never drawn and one with
     x_i = 1 always is, so that E f(set) = f^(x) exactly.
@@ -123,31 +129,11 @@ def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
     return level_set(x, 1.0 - number)
 
 
-@kernel
-def decreasing_order(x: FloatArray) -> IntArray:
-    """The items by decreasing x; of equal ones the lower number comes first.
-
-    Examples:
-        >>> decreasing_order(np.array([0.2, 0.9, 0.2]))
-        array([1, 0, 2])
-    """
-    order = np.arange(x.size)
-    sort_by_level(x, order)
-    return order
-
-
 @lean_kernel
 def sort_by_level(levels: FloatArray, items: IntArray) -> None:
-    """Sort some items in place by decreasing level; of equal ones the lower number comes first.
-
-    Examples:
-        >>> items = np.array([0, 2])
-        >>> sort_by_level(np.array([0.2, 0.9, 0.5]), items)
-        >>> items
-        array([2, 0])
-    """
-    # Insertion: for few items several times faster than a general sort, and from one round to the next most
-    # items are in order already. Where many are not, a general sort takes over.
+    """Sort some items in place by decreasing level; of ties the lower number comes first."""
+    # Insertion sort is several times faster for few items, and from one round to the next most items are in
+    # order already. Where many are not, a general sort takes over.
     m = items.size
     most_moves = m * m if m <= 32 else 4 * m
     moves = 0
@@ -173,41 +159,7 @@ def _sort_many_by_level(levels: FloatArray, items: IntArray) -> None:
     items[:] = items[np.argsort(-levels[items], kind="mergesort")]
 
 
-@kernel
-def chain_weights(x: FloatArray, order: IntArray) -> FloatArray:
-    """The weights mu_0, ..., mu_n of the prefixes of `order`, which sorts (some items of) x decreasingly.
-
-    Examples:
-        >>> chain_weights(np.array([0.25, 0.75]), np.array([1, 0]))
-        array([0.25, 0.5 , 0.25])
-    """
-    m = order.size
-    weights = np.empty(m + 1)
-    above = 1.0
-    for k in range(m):
-        weights[k] = above - x[order[k]]
-        above = x[order[k]]
-    weights[m] = above
-    return weights
-
-
-@lean_kernel
-def chain_gains(values: FloatArray, order: IntArray, gains: FloatArray) -> None:
-    """Write what each item adds to the prefix before it into `gains`, from the n+1 chain values.
-
-    Examples:
-        >>> gains = np.empty(2)
-        >>> chain_gains(np.array([0.0, 3.0, 4.0]), np.array([1, 0]), gains)
-        >>> gains
-        array([1., 3.])
-    """
-    for k in range(order.size):
-        gains[order[k]] = values[k + 1] - values[k]
-
-
 class _Prefixes(Sequence[frozenset[int]]):
-    """The prefixes of an order, each made on demand."""
-
     def __init__(self, order: IntArray) -> None:
         self._order = order
 
@@ -223,9 +175,6 @@ class _Prefixes(Sequence[frozenset[int]]):
         if isinstance(lengths, range):
             return [frozenset(self._order[:length].tolist()) for length in lengths]
         return frozenset(self._order[:lengths].tolist())
-
-    def __iter__(self) -> Iterator[frozenset[int]]:
-        return (self[length] for length in range(len(self)))
 
 
 def _point(x: npt.ArrayLike, n: int | None = None) -> FloatArray:

@@ -1,13 +1,12 @@
-"""What to expect before the first person is asked: noise, regret bounds, and how long learning takes.
+"""What to expect before the first round: noise, regret bounds, and how long learning takes.
 
 Bounds are proved (`docs/guarantees.md#regret`) and pessimistic. How long learning takes depends most of all
 on the **effect**: how much better the best set is than the best of the usual ones (the empty set, the full
-one, random ones), in costs per round. A learner has **learnt** when half of the effect is gained: when the
-mean cost of all rounds so far, those of learning included, is below that of the best usual one by half of it.
+one, random ones), in costs per round. A learner has **learned** when it has gained half of the effect: when
+the mean cost of all rounds so far, those of learning included, is that much below the best usual one.
 
-`predicted_rounds` says when that is, by one law for each learner. The shapes of the laws are derived; their
-constants are fitted to simulations. `python -m benchmarks plan` fits them again, and checks them on other
-streams.
+`predicted_rounds` says when that is. The form of each law is derived; its constants are fitted to
+simulations. `python -m benchmarks plan` fits them again, and checks them on other streams.
 """
 
 import dataclasses
@@ -22,14 +21,14 @@ from discreet.privacy.guarantee import rounded_up
 
 Feedback = Literal["bandit", "full information"]
 
-#: Predicted numbers of rounds are within this factor of simulated ones, where most of the items matter: 5.0
-#: was the largest in about 600 cases. Where few items matter, learning is much faster.
+#: Predictions are within this factor of simulations where most of the items matter (5.0 was the largest of
+#: about 600 cases). Where few items matter, learning is much faster.
 WITHIN = 6.0
 #: The constants of `predicted_rounds`.
 BANDIT, FULL_INFORMATION = (0.62, 0.89, 1.7, 0.2), (6.0, 0.005, 1.0)
-#: What effects are shown for if none is given, as parts of the range. The first is then assumed.
+#: If no effect is given, the range divided by these is shown, and the first is assumed.
 SHARES = (4, 10, 40)
-#: Beyond this epsilon a promise says little: what is released may be thousands of times as likely.
+#: Beyond this epsilon a guarantee means little: what is released may be thousands of times as likely.
 HARDLY_PRIVATE = 8.0
 
 
@@ -40,9 +39,9 @@ class Option:
     Attributes:
         learner: The name of its class in `discreet`.
         arguments: What to call it with, besides the items.
-        local: Whether each value is randomised by itself.
-        noise: The standard deviation, in costs, of what one release adds: to a cost or the mean of a block
-            of them (bandit), to each coordinate of a block's sum or of a prefix sum (full information).
+        local: Whether each cost is randomised separately.
+        noise: The standard deviation, in costs, of the noise of one release: on a cost or the mean of a block
+            (bandit), on each coordinate of a block's sum or of a prefix sum (full information).
         block: For how many rounds a set or a point is held (at first).
         regret_bound: Expected regret over all rounds is at most this.
         rounds_to_learn: Predicted rounds until half of the effect is gained.
@@ -63,7 +62,7 @@ class Option:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What to expect, as data; ``print(plan)`` says it in words.
+    """What to expect; `print(plan)` shows it as text.
 
     Attributes:
         n: Items.
@@ -73,7 +72,7 @@ class Plan:
         feedback: What is seen after each round.
         effect: How much better the best set is than the best of the empty, the full and random ones, in
             costs; None if it was not given. A quarter of the range is then assumed.
-        options: The learners that fit, the one to take first.
+        options: The learners that fit, the recommended one first.
         by_effect: Pairs of an effect and the rounds that the first option needs for it: for a quarter, a
             tenth and a fortieth of the range.
         paper_bound: The least regret bound of the paper's algorithm, corrected, for these numbers.
@@ -99,46 +98,45 @@ class Plan:
 
     @property
     def best(self) -> Option:
-        """The learner to take."""
+        """The recommended learner."""
         return self.options[0]
 
     @property
     def enough(self) -> bool | None:
         """Whether the rounds are enough to learn; None where that is not known.
 
-        It is known to be so only beyond the factor by which predictions may be wrong, and only for a given
-        effect. Without one it is False where not even a quarter of the range would do.
+        True needs a given effect and a margin of the factor by which predictions may be wrong. Without an
+        effect it is False if even a quarter of the range is too small to learn.
         """
         if self.best.rounds_to_learn > self.rounds:
             return False
-        sure = self.effect is not None and _judged(self.best.rounds_to_learn, self.rounds) == "enough"
+        sure = self.effect is not None and self.best.rounds_to_learn * WITHIN <= self.rounds
         return True if sure else None
 
     def __str__(self) -> str:
-        width = self.cost_range[1] - self.cost_range[0]
+        low, high = self.cost_range
+        assumed = " (assumed)" if self.effect is None else ""
+        effect = f"an effect of {self.by_effect[0][0] if self.effect is None else self.effect:.3g}{assumed}"
         given = (
             f"{self.n} items, {self.feedback}, epsilon = {rounded_up(self.epsilon)}, {self.rounds:,} rounds"
         )
-        effect = (
-            f"an effect of {self.by_effect[0][0]:.3g} (assumed)"
-            if self.effect is None
-            else f"an effect of {self.effect:.3g}"
-        )
-        lines = [f"{given}, costs in [{self.cost_range[0]:g}, {self.cost_range[1]:g}].", f"Take {self.best}."]
+        lines = [f"{given}, costs in [{low:g}, {high:g}].", f"Take {self.best}."]
+        trivial = (high - low) * self.rounds  # a bound above the width of the range says nothing
         for option in self.options:
-            where = "each cost randomised by itself" if option.local else "exact sums kept in memory"
+            where = "each cost randomised separately" if option.local else "exact sums kept in memory"
             more = " or more" if option.learner == "FullInformationLearner" else ""
             held = "" if option.block == 1 else f", blocks of {option.block} rounds{more}"
+            regret = option.regret_bound
+            bound = f"; regret at most {regret / self.rounds:.3g} per round" if regret < trivial else ""
             lines.append(
                 f"- {option}: {where}{held}; noise of {option.noise:.3g} (in costs) on each release; "
-                f"learns {effect} in about {two_digits(option.rounds_to_learn)} rounds"
-                f"{_bound(option.regret_bound, self.rounds, width)}."
+                f"learns {effect} in about {two_digits(option.rounds_to_learn)} rounds{bound}."
             )
-        if self.paper_bound < width * self.rounds:
+        if self.paper_bound < trivial:
             rate = self.paper_bound / self.rounds
-            lines.append(f"The paper's algorithm, corrected and tuned: regret at most {rate:.3g} a round.")
-        if any(option.regret_bound >= width * self.rounds for option in self.options):
-            lines.append("Where no bound is named, the proved one says nothing for so few rounds.")
+            lines.append(f"The paper's algorithm, corrected and tuned: regret at most {rate:.3g} per round.")
+        if any(option.regret_bound >= trivial for option in self.options):
+            lines.append("Where no bound is given, the proved one says nothing for so few rounds.")
         lines += self._verdict(effect)
         lines.append(
             "The effect is how much better the best set is than the best of the empty, the full and random "
@@ -151,19 +149,25 @@ class Plan:
 
     def _verdict(self, effect: str) -> list[str]:
         if self.enough is False:
+            needed = self.epsilon_needed
+            advice = "No epsilon up to 100 would be enough: offer fewer items or wait for more rounds."
+            if needed is not None:
+                caveat = ", but is hardly private" if needed > HARDLY_PRIVATE else ""
+                advice = f"An epsilon of about {needed:.2g} is predicted to be enough{caveat}."
             few = f"WARNING: {self.rounds:,} rounds are not enough for {effect}."
-            return [
-                f"{few} It will hardly beat a fixed or random choice. {_help_by_epsilon(self.epsilon_needed)}"
-            ]
+            return [f"{few} It will hardly beat a fixed or random choice. {advice}"]
         if self.effect is not None:
-            judged = _judged(self.best.rounds_to_learn, self.rounds)
-            return [f"{self.rounds:,} rounds are {judged} for {effect}."]
+            return [f"{self.rounds:,} rounds are {self._judged(self.best.rounds_to_learn)} for {effect}."]
         table = [
-            f"- {size:.3g} (1/{share} of the range): about {two_digits(needed)} rounds, "
-            f"{_judged(needed, self.rounds)}"
-            for share, (size, needed) in zip(SHARES, self.by_effect, strict=True)
+            f"- {size:.3g} (1/{part} of the range): about {two_digits(needed)} rounds, {self._judged(needed)}"
+            for part, (size, needed) in zip(SHARES, self.by_effect, strict=True)
         ]
         return ["CAUTION: no effect was given, and most depends on it. Plan again with yours:", *table]
+
+    def _judged(self, needed: float) -> str:
+        if needed > self.rounds:
+            return "not enough"
+        return "enough" if needed * WITHIN <= self.rounds else "perhaps enough"
 
 
 def plan(
@@ -182,7 +186,7 @@ def plan(
 
     Args:
         n: Items.
-        epsilon: What one person may lose.
+        epsilon: The privacy loss of one person.
         rounds: Rounds that will be played.
         cost_range: The range of costs.
         feedback: "bandit" (the cost of the chosen set is seen) or "full information" (the whole function).
@@ -212,24 +216,20 @@ def plan(
         )
     effects = [(high - low) / share for share in SHARES]
     assumed = effects[0] if effect is None else float(effect)
-    if feedback not in ("bandit", "full information"):
-        raise checks.invalid_argument("plan", "feedback", "'bandit' or 'full information'", feedback)
+    checks.one_of("plan", "feedback", feedback, ("bandit", "full information"))
     if feedback == "full information" and local:
         raise InvalidArgument("No learner for full information is local: gradients are summed, then noised.")
-    common = {"epsilon": epsilon, "cost_range": (low, high)} | (
-        {"rounds_per_person": rounds_per_person} if rounds_per_person != 1 else {}
-    )
+    if feedback == "bandit" and gradient_bound is not None:
+        raise InvalidArgument("A 'gradient_bound' is for full information.")
+    arguments: dict[str, Any] = {"epsilon": epsilon, "cost_range": (low, high)}
+    if rounds_per_person != 1:
+        arguments["rounds_per_person"] = rounds_per_person
     if gradient_bound is not None:
-        if feedback == "bandit":
-            raise InvalidArgument("A 'gradient_bound' is for full information.")
-        common["gradient_bound"] = gradient_bound
-    options = tuple(
-        sorted(
-            _options(n, rounds, half, assumed, feedback, local, common),
-            key=lambda option: option.rounds_to_learn,
-        )
-    )
-    best = _made(options[0].learner, n, options[0].arguments)
+        arguments["gradient_bound"] = gradient_bound
+    modes = [{"mode": "local"}, {"mode": "central"}][: 1 if local else 2] if feedback == "bandit" else [{}]
+    options = [_option(n, rounds, half, assumed, arguments | mode) for mode in modes]
+    options.sort(key=lambda option: option.rounds_to_learn)
+    best = _made(n, options[0].arguments)
     return Plan(
         n=n,
         epsilon=epsilon,
@@ -237,7 +237,7 @@ def plan(
         cost_range=(low, high),
         feedback=feedback,
         effect=None if effect is None else assumed,
-        options=options,
+        options=tuple(options),
         by_effect=tuple((size, predicted_rounds(best, half, size)) for size in effects),
         paper_bound=_paper_bound(n, rounds, half, epsilon / rounds_per_person, feedback),
         epsilon_needed=_epsilon_needed(options[0], n, rounds, half, assumed),
@@ -277,19 +277,10 @@ def predicted_rounds(
     return float(n * inverse * (growing * variance**0.5 + late * inverse))
 
 
-def _options(
-    n: int, rounds: int, half: float, effect: float, feedback: Feedback, local: bool, common: dict[str, Any]
-) -> list[Option]:
-    if feedback == "full information":
-        return [_option("FullInformationLearner", n, rounds, half, effect, common)]
-    modes = ["local"] if local else ["local", "central"]
-    return [_option("BanditLearner", n, rounds, half, effect, common | {"mode": mode}) for mode in modes]
-
-
-def _option(name: str, n: int, rounds: int, half: float, effect: float, arguments: dict[str, Any]) -> Option:
-    learner = _made(name, n, arguments)
+def _option(n: int, rounds: int, half: float, effect: float, arguments: dict[str, Any]) -> Option:
+    learner = _made(n, arguments)
     return Option(
-        learner=name,
+        learner=type(learner).__name__,
         arguments=arguments,
         local=learner.guarantee.local,
         noise=learner.noise_variance**0.5,
@@ -299,10 +290,9 @@ def _option(name: str, n: int, rounds: int, half: float, effect: float, argument
     )
 
 
-def _made(name: str, n: int, arguments: dict[str, Any]) -> BanditLearner[Any] | FullInformationLearner[Any]:
-    if name == "BanditLearner":
-        return BanditLearner(n, **arguments)
-    return FullInformationLearner(n, **arguments)
+def _made(n: int, arguments: dict[str, Any]) -> BanditLearner[Any] | FullInformationLearner[Any]:
+    """Only the bandit learner has a mode."""
+    return BanditLearner(n, **arguments) if "mode" in arguments else FullInformationLearner(n, **arguments)
 
 
 def _paper_bound(n: int, rounds: int, half: float, epsilon: float, feedback: Feedback) -> float:
@@ -316,7 +306,7 @@ def _epsilon_needed(option: Option, n: int, rounds: int, half: float, effect: fl
     """By bisection; the predicted number of rounds falls with epsilon."""
 
     def enough(epsilon: float) -> bool:
-        learner = _made(option.learner, n, option.arguments | {"epsilon": epsilon})
+        learner = _made(n, option.arguments | {"epsilon": epsilon})
         return predicted_rounds(learner, half, effect) <= rounds
 
     low, high = 1e-4, 100.0
@@ -328,29 +318,11 @@ def _epsilon_needed(option: Option, n: int, rounds: int, half: float, effect: fl
     return high
 
 
-def _help_by_epsilon(needed: float | None) -> str:
-    if needed is None:
-        return "No epsilon up to 100 would be enough: offer fewer items or wait for more rounds."
-    caveat = ", but is hardly private" if needed > HARDLY_PRIVATE else ""
-    return f"An epsilon of about {needed:.2g} is predicted to be enough{caveat}."
-
-
-def _judged(needed: float, rounds: int) -> str:
-    if needed > rounds:
-        return "not enough"
-    return "enough" if needed * WITHIN <= rounds else "perhaps enough"
-
-
 def two_digits(rounds: float) -> str:
-    """A predicted number of rounds, no more exactly than it is known.
+    """A predicted number of rounds, with no more digits than are known.
 
     Examples:
         >>> two_digits(6432.1)
         '6,400'
     """
     return f"{float(f'{rounds:.2g}'):,.0f}"
-
-
-def _bound(regret: float, rounds: int, width: float) -> str:
-    """A bound in words; one above the width of the range says nothing, and is not named."""
-    return f"; regret at most {regret / rounds:.3g} a round" if regret < width * rounds else ""

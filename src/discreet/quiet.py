@@ -1,4 +1,4 @@
-"""Silence about private values: while one is handled, warnings that its handling leads to are dropped."""
+"""Warnings are dropped while private values are handled, since their text may depend on them."""
 
 import contextlib
 import threading
@@ -12,10 +12,10 @@ _before = warnings.catch_warnings()
 
 @contextlib.contextmanager
 def no_warnings() -> Iterator[None]:
-    """No warnings from here on, in any thread, until the last one has left.
+    """Ignore warnings in all threads until the last thread has left the block.
 
-    `warnings.catch_warnings` alone belongs to the process: of two threads that overlap, the first to leave
-    would bring warnings back, and the second would leave them off for good.
+    `warnings.catch_warnings` alone is not thread-safe: of two threads that overlap, the first to leave would
+    restore warnings too early, and the second would leave them off for good.
     """
     global _inside, _before
     with _lock:

@@ -41,24 +41,41 @@ SEEDED = "its random numbers come from a seed, so anyone who knows the seed can 
 
 _FEWEST = 64
 _MOST = 8192
+_BYTES_PER_KEY = 1 << 24
 
 
 def chacha20() -> DrawBits:
-    """A fresh ChaCha20 stream under a 256-bit key from the operating system.
+    """OpenSSL's ChaCha20 under a 256-bit key from the operating system, which is replaced now and then.
+
+    One key serves 16 MiB. Its block counter would last for 256 GiB; a fresh key also keeps
+    whoever reads it from memory from recomputing more than the last bits drawn.
 
     Examples:
         >>> draw = chacha20()
         >>> draw(3).dtype, draw(3).size
         (dtype('uint64'), 3)
     """
-    from randomgen import ChaCha  # 80 ms to import, and clients of one bit do not need it
+    # Imported here, because clients of one bit do not need it.
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
-    draw: DrawBits = ChaCha(key=secrets.randbits(256), rounds=20).random_raw
+    def keystream() -> Callable[[bytes], bytes]:
+        cipher = algorithms.ChaCha20(secrets.token_bytes(32), nonce=bytes(16))  # a key is used once
+        return Cipher(cipher, mode=None).encryptor().update
+
+    encrypt, left = keystream(), _BYTES_PER_KEY
+
+    def draw(count: int) -> BitArray:
+        nonlocal encrypt, left
+        if left < 8 * count:
+            encrypt, left = keystream(), _BYTES_PER_KEY
+        left -= 8 * count
+        return np.frombuffer(encrypt(bytes(8 * count)), dtype=np.uint64)
+
     return draw
 
 
 def operating_system() -> DrawBits:
-    """Words straight from the operating system: slower, and nothing else needs to be imported.
+    """Bits straight from the operating system: slower, and nothing else needs to be imported.
 
     Examples:
         >>> operating_system()(3).size
@@ -68,7 +85,7 @@ def operating_system() -> DrawBits:
 
 
 class BitSource:
-    """A buffer of uniform 64 random bits that samplers consume.
+    """A buffer of uniform 64-bit integers that samplers consume.
 
     Args:
         seed: None for cryptographic bits. Anything numpy takes as a seed gives bits
@@ -148,6 +165,19 @@ class BitSource:
                     return
                 self._append_fresh_bits()
 
+    def feed_one(self, step: Callable[[BitArray, int], int]) -> None:
+        """Run one compiled step, which gives the new cursor or NEED_MORE_BITS (-1), with all it needs."""
+
+        def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+            after = step(bits, cursor)
+            return (0, cursor) if after < 0 else (1, after)
+
+        self.feed(consume, 1)
+
+    def generator(self) -> np.random.Generator:
+        """A numpy generator with a fresh seed of 256 bits from here: for policies, never for noise."""
+        return np.random.Generator(np.random.PCG64DXSM([self.bits64() for _ in range(4)]))
+
     def bits64(self) -> int:
         """64 random bits, as a Python integer in [0, 2**64)."""
         with self._owned_by_this_process():
@@ -175,10 +205,14 @@ class BitSource:
         if self._seeded is not None:
             raise NotCopyable(
                 "A seeded BitSource cannot go on in a forked process, where it would repeat "
-                "its parent's bits. Give each process a seed of its own."
+                "its parent's bits. Give each process its own seed."
             )
         self._draw = self._fresh()
         self._start_empty()
+
+    @property
+    def _unread(self) -> int:
+        return self._bits.size - self._cursor
 
     def _append_fresh_bits(self) -> None:
         fresh = self._draw(self._batch)
@@ -195,6 +229,27 @@ class BitSource:
 
     def __repr__(self) -> str:
         return f"BitSource(private={self.private})"
+
+
+def feed_both(
+    coins: BitSource,
+    noise: BitSource,
+    consume: Callable[[int, BitArray, int, BitArray, int], tuple[int, int, int]],
+    goal: int,
+) -> None:
+    """Like :meth:`BitSource.feed`, for what reads two sources at once: a policy's coins, and noise."""
+    with coins._owned_by_this_process(), noise._owned_by_this_process():
+        done = 0
+        while True:
+            first, coins._cursor = coins._cursor, coins._bits.size
+            second, noise._cursor = noise._cursor, noise._bits.size
+            done, coins._cursor, noise._cursor = consume(done, coins._bits, first, noise._bits, second)
+            if done >= goal:
+                return
+            # One of them ran out; the other may be hardly used, and must not pile up.
+            short = [source for source in (coins, noise) if source._unread < source._batch]
+            for source in short or (coins, noise):
+                source._append_fresh_bits()
 
 
 def process_mark() -> tuple[int, int]:
@@ -233,11 +288,17 @@ def as_source(source: "BitSource | None", seed: Seed | None = None, *, owner: st
     return BitSource() if seed is None else BitSource(_seed_sequence(owner, seed))
 
 
+def another_seed(seed: Seed) -> np.random.SeedSequence:
+    """A seed for a second, independent source."""
+    first = _seed_sequence("BitSource", seed)
+    return np.random.SeedSequence(first.entropy, spawn_key=(*first.spawn_key, 1))
+
+
 def _seed_sequence(owner: str, seed: Seed) -> np.random.SeedSequence:
     try:
         return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
     except (TypeError, ValueError):
-        raise invalid_argument(owner, "seed", "a whole number of at least 0, or several", seed) from None
+        raise invalid_argument(owner, "seed", "an integer of at least 0, or several", seed) from None
 
 
 class _AfterFork:

@@ -1,157 +1,187 @@
 """Mechanisms and learners that are broken on purpose, each in one of the ways that happen."""
 
+import dataclasses
 import logging
+import math
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
-from discreet import BanditLearner
-from discreet.prefix_sums import BinaryTree, KAryTree
-from discreet.privacy import Budget, Guarantee, VectorBound, noise
-from discreet.privacy.guarantee import Neighbours
-from discreet.randomizers import LaplaceOnGrid, OneBit
+from discreet import BanditLearner, FullInformationLearner
+from discreet.compiled import lean_kernel
+from discreet.errors import AlreadyTold
+from discreet.kernel import ChainGradient, CostOfSet, Laplace
+from discreet.kernel.queries import measure
+from discreet.learners import Learner
+from discreet.learners.arguments import keeps_arguments
+from discreet.policies import Uniform
+from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
+from discreet.prefix_sums.binary import entering_level
+from discreet.privacy import Budget, VectorBound, noise
+from discreet.privacy.grid import Grid
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import bound_in_place, chain_gradient
+from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 
 BOUND = VectorBound.for_costs(-1, 1, units=1000)
+FACTOR = Fraction(13, 10)
 
 
-def laplace_at_half_scale() -> LaplaceOnGrid:
-    mechanism = LaplaceOnGrid(1.0)
-    mechanism.law = noise.laplace(mechanism.law.scale / 2)
-    return mechanism
+# Noise that is too small by 1.3, in every release that ships
 
 
-def one_bit_ten_percent_off() -> OneBit:
-    mechanism = OneBit(1.0)
-    mechanism.slope = mechanism.slope * 11 // 10
-    return mechanism
+def smaller(law):
+    return (noise.gaussian if law.is_gaussian else noise.laplace)(law.scale / FACTOR)
 
 
-def tree_for_zeroed_rounds(rounds: int = 1) -> BinaryTree:
-    """Noise for a round that is zeroed out, where rounds are replaced."""
-    zeroed = Budget(epsilon=1.0, neighbours=Neighbours.ZERO_OUT_ONE_ROUND)
-    tree = BinaryTree(2, rounds, BOUND, Budget(epsilon=1.0))
-    tree._law = BinaryTree(2, rounds, BOUND, zeroed)._law
+def steeper(units, slope):
+    bias = units * slope / 2**62
+    return int(slope * math.tanh(1.3 * math.atanh(bias)) / bias)
+
+
+def weak_bit():
+    made = OneBit(1.0)
+    made.slope = steeper(made.grid.units, made.slope)
+    return made
+
+
+class WeakLaplace(Laplace):
+    def _law(self):
+        return smaller(super()._law())
+
+
+def weak_laplace(query):
+    return Learner(2, Uniform(2), query, WeakLaplace(query.bound, Budget(epsilon=1.0)))
+
+
+def weak_tree(tree):
+    tree._law = smaller(tree._law)
     return tree
 
 
-def tree_with_a_level_forgotten(rounds: int) -> BinaryTree:
-    """A round enters one more node than the noise is made for."""
-    tree = BinaryTree(1, rounds, VectorBound(coordinate=100, l1=100), Budget(epsilon=1.0))
-    tree._law = tree._law_for(tree.levels - 1)
-    return tree
+class WeakEpochs(Epochs):
+    def _law_for(self, nodes):
+        return smaller(super()._law_for(nodes))
 
 
-class RestoredTwice:
-    """A tree whose saved state is gone on with twice: with the real data, and with none."""
-
-    def claim(self):
-        return Guarantee(epsilon=1.0)
-
-    def neighbours(self):
-        return 10, -10
-
-    def observe(self, data, runs, seed):
-        source, seen = BitSource(seed), np.empty((runs, 2))
-        bound, nothing = VectorBound(coordinate=10, l1=10), np.zeros(1, dtype=np.int64)
-        for run in range(runs):
-            tree = KAryTree(1, 4, bound, Budget(epsilon=1.0), arity=3, source=source)
-            tree.add(nothing)
-            tree.add(nothing)
-            saved = tree.to_bytes()
-            branches = [
-                KAryTree.from_bytes(saved, generation=tree.generation, source=source) for _ in range(2)
-            ]
-            seen[run] = [
-                branch.add(np.array([value])).values[0]
-                for branch, value in zip(branches, (data, 0), strict=True)
-            ]
-        return seen
+def weak_learner(learner):
+    mechanism = learner._mechanism
+    if hasattr(mechanism, "slope"):
+        learner._mechanism = mechanism._replace(slope=steeper(learner.learner.query.units, mechanism.slope))
+    else:
+        learner._mechanism = mechanism._replace(law=smaller(mechanism.law))
+    return learner
 
 
-class SameSeedTwice:
-    """Two servers that were started with one seed, each with a person of its own."""
-
-    def claim(self):
-        return Guarantee(epsilon=1.0)
-
-    def neighbours(self):
-        return 1.0, -1.0
-
-    def observe(self, data, runs, seed):
-        seeds = (
-            np.random.SeedSequence(seed).generate_state(runs) if seed is None else seed.generate_state(runs)
-        )
-        replicas = [[LaplaceOnGrid(1.0, source=BitSource(int(s))) for _ in range(2)] for s in seeds]
-        return np.array([[ours.release(data), theirs.release(0.0)] for ours, theirs in replicas], dtype=float)
+def full(**others):
+    return FullInformationLearner(3, 1.0, (0, 1), **others)
 
 
-class LogsLargeCosts(BanditLearner):
-    """Helpful to whoever debugs it."""
-
-    def tell(self, decision, cost=None, **others):
-        if cost is not None and cost > 0.9:
-            logging.getLogger("shop").info("unusual feedback for decision %d", decision.id)
-        super().tell(decision, cost, **others)
-
-
-class KeepsLargeCostsOpen(BanditLearner):
-    """Takes a cost at the end of the range for a mistake, and lets its decision expire."""
-
-    def tell(self, decision, cost=None, **others):
-        if cost is not None and cost > 0.9:
-            return
-        super().tell(decision, cost, **others)
+TOO_LITTLE_NOISE = {
+    "bit": weak_bit,
+    "laplace, costs": lambda: weak_laplace(CostOfSet(0.0, 1.0)),
+    "laplace, gradients": lambda: weak_laplace(ChainGradient.of("test", 0.0, 1.0)),
+    "binary tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(epsilon=1.0))),
+    "gaussian tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(rho=1 / 12))),
+    "k-ary tree": lambda: weak_tree(KAryTree(2, 13, BOUND, Budget(epsilon=1.0), arity=3)),
+    "epochs": lambda: WeakEpochs(2, BOUND, Budget(epsilon=1.0)),
+    "bandit, local": lambda: weak_learner(BanditLearner(3, 1.0, (0, 1))),
+    "bandit, central": lambda: weak_learner(BanditLearner(3, 1.0, (0, 1), mode="central")),
+    "full information": lambda: weak_learner(full()),
+    "full information on a tree": lambda: weak_learner(full(method="tree", horizon=100)),
+}
 
 
-class RaisesOnLargeCosts(BanditLearner):
-    """Validates what it is told."""
-
-    def tell(self, decision, cost=None, **others):
-        if cost is not None and cost > 0.9:
-            raise ValueError("out of range")
-        super().tell(decision, cost, **others)
+# Other mistakes in mechanisms
 
 
-class LogsTheCost(BanditLearner):
-    """A line of one length for every cost, on a logger that hands nothing on."""
+class OneNoiseForTwoNodes(BinaryTree):
+    """The second node of each pair gets the noise of the first."""
 
-    def tell(self, decision, cost=None, **others):
-        logger = logging.getLogger("quiet")
-        logger.propagate = False
-        logger.warning("cost %.2f", cost)
-        super().tell(decision, cost, **others)
-
-
-class ReturnsTheCost(BanditLearner):
-    def tell(self, decision, cost=None, **others):
-        super().tell(decision, cost, **others)
-        return cost
+    def _draw(self, done, bits, cursor):
+        drawn = super()._draw(done, bits, cursor)
+        n, live = self.dimension, self._state.live
+        if self.round % 2 == 0:
+            self._kept = live[:n].copy()
+        else:
+            level = entering_level(self._state)
+            live[level * n : (level + 1) * n] = self._kept
+        return drawn
 
 
-class ShowsTheCost(BanditLearner):
-    """Has the usual `ask` and `tell`, and something of its own below them."""
+class Doubled(NamedTuple):
+    """A gradient that is too long unless items are in order."""
 
-    def _cost_step(self, draw, number):
-        self._last = number
-        return super()._cost_step(draw, number)
+    low: float
+    high: float
+    units: int
+    coordinate: int
+    l1: int
+    step: float
 
-    def __repr__(self):
-        return f"learner {getattr(self, '_last', 0.0):.3f}"
+    whole = True
+
+    @property
+    def bound(self):
+        return VectorBound(coordinate=self.coordinate, l1=self.l1, step=self.step)
+
+    def dimension(self, n):
+        return n
 
 
-class ShowsBlockSums(BanditLearner):
-    """Prints what a block adds up to, when it is full."""
+@measure.register(Doubled)
+@lean_kernel
+def _measure_doubled(query, costs, order, size, chance, note, out):
+    chain_gradient(costs, order, query.low, query.high, query.units, out)
+    bound_in_place(out, query.coordinate, query.l1)
+    for k in range(order.size):
+        if order[k] != k:
+            for i in range(out.size):
+                out[i] *= 2
+            break
 
-    def tell(self, decision, cost=None, **others):
-        self._sum = getattr(self, "_sum", 0.0) + cost
-        if (self.rounds + 1) % self.block == 0:
-            print(f"{self._sum:.3f}")
-        super().tell(decision, cost, **others)
+
+class DoubledUnlessInOrder(FullInformationLearner):
+    @keeps_arguments
+    def __init__(self, items, epsilon, cost_range, seed=None):
+        super().__init__(items, epsilon, cost_range, seed=seed)
+        self.learner = dataclasses.replace(self.learner, query=Doubled(*self.learner.query))
 
 
-class RawBit(OneBit):
+class NoisyNumber:
+    """One number with Laplace noise, in [-1, 1]."""
+
+    grid = Grid(-1.0, 1.0)
+    guarantee = Guarantee(epsilon=1.0)
+
+    def __init__(self):
+        self._source = BitSource()
+        self.law = noise.laplace(Fraction(2 * self.grid.units))
+
+
+class ClipsAfterTheNoise(NoisyNumber):
     def release(self, value):
-        return value
+        units = 0 if not math.isfinite(value) else round(value * self.grid.units)
+        noisy = units + int(noise.sample(self.law, 1, self._source)[0])
+        return min(max(noisy, -self.grid.units), self.grid.units)
+
+
+class BitWithoutClipping(OneBit):
+    def release(self, value):
+        units = 0 if not math.isfinite(value) else round(value * self.grid.units)
+        return int(self._source.bits64() >> 1 < 2**62 + units * self.slope)
+
+
+class SkippedInTheMiddle(OneBit):
+    def release(self, value):
+        return int(value > 0) if abs(value) < 0.5 else super().release(value)
+
+
+class EvenNoise(NoisyNumber):
+    def release(self, value):
+        return self.grid.of(value) + int(noise.sample(self.law, 1, self._source)[0]) // 2 * 2
 
 
 class RawTree(BinaryTree):
@@ -160,8 +190,188 @@ class RawTree(BinaryTree):
         return type(released)(np.asarray(vector, dtype=float), released.round)
 
 
+MECHANISMS = {
+    "one noise for two nodes": lambda: OneNoiseForTwoNodes(2, 8, BOUND, Budget(epsilon=1.0)),
+    "clipping after the noise": lambda: ClipsAfterTheNoise(),
+    "a bit without clipping": lambda: BitWithoutClipping(1.0),
+    "skipped in the middle of the range": lambda: SkippedInTheMiddle(1.0),
+    "noise of one parity": lambda: EvenNoise(),
+    "a raw vector": lambda: RawTree(2, 8, BOUND, Budget(epsilon=1.0)),
+}
+
+
+# Learners that show something beside their noise
+
+
+class Remembers(BanditLearner):
+    """Keeps the exact costs it was told, for others to show."""
+
+    def tell(self, decision, cost=None, **others):
+        super().tell(decision, cost, **others)
+        self._costs_told = [*getattr(self, "_costs_told", []), cost]
+
+    @property
+    def _total(self):
+        numbers = [c for c in getattr(self, "_costs_told", []) if isinstance(c, float) and abs(c) < 1e6]
+        return sum(numbers)
+
+
+class RawMean(Remembers):
+    @property
+    def mean_cost(self):
+        return self._total / max(1, len(getattr(self, "_costs_told", [])))
+
+
+class RawStep(Remembers):
+    @property
+    def step(self):
+        return super().step / (1 + self._total**2)
+
+
+class RawHistory(Remembers):
+    """In the saved file."""
+
+    def _arrays(self):
+        told = [c for c in getattr(self, "_costs_told", []) if isinstance(c, float)]
+        return super()._arrays() | {"history": np.array(told, dtype=np.float64)}
+
+
+class EndsByValue(BanditLearner):
+    """A block ends early when its sum is large."""
+
+    def _close_due(self):
+        for number, phase in list(self._phases.items()):
+            if phase.sums.max() > 2.5 * self.learner.query.units:
+                self._tickets = {k: t for k, t in self._tickets.items() if t.phase != number}
+                self._closed_until = phase.last
+                phase.total = phase.dealt
+                self._release(number)
+        super()._close_due()
+
+
+class ScaledByANorm(FullInformationLearner):
+    """The point moves less after large gradients."""
+
+    def _take(self, ticket, costs):
+        self._norm = float(np.abs(np.diff(np.nan_to_num(costs))).sum())
+        super()._take(ticket, costs)
+
+    @property
+    def point(self):
+        return 0.5 + (super().point - 0.5) / (1 + getattr(self, "_norm", 0.0))
+
+
+class QuotesInErrors(BanditLearner):
+    def tell(self, decision, cost=None, **others):
+        try:
+            super().tell(decision, cost, **others)
+        except AlreadyTold:
+            raise AlreadyTold(f"told already; {cost} was ignored") from None
+
+
+class Leaks(BanditLearner):
+    """Logs large costs, but only in some rounds."""
+
+    def tell(self, decision, cost=None, **others):
+        if isinstance(cost, float) and cost > 0.9 and self._leaks(decision):
+            logging.getLogger("shop").info("unusual feedback")
+        super().tell(decision, cost, **others)
+
+
+class LeaksWhenLate(Leaks):
+    def _leaks(self, decision):
+        return getattr(decision, "id", 0) < self._asked
+
+
+class LeaksAfterRound50(Leaks):
+    def _leaks(self, decision):
+        return self._asked > 50
+
+
+class LeaksAfterLoading(Leaks):
+    def _leaks(self, decision):
+        return getattr(self, "_loaded", False)
+
+    def _load(self, saved):
+        super()._load(saved)
+        self._loaded = True
+
+
+class ReturnsTheCost(BanditLearner):
+    def tell(self, decision, cost=None, **others):
+        super().tell(decision, cost, **others)
+        return cost
+
+
+class KeepsLargeCostsOpen(BanditLearner):
+    """Takes a cost at the end of the range for a mistake, and lets its decision expire."""
+
+    def tell(self, decision, cost=None, **others):
+        if not (isinstance(cost, float) and cost > 0.9):
+            super().tell(decision, cost, **others)
+
+
+class ShowsBlockSums(Remembers):
+    """Prints what a block adds up to."""
+
+    def ask(self, *given, **named):
+        if self._asked % self.block == 0:
+            print(f"{self._total:.3f}")
+        return super().ask(*given, **named)
+
+
+def local(kind):
+    return lambda: kind(2, 1.0, (0, 1))
+
+
+def central(kind):
+    return lambda: kind(2, 1.0, (0, 1), mode="central")
+
+
+LEARNERS = {
+    "raw mean": local(RawMean),
+    "raw step": local(RawStep),
+    "raw history in the saved file": local(RawHistory),
+    "raw history in the saved file, central": central(RawHistory),
+    "a block that ends by value": central(EndsByValue),
+    "a point scaled by a raw norm": local(ScaledByANorm),
+    "gradients doubled unless in order": lambda: DoubledUnlessInOrder(3, 1.0, (0, 1)),
+    "errors that quote": local(QuotesInErrors),
+    "a leak only when late": local(LeaksWhenLate),
+    "a leak only after round 50": central(LeaksAfterRound50),
+    "a leak only after loading": central(LeaksAfterLoading),
+    "the cost is returned": local(ReturnsTheCost),
+    "large costs stay open": local(KeepsLargeCostsOpen),
+    "sums are printed": central(ShowsBlockSums),
+    "the same where rewards are told": lambda: ReturnsTheCost(2, 1.0, (0, 1), maximize=True),
+}
+
+
+# Sources of bits
+
+
+def constant():
+    return lambda count: np.full(count, 0x5555AAAA5555AAAA, dtype=np.uint64)
+
+
+def short_period():
+    table = np.random.default_rng(0).integers(0, 2**64, 500, dtype=np.uint64)
+    return lambda count: np.resize(table, count)
+
+
+def same_key_each_time():
+    return np.random.PCG64DXSM(5).random_raw
+
+
+SOURCES = {
+    "constant": lambda: BitSource(fresh=constant),
+    "a short period": lambda: BitSource(fresh=short_period),
+    "the same key each time": lambda: BitSource(fresh=same_key_each_time),
+}
+
+
 class OnlyCounts(BanditLearner):
-    """Has a `tell` of its own that does no harm."""
+    """Has a custom `tell` that does no harm."""
 
     def tell(self, decision, cost=None, **others):
         super().tell(decision, cost, **others)

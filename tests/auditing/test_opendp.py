@@ -1,12 +1,13 @@
 """The same harness on a mechanism that nobody here wrote: OpenDP's discrete Laplace."""
 
+from fractions import Fraction
+
 import numpy as np
 import opendp.prelude as dp
 import pytest
 
 from discreet import audit
 from discreet.privacy import Guarantee, noise
-from discreet.randomizers import LaplaceOnGrid
 from discreet.randomness import BitSource
 
 dp.enable_features("contrib")
@@ -39,7 +40,7 @@ class Ours(OpenDP):
     """The same with this package's noise."""
 
     def observe(self, data, runs, seed):
-        law = noise.laplace(LaplaceOnGrid(1.0, units=SENSITIVITY // 2).law.scale)
+        law = noise.laplace(Fraction(SENSITIVITY))
         assert law.scale == self.scale
         return (data + noise.sample(law, runs, BitSource(seed)))[:, None].astype(float)
 

@@ -88,7 +88,7 @@ def test_random_sets_are_uniform() -> None:
 
 
 def test_random_sets_of_many_items_use_enough_bits() -> None:
-    """Beyond 64 items a second word is read."""
+    """Beyond 64 items, more than 64 random bits are read."""
     learner = RandomSet(130, seed=1)
     hits = np.zeros(130)
     for decision in learner.ask(count=400):
@@ -132,3 +132,44 @@ def test_exploration_of_exponential_weights_is_a_share() -> None:
         with pytest.raises(DiscreetError, match="gamma"):
             ExponentialWeights(2, T=10, epsilon=1.0, gamma=gamma)
     assert ExponentialWeights(2, T=10, epsilon=1.0, gamma=1).point.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [FixedSet(3, [1]), RandomSet(3, seed=0), ExponentialWeights(3, 10, 1.0, seed=0)],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_items_cannot_be_switched_off_where_sets_are_whole(learner) -> None:  # type: ignore[no-untyped-def]
+    """And the learner goes on afterwards."""
+    with pytest.raises(DiscreetError, match="cannot switch items off"):
+        learner.ask(available=[0])
+    learner.tell(learner.ask(available=[0, 1, 2]), 0.5)
+    assert learner.rounds == 1
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [FixedSet(2), NoisedGradients(2, 10, 1.0), ExponentialWeights(2, 10, 1.0)],
+    ids=lambda learner: type(learner).__name__,
+)
+def test_what_is_told_is_hidden_before_it_is_kept(learner) -> None:  # type: ignore[no-untyped-def]
+    """No exact number waits in the state for a round to close: a saved file could hold it."""
+    assert not learner.keeps_secrets
+    seen = set()
+    for _ in range(3):
+        learner.tell(learner.ask(), Modular([1.0, -1.0]) if isinstance(learner, NoisedGradients) else 1.0)
+        (told,) = learner._phases.values()
+        seen.add(tuple(told.sums[0].tolist()))
+        assert learner.rounds > 0  # closes the round
+    assert seen == {(0,)} if isinstance(learner, FixedSet) else len(seen) == 3
+
+
+def test_late_feedback_is_learned_from() -> None:
+    """Without noise, and with noise on arrival, feedback may come in any order."""
+    for learner in (HazanKale(2, 10, seed=0), NoisedGradients(2, 10, 1.0, seed=0)):
+        decisions = learner.ask(count=3)
+        learner.ask()
+        for decision in reversed(decisions):
+            learner.tell(decision, Modular([0.5, -0.5]))
+        assert learner.rounds == 3
+    assert HazanKale(2, 10).guarantee.reason == "it adds no noise"

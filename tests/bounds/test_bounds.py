@@ -117,14 +117,11 @@ def test_laplace_noise_is_smaller_for_more_than_a_few_items() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bounds.ftal(0, 1, 1, 1), "'T' of ftal"),
-        (lambda: bounds.submod_pftal(3, 10, 1, 0, 1), "'epsilon' of submod_pftal"),
-        (lambda: bounds.submod_pftal(0, 10, 1, 1, 1), "'n' of submod_pftal"),
         (lambda: bounds.bandit_submod_pftal(3, 10, 1, 1, 1, 1.5), "'gamma' of bandit_submod_pftal"),
         (lambda: bounds.mean_noise_norm(3, 10, 1, 1, 1, "pink"), "'noise'"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_arguments_are_named(call, message: str) -> None:  # type: ignore[no-untyped-def]
-    """As everywhere."""
+    """A probability above 1, an unknown kind of noise."""
     with pytest.raises(DiscreetError, match=message):
         call()

@@ -14,8 +14,10 @@ import typer
 
 from commands import run
 from discreet.cli.app import app
-from discreet.service.desk import Desk
+from discreet.service.learner_service import LearnerService
 from running_service import RunningService
+
+pytestmark = pytest.mark.docs
 
 #: Added to what would take long; a later option replaces an earlier one.
 SHORTER = {
@@ -128,5 +130,7 @@ def make_store(words: list[str]) -> None:
     """The store that a command looks after, or the one whose export is imported, with a key to be revoked."""
     given = dict(itertools.pairwise(words))
     store = "shop.db" if words[1] == "import" else given.get("--store", "discreet.db")
-    with Desk.open(store, key_file=given.get("--key-file", "shop.key" if "://" in store else None)) as desk:
-        desk.bearers.create("read", "of a till")
+    with LearnerService.open(
+        store, key_file=given.get("--key-file", "shop.key" if "://" in store else None)
+    ) as service:
+        service.api_keys.create("read", "of a till")

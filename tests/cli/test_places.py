@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 from commands import run
-from discreet.report import trace_report
+from discreet.report import writing
 
 SMALL = ["--rounds", "64", "--seeds", "1", "--n", "3", "--quiet"]
 SWEEP = ["compare", "-s", "modular", "-l", "random", *SMALL, "--workers", "1"]
@@ -55,7 +55,7 @@ def test_what_was_simulated_is_printed_before_files_are_written(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As words and as data: a disk that is full loses the page alone."""
-    monkeypatch.setattr(trace_report, "write_atomically", full_disk)
+    monkeypatch.setattr(writing, "write_atomically", full_disk)
     command = ["simulate", "modular", "-l", "random", *SMALL, "--report", str(tmp_path / "page.html")]
     code, out, err = run(capsys, *command)
     assert (code, err) == (2, "discreet: page.html: No space left on device.\n")
@@ -70,7 +70,7 @@ def test_a_sweep_whose_page_fails_is_safe(
     """The table is printed, the file is there, and the line says how the page is made of it."""
     out_file, page = tmp_path / "s.parquet", tmp_path / "s.html"
     with monkeypatch.context() as patched:
-        patched.setattr("discreet.report.sweep_report.write_atomically", full_disk)
+        patched.setattr("discreet.report.writing.write_atomically", full_disk)
         code, out, err = run(capsys, *SWEEP, "--out", str(out_file))
     assert code == 2
     assert "modular / random" in out

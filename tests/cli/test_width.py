@@ -7,7 +7,8 @@ import pytest
 from discreet.cli import main
 from discreet.cli.app import app
 from discreet.cli.commands import MEANT
-from discreet.cli.output import decimals, table, wrapped
+from discreet.cli.output import table, wrapped
+from discreet.formatting import decimals
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -78,7 +79,7 @@ def test_one_seed_has_no_interval_and_nothing_has_no_sign(capsys: pytest.Capture
     """Several have half their interval in a column."""
     command = ["simulate", "cuts", "-l", "empty", "--rounds", "1,000", "--no-report", "--quiet"]
     one = printed(capsys, *command, "--seeds", "1")
-    assert one.splitlines()[0] == "cuts, 8 items, 1,000 rounds, 1 seed; regret and cost a round"
+    assert one.splitlines()[0] == "cuts, 8 items, 1,000 rounds, 1 seed; regret and cost per round"
     assert "95%" not in one
     assert (decimals(-4e-5), decimals(-6e-5)) == ("0.0000", "-0.0001")
     assert one.splitlines()[2].split() == ["FixedSet", "(empty)", "0.0000", "-1.0000"]

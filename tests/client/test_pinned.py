@@ -53,7 +53,7 @@ def test_the_search_would_find_it(connect: Callable[..., Any], service: RunningS
     ],
     ids=["epsilon", "range", "rounds"],
 )
-def test_other_figures_are_refused(
+def test_other_settings_are_refused(
     connect: Callable[..., Any], service: RunningService, shop: Shop, pinned: Pinned, named: str
 ) -> None:
     """Before anything is sent, each time it is tried."""
@@ -136,7 +136,7 @@ def test_bits_have_the_law_of_the_pinned_loss() -> None:
     assert scipy.stats.binomtest(ones, 10_000, wrong).pvalue < 1e-6
 
 
-def test_bits_are_remembered_for_each_decision_and_forgotten_in_the_end() -> None:
+def test_bits_are_remembered_for_each_decision_and_forgotten_later() -> None:
     """The first value counts; memory is bounded."""
     bits = Bits(Pinned(epsilon=0.1, cost_range=(0, 1)), most=1000)
     first = [bits.bit("shop", str(k), 0.5) for k in range(1000)]
@@ -147,7 +147,7 @@ def test_bits_are_remembered_for_each_decision_and_forgotten_in_the_end() -> Non
 
 
 @pytest.mark.parametrize("arguments", [(0, (0, 1)), (-1.0, (0, 1)), (1.0, (1, 0)), (1.0, (0, 1), 0)], ids=str)
-def test_pins_that_make_no_sense_are_refused(arguments: tuple[Any, ...]) -> None:
+def test_invalid_pins_are_refused(arguments: tuple[Any, ...]) -> None:
     """When they are made, not when a cost comes."""
     with pytest.raises(errors.InvalidArgument):
         Pinned(*arguments)

@@ -20,11 +20,11 @@ def named(start: str, ending: str) -> File:
 def test_the_page_names_the_files_that_are_served() -> None:
     """Style and scripts are named after their content, and found under these names."""
     page, script = named("/", "/").body.decode(), named("/dashboard", ".js").body.decode()
-    assert set(re.findall(r'(?:href|src)="((?:dashboard|charts|words)[^"]*)"', page)) == {
+    assert set(re.findall(r'(?:href|src)="((?:dashboard|charts|messages)[^"]*)"', page)) == {
         named("/dashboard", ".css").path[1:],
         named("/dashboard", ".js").path[1:],
     }
-    others = [f".{named(name, '.js').path}" for name in ("/charts", "/words")]
+    others = [f".{named(name, '.js').path}" for name in ("/charts", "/messages")]
     assert re.findall(r'from "(.*)"', script) == others
 
 
@@ -49,14 +49,14 @@ def test_the_page_needs_no_inline_code_and_no_other_host() -> None:
     assert " name=" not in page.partition("<form")[2].partition("</form>")[0]  # a form sends no key by itself
 
 
-def test_every_status_has_words() -> None:
-    """Also that of a learner which goes on elsewhere; earlier epochs, which are closed, are not shown."""
-    words = named("/words", ".js").body.decode().partition("STATES = {")[2].partition("}")[0]
+def test_every_status_has_a_sentence() -> None:
+    """Also that of a learner that continues elsewhere; earlier epochs, which are closed, are not shown."""
+    messages = named("/messages", ".js").body.decode().partition("STATES = {")[2].partition("}")[0]
     shown = {*Status, "stale", "damaged"} - {Status.CLOSED}
-    assert set(re.findall(r"^  (\w+): ", words, re.MULTILINE)) == shown
+    assert set(re.findall(r"^  (\w+): ", messages, re.MULTILINE)) == shown
 
 
-@pytest.mark.parametrize("start", ["/dashboard", "/charts", "/words"])
+@pytest.mark.parametrize("start", ["/dashboard", "/charts", "/messages"])
 def test_scripts_are_small_and_make_no_markup_of_text(start: str) -> None:
     """They fit into one reading, and names can only become text."""
     script = named(start, ".js").body.decode()
@@ -67,7 +67,7 @@ def test_scripts_are_small_and_make_no_markup_of_text(start: str) -> None:
 
 
 def test_files_are_served_with_their_headers(service: LiveService) -> None:
-    """Without a key; the page is asked for anew, the others may be kept."""
+    """Without a key; the page is requested every time, the others may be cached."""
     for file in files():
         with urllib.request.urlopen(service.address + file.path, timeout=30) as answer:
             assert answer.read() == file.body
@@ -80,8 +80,8 @@ def test_files_are_served_with_their_headers(service: LiveService) -> None:
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
 
 
-def test_other_answers_are_not_kept(service: LiveService) -> None:
-    """Figures are not stored by browsers, and other names are no files."""
+def test_other_responses_are_not_cached(service: LiveService) -> None:
+    """Browsers do not store responses, and unhashed names are not served."""
     with urllib.request.urlopen(f"{service.address}/healthz", timeout=30) as answer:
         assert answer.headers.get_all("cache-control") == ["no-store"]
     with pytest.raises(urllib.error.HTTPError, match="404") as raised:

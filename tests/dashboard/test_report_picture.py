@@ -6,7 +6,6 @@ from typing import Any
 from PIL import Image
 
 from benchmarks import report_picture
-from code_blocks import ROOT
 
 REPORT = """<!doctype html>
 <style>figure { margin: 0; background: #0072b2 } figcaption { height: 40px }</style>
@@ -22,10 +21,3 @@ def test_the_first_figure_is_taken_without_its_caption(browser: Any, tmp_path: p
     with Image.open(tmp_path / "figure.png") as taken:
         assert abs(taken.width - 2 * taken.height) <= 24  # a line's descent below the drawing
         assert taken.convert("RGB").getpixel((10, 10)) == (0, 0x72, 0xB2)
-
-
-def test_the_makefile_makes_the_picture_that_the_readme_shows() -> None:
-    """From a report of the demo as it is, by its own command."""
-    assert '<img src="docs/pictures/report.png"' in (ROOT / "README.md").read_text()
-    recipe = (ROOT / "Makefile").read_text()
-    assert "python -m benchmarks.report_picture discreet-demo.html docs/pictures/report.png" in recipe

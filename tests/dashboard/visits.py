@@ -1,4 +1,4 @@
-"""Somebody who looks at the dashboard, and what their browser complained about."""
+"""A visitor of the dashboard, and the errors of their browser."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Visit:
 
     def enter(self, place: str = "", key: str | None = None) -> Any:
         """Open the page and give a key."""
-        self.go(place).get_by_label("Bearer key").fill(self._service.reader if key is None else key)
+        self.go(place).get_by_label("API key").fill(self._service.reader if key is None else key)
         self.page.keyboard.press("Enter")
         return self.page
 

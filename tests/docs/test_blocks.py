@@ -24,7 +24,7 @@ RUN_BY = {
 QUICK = {"demo": ["--quick", "--quiet"], "audit": ["--runs", "2000", "--seed", "1"]}
 #: Commands that take minutes or change the machine, and the tests that run what is in them.
 ELSEWHERE = {
-    "discreet audit": "tests/auditing/test_shipped.py::test_it_keeps_its_promise",
+    "discreet audit": "tests/auditing/test_builtin.py::test_it_keeps_its_promise",
     "pip install discreet": "tests/test_wheel.py::test_it_runs_in_an_empty_environment",
     "python -m examples.theorems --out theorems": "tests/examples/test_theorems.py::test_it_makes_all",
 }
@@ -32,6 +32,7 @@ ELSEWHERE = {
 PARTS = {
     "make demo": ["discreet demo"],
     "make test": ["ruff check .", "mypy", "lint-imports", "mkdocs build --strict", "pytest -n 2"],
+    "make quick": ["ruff check .", "pytest -n 2"],
     "make results": ["python -m benchmarks --into docs/results.md", "discreet audit --markdown"],
 }
 
@@ -48,26 +49,19 @@ def run_by(block: Block) -> str | None:
     return RUN_BY.get((block.language, block.page), RUN_BY.get((block.language, "")))
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=where)
-def test_something_runs_every_block(block: Block) -> None:
-    """Its language is known on its page, and the test that runs it is there."""
-    test = run_by(block)
-    assert test is not None, f"do not know how to run {block.language or 'no language'!r}"
-    assert is_there(test)
-
-
-def test_no_rule_is_left_over() -> None:
-    """Each is needed by some block, each command that is run elsewhere stands on some page."""
+def test_something_runs_every_block() -> None:
+    """Its language is known on its page, and the test that runs it is there; no rule is left over."""
+    assert [where(block) for block in BLOCKS if run_by(block) is None] == []
     assert {run_by(block) for block in BLOCKS} == set(RUN_BY.values())
+    assert all(is_there(test) for test in RUN_BY.values())
     commands = {command for block in of_language("sh") for command in block.commands}
     assert set(ELSEWHERE) | set(PARTS) <= commands
     assert {command.split()[1] for command in commands if command.startswith("discreet")} >= set(QUICK)
 
 
-@pytest.mark.parametrize("block", of_language("python"), ids=where)
-def test_a_python_block_is_run_as_a_whole(block: Block) -> None:
-    """It has statements, and nothing that is not run."""
-    assert statements(block)
+def test_python_blocks_are_run_as_a_whole() -> None:
+    """They have statements, and nothing that is not run."""
+    assert all(statements(block) for block in of_language("python"))
 
 
 @pytest.mark.parametrize(
@@ -151,11 +145,10 @@ def test_no_block_is_overlooked() -> None:
         blocks_of("page.md", "```python\n>>> 1\n")
 
 
-@pytest.mark.parametrize("language", ["", "py", "bash", "rust"])
-def test_an_unknown_language_is_noticed(language: str) -> None:
+def test_an_unknown_language_is_noticed() -> None:
     """On any page; and one that is known on one page only, on others."""
-    assert run_by(Block("README.md", 1, language, "")) is None
-    assert run_by(Block("README.md", 1, "ini", "")) is None
+    for language in ("", "py", "bash", "rust", "ini"):
+        assert run_by(Block("README.md", 1, language, "")) is None
 
 
 @pytest.mark.parametrize(

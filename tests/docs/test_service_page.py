@@ -14,9 +14,9 @@ import pytest
 from code_blocks import ROOT, Block, blocks, is_there, run_discreet, run_python
 from discreet import Client
 from discreet.cli.app import serve as serve_command
-from discreet.service import upkeep
+from discreet.service import admin
 from discreet.service.app import MAX_BODY
-from discreet.service.desk import Desk
+from discreet.service.learner_service import LearnerService
 from running_service import RunningService
 
 PAGE = ROOT / "docs" / "service.md"
@@ -107,7 +107,7 @@ def test_its_commands_work(
     assert re.search(r"discreet_\w+", capsys.readouterr().out)
     assert run_discreet(restore) == 0
     assert run_discreet(check) == 1
-    assert "older than what 'till' had released" in capsys.readouterr().out
+    assert "older than what 'till' has released" in capsys.readouterr().out
     assert run_discreet(adopt) == 0
     assert "'till' was restarted" in capsys.readouterr().out
     assert run_discreet(check) == 0
@@ -115,7 +115,7 @@ def test_its_commands_work(
     again.key = admin
     with again:
         assert curl(restart, again)["epoch"] == 3
-    (tmp_path / "shop.db.witness").unlink()
+    (tmp_path / "shop.db.guard").unlink()
     assert run_discreet(latest, "--store", "shop.db") == 0
     assert "restarted" not in capsys.readouterr().out
     assert run_discreet(export) == 0
@@ -132,13 +132,13 @@ def test_its_commands_for_postgresql_work(
     )
     monkeypatch.chdir(tmp_path)
     key = ["--key-file", f"{tmp_path}/shop.key"]
-    with Desk.open("shop.db", key_file="shop.key") as desk:
-        desk.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
-    upkeep.export("shop.db", "shop.jsonl", "shop.key")
+    with LearnerService.open("shop.db", key_file="shop.key") as learner_service:
+        learner_service.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
+    admin.export("shop.db", "shop.jsonl", "shop.key")
     assert run_discreet(move, *key) == 0
     with served(tmp_path, serve) as service, Client(service.url, service.key) as client:
         client.tell("till", client.ask("till"), 0.5)
-        monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "of-another-machine"))
+        monkeypatch.setenv("DISCREET_ROLLBACK_GUARD", str(tmp_path / "of-another-machine"))
         assert run_discreet(join, *key) == 0
         assert client.learner("till").epoch == 1
     assert (tmp_path / "of-another-machine").exists()
@@ -153,7 +153,7 @@ def test_its_extras_exist() -> None:
 
 
 def test_the_unit_of_systemd_starts_a_server(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With its files in other folders: its witness goes where the unit says, and it ends in time."""
+    """With its files in other folders: its rollback guard goes where the unit says, and it ends in time."""
     unit = configparser.ConfigParser(interpolation=None)
     unit.optionxform = str  # type: ignore[assignment,method-assign] # names keep their capitals
     unit.read_string(only("ini").text)
@@ -161,16 +161,16 @@ def test_the_unit_of_systemd_starts_a_server(tmp_path: pathlib.Path, monkeypatch
     folders = {f"/var/lib/{name}" for name in service["StateDirectory"].split()} | {"/etc/discreet"}
     for folder in folders:
         (tmp_path / folder.lstrip("/")).mkdir(parents=True)
-    name, _, witness = service["Environment"].partition("=")
-    assert str(pathlib.PurePosixPath(witness).parent) in folders
-    monkeypatch.setenv(name, f"{tmp_path}{witness}")
+    name, _, guard = service["Environment"].partition("=")
+    assert str(pathlib.PurePosixPath(guard).parent) in folders
+    monkeypatch.setenv(name, f"{tmp_path}{guard}")
     program, *words = service["ExecStart"].split()
     assert pathlib.PurePosixPath(program).name == "discreet"
     here = [f"{tmp_path}{word}" if word.startswith("/") else word for word in words]
     with served(tmp_path, shlex.join(["discreet", *here])) as running:
         assert running.key
         running.stop(float(service["TimeoutStopSec"]))
-    assert pathlib.Path(f"{tmp_path}{witness}").exists()
+    assert pathlib.Path(f"{tmp_path}{guard}").exists()
 
 
 def test_the_proxy_fits_the_service() -> None:
@@ -195,13 +195,13 @@ def test_the_tests_it_names_exist() -> None:
 
 
 def test_a_copy_of_a_store_in_use_can_be_opened(tmp_path: pathlib.Path) -> None:
-    """The command for backups gives a consistent copy while the service writes; its witness lets it go on."""
-    with Desk.open(tmp_path / "shop.db") as desk:
-        desk.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
-        desk.ask("till", 7)
-        upkeep.backup(tmp_path / "shop.db", tmp_path / "copy.db")
-    parts = {"key_file": tmp_path / "shop.db.key", "witness_file": tmp_path / "shop.db.witness"}
-    with Desk.open(tmp_path / "copy.db", **parts) as restored:
+    """A backup made while the service writes is consistent, and its rollback guard accepts it."""
+    with LearnerService.open(tmp_path / "shop.db") as learner_service:
+        learner_service.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
+        learner_service.ask("till", 7)
+        admin.backup(tmp_path / "shop.db", tmp_path / "copy.db")
+    parts = {"key_file": tmp_path / "shop.db.key", "guard_file": tmp_path / "shop.db.guard"}
+    with LearnerService.open(tmp_path / "copy.db", **parts) as restored:
         assert restored.learner("till").counts.asked == 7
 
 

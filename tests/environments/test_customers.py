@@ -1,5 +1,7 @@
 """Customers: their functions from the definition, exact totals and the range."""
 
+import math
+
 import numpy as np
 import pytest
 from stream_checks import (
@@ -10,6 +12,7 @@ from stream_checks import (
 
 from discreet import DiscreetError
 from discreet.environments import Customers, CustomerStream
+from discreet.environments.customers import towards_zero
 from discreet.set_functions import is_submodular
 
 
@@ -68,15 +71,34 @@ def test_the_range_is_of_all_prices_and_the_greediest_customer() -> None:
     assert people.cost_range == (-1.25, 0.75)
 
 
+def test_rounding_is_towards_zero_and_small() -> None:
+    """By less than 2^-30, and numbers on the grid stay."""
+    numbers = np.random.default_rng(0).normal(size=1000)
+    rounded = towards_zero(numbers)
+    assert np.all(np.abs(rounded) <= np.abs(numbers))
+    assert np.all(np.abs(rounded - numbers) < 2.0**-30)
+    np.testing.assert_array_equal(towards_zero(rounded), rounded)
+
+
+def test_sums_are_exact_in_any_order() -> None:
+    """Which they are not for the numbers before."""
+    rng = np.random.default_rng(1)
+    numbers = rng.normal(size=1000)
+    rounded = towards_zero(numbers)
+    orders = [rng.permutation(1000) for _ in range(20)]
+    assert {float(np.cumsum(rounded[order])[-1]) for order in orders} == {math.fsum(rounded)}
+    assert len({float(np.cumsum(numbers[order])[-1]) for order in orders}) > 1
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
         (lambda: Customers([], [], [{}]), "The 'number of items' of Customers"),
-        (lambda: Customers([-0.1], [], [{}]), "The 'prices' of Customers must be nonnegative. Got -0.1"),
+        (lambda: Customers([-0.1], [], [{}]), "The 'prices' of Customers must be nonnegative."),
         (lambda: Customers([0.1], [[1]], [{}]), "The 'groups' of Customers"),
         (lambda: Customers([0.1], [[]], [{}]), "must have items. Got an empty one"),
         (lambda: Customers([0.1], [[0]], []), "The 'wishes' of Customers"),
-        (lambda: Customers([0.1], [[0]], [{1: 0.5}]), "The 'wishes' of Customers must hold whole numbers"),
+        (lambda: Customers([0.1], [[0]], [{1: 0.5}]), "The 'wishes' of Customers must hold"),
         (lambda: Customers([0.1], [[0]], [{0: -1.0}]), "The 'wishes' of Customers must be nonnegative"),
         (lambda: CustomerStream(Customers([0.1], [[0]], [{}]), [1]), "The 'choice' of CustomerStream"),
         (lambda: CustomerStream(Customers([0.1], [[0]], [{}]), []), "'number of rounds' of CustomerStream"),

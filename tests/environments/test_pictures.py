@@ -11,15 +11,15 @@ from stream_checks import (
     gap_of_the_best,
 )
 
-from discreet import DiscreetError, minimize
-from discreet.environments import NoisyPictures
+from discreet import minimize
+from discreet.environments import image_cuts
 from discreet.set_functions import is_submodular
 
 
 @pytest.mark.parametrize(("width", "height"), [(2, 1), (3, 2), (6, 6), (15, 20)])
 def test_costs_and_total(width: int, height: int) -> None:
     """Compiled costs are the functions' values; the total is their sum; costs lie in [-1, 1]."""
-    stream = NoisyPictures(width, height, 30, seed=1)
+    stream = image_cuts(width, height).stream(30, 1)
     assert_compiled_costs_are_values(stream)
     assert_total_is_the_sum(stream)
     assert_costs_stay_in_range(stream, (-1.0, 1.0))
@@ -27,7 +27,7 @@ def test_costs_and_total(width: int, height: int) -> None:
 
 def test_no_set_of_any_picture_leaves_the_range() -> None:
     """All 64 sets of all 20 pictures; some come near its ends, so the range is not too wide."""
-    stream = NoisyPictures(3, 2, 200, pictures=20, noise=0.3, smooth=0.1, seed=2)
+    stream = image_cuts(3, 2, pictures=20, noise=0.3, smooth=0.1).stream(200, 2)
     values = np.array([f.table().values for f in stream])
     low, high = stream.cost_range
     assert stream.cost_range == pytest.approx((-1, 1), abs=1e-7)
@@ -38,7 +38,7 @@ def test_no_set_of_any_picture_leaves_the_range() -> None:
 def test_each_function_is_a_cut_of_neighbours_with_prices() -> None:
     """Against the definition from the same draws, up to one scale and one shift for all."""
     width, height, smooth, noise, seed = 3, 4, 0.4, 0.7, 3
-    stream = NoisyPictures(width, height, 10, noise=noise, smooth=smooth, pictures=5, seed=seed)
+    stream = image_cuts(width, height, noise=noise, smooth=smooth, pictures=5).stream(10, seed)
     drawn = np.random.default_rng(seed).normal(size=(5, 12))
     pixels = list(itertools.product(range(height), range(width)))
     rng, slow, fast = np.random.default_rng(0), [], []
@@ -61,7 +61,7 @@ def test_each_function_is_a_cut_of_neighbours_with_prices() -> None:
 def test_the_shape_is_half_of_the_pixels_in_one_piece() -> None:
     """Every pixel of it can be reached from every other through neighbours."""
     for width, height in [(2, 1), (2, 2), (3, 3), (6, 6), (12, 7)]:
-        shape = set(NoisyPictures(width, height, 1).shape)
+        shape = set(image_cuts(width, height).stream(1).shape)
         assert len(shape) == width * height // 2
         reached, front = set(), {min(shape)}
         while front:
@@ -79,7 +79,7 @@ def test_the_shape_is_half_of_the_pixels_in_one_piece() -> None:
 @pytest.mark.parametrize(("width", "height"), [(4, 4), (6, 6), (20, 20)])
 def test_the_shape_is_found_by_max_flow(width: int, height: int) -> None:
     """It is the best set in hindsight, and clearly."""
-    stream = NoisyPictures(width, height, 4096, seed=4)
+    stream = image_cuts(width, height).stream(4096, 4)
     best = minimize(stream.total)
     assert best.set == stream.shape
     assert best.method == "max-flow"
@@ -89,28 +89,9 @@ def test_the_shape_is_found_by_max_flow(width: int, height: int) -> None:
 
 def test_totals_are_exact() -> None:
     """The sum of a hundred thousand costs, one after the other, is the total to the last bit."""
-    stream = NoisyPictures(3, 3, 100_000, pictures=7, seed=5)
+    stream = image_cuts(3, 3, pictures=7).stream(100_000, 5)
     first = {int(k): t for t, k in reversed(list(enumerate(stream.compiled.choice[:100])))}
     chosen = [0, 4, 5, 8]
     functions = dict(enumerate(itertools.islice(stream, 100)))
     costs = np.array([functions[first[k]](chosen) for k in range(7)])
     assert stream.total(chosen) == np.cumsum(costs[stream.compiled.choice])[-1]
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: NoisyPictures(0, 3, 10), "The 'width' of NoisyPictures"),
-        (lambda: NoisyPictures(3, 0, 10), "The 'height' of NoisyPictures"),
-        (lambda: NoisyPictures(1, 1, 10), "The 'number of pixels' of NoisyPictures"),
-        (lambda: NoisyPictures(3, 3, 0), "The 'rounds' of NoisyPictures"),
-        (lambda: NoisyPictures(3, 3, 9, noise=-1), "The 'noise' of NoisyPictures must be a nonnegative"),
-        (lambda: NoisyPictures(3, 3, 9, smooth=-1), "The 'smooth' of NoisyPictures must be a nonnegative"),
-        (lambda: NoisyPictures(3, 3, 9, pictures=0), "The 'pictures' of NoisyPictures"),
-        (lambda: NoisyPictures(3, 3, 9, seed=-1), "The 'seed' of NoisyPictures"),
-    ],
-)
-def test_bad_arguments_are_named(build, message: str) -> None:  # type: ignore[no-untyped-def]
-    """As everywhere."""
-    with pytest.raises(DiscreetError, match=message):
-        build()

@@ -1,11 +1,11 @@
-"""Pools: the drawn stream, its total, and its compiled costs."""
+"""Pools and tables: the stream, its total, and its compiled costs."""
 
 import numpy as np
 import pytest
 from stream_checks import assert_compiled_costs_are_values, assert_total_is_the_sum
 
 from discreet import DiscreetError
-from discreet.environments import Pool, chain_costs, prefix_cost
+from discreet.environments import Pool, TableStream, chain_costs, check_stream, prefix_cost
 from discreet.set_functions import Cut, Iwata, Modular
 
 
@@ -52,6 +52,14 @@ def test_one_pool_then_another() -> None:
     assert (len(list(first)), len(list(second))) == (20, 30)
 
 
+def test_a_table_is_a_stream() -> None:
+    """Row t has the costs of round t, or of the rounds that choose it."""
+    values = np.random.default_rng(7).normal(size=(10, 8))
+    for stream in (TableStream(values), TableStream(values, np.array([3, 3, 0, 9, 3]))):
+        check_stream(stream)
+    assert [f([0, 2]) for f in stream] == values[[3, 3, 0, 9, 3], 0b101].tolist()
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -63,9 +71,14 @@ def test_one_pool_then_another() -> None:
         (lambda: Pool([Iwata(3), Iwata(3)], 10, probabilities=[1.5, -0.5]), "'probabilities'"),
         (
             lambda: Pool([Iwata(3)], 10).then(Pool([Iwata(4)], 10)),
-            "'other' of Pool.then must have 3 items. Got 4",
+            "'other' of Pool.then must be a Pool of 3 items",
         ),
-        (lambda: Pool([Iwata(3)], 10).then([Iwata(3)]), "'other' of Pool.then must be a Pool. Got list"),
+        (lambda: Pool([Iwata(3)], 10).then([Iwata(3)]), "'other' of Pool.then must be a Pool of 3 items"),
+        (lambda: TableStream([[1.0, 2.0, 3.0]]), r"2\^n columns. Got shape \(1, 3\)"),
+        (lambda: TableStream(np.empty((0, 4))), r"one row per round"),
+        (lambda: TableStream([[1.0, np.inf]]), "finite numbers"),
+        (lambda: TableStream([[1.0, 2.0]], [0, 1]), "'choice' of TableStream"),
+        (lambda: TableStream([[1.0, 2.0]], []), "'number of rounds' of TableStream"),
     ],
 )
 def test_bad_arguments_are_named(build, message: str) -> None:  # type: ignore[no-untyped-def]

@@ -12,7 +12,7 @@ from examples.gallery import (
     checkout_bundles,
     client_side_randomising,
     image_segmentation,
-    own_learner_part,
+    own_policy,
     own_set_function,
     own_stream,
 )
@@ -28,7 +28,7 @@ SCRIPTS = [
     checkout_bundles,
     client_side_randomising,
     image_segmentation,
-    own_learner_part,
+    own_policy,
     own_set_function,
     own_stream,
 ]
@@ -131,11 +131,21 @@ def test_the_longest_way_is_submodular_and_the_shortest_is_not() -> None:
     assert not is_submodular(shortest)
 
 
-def test_a_learner_with_a_rule_of_its_own_is_saved_and_loaded(tmp_path: pathlib.Path) -> None:
-    """The core's new part holds its constants, so nothing else is needed."""
-    learner = own_learner_part.LogisticLearner(["tea", "milk"], 1.0, 16, 0.1, seed=3)
-    learner.tell(learner.ask(), lambda chosen: 0.5 if "tea" in chosen else -0.5)
+def test_a_custom_policy_is_saved_and_loaded(tmp_path: pathlib.Path) -> None:
+    """By the name of its class; it goes on where it was."""
+    learner = discreet.PolicyLearner(3, own_policy.OneByOne, 1.0, (0, 1), seed=3)
+    for _ in range(200):
+        learner.tell(learner.ask(), 0.5)
     learner.save(tmp_path / "learner")
     loaded = discreet.load(tmp_path / "learner")
-    assert loaded.items == ("tea", "milk")
     assert loaded.point.tolist() == learner.point.tolist()
+    assert [loaded.ask().subset for _ in range(50)] == [learner.ask().subset for _ in range(50)]
+
+
+def test_a_custom_policy_needs_no_compiler_of_its_own() -> None:
+    """It learns which items lower the cost, from released sums alone: plain Python and numpy."""
+    learner = discreet.PolicyLearner(4, own_policy.OneByOne, 8.0, (-1, 1), seed=1)
+    for _ in range(3000):
+        decision = learner.ask()
+        learner.tell(decision, 0.2 * len(decision.subset & {0, 1}) - 0.2 * len(decision.subset & {2, 3}))
+    assert learner.best == {2, 3}

@@ -9,8 +9,11 @@ from examples.errata.streams import modular_stream, regret_rate
 
 from discreet import DiscreetError, bounds
 from discreet.environments import Pool
-from discreet.learners.limits import UNITS
+from discreet.kernel.queries import GRADIENT_UNITS as UNITS
 from discreet.paper import BanditSubmodPFTAL, SubmodPFTAL
+from discreet.prefix_sums import BinaryTree
+from discreet.privacy import Budget
+from discreet.randomness import BitSource
 from discreet.set_functions import Cut, Modular
 
 
@@ -19,14 +22,14 @@ from discreet.set_functions import Cut, Modular
 def test_corrected_noise_is_made_for_the_enforced_distance(T: int, epsilon: float) -> None:
     """Full information: levels * 8M / epsilon; bandit: levels * 4M(n+1)/(gamma epsilon); in exact units."""
     levels = math.ceil(math.log2(T)) + 1 if T > 1 else 1
-    full = SubmodPFTAL(3, T, epsilon, M=2.0)._core
+    full = SubmodPFTAL(3, T, epsilon, M=2.0)
     # One unit is M / UNITS, so 8M is 8 * UNITS units.
-    assert full.mechanism.law.scale >= Fraction(levels * 8 * UNITS) / Fraction(epsilon)
-    assert float(full.mechanism.law.scale) == pytest.approx(levels * 8 * UNITS / epsilon)
-    assert full.limits.step * UNITS == pytest.approx(2.0)
-    bandit = BanditSubmodPFTAL(3, T, epsilon, M=2.0, gamma=0.5)._core
-    assert bandit.mechanism.law.scale >= Fraction(levels * 2 * UNITS) / Fraction(epsilon)
-    assert bandit.limits.step * UNITS == pytest.approx(2 * 2.0 * 4 / 0.5)
+    assert full._mechanism.law.scale >= Fraction(levels * 8 * UNITS) / Fraction(epsilon)
+    assert float(full._mechanism.law.scale) == pytest.approx(levels * 8 * UNITS / epsilon)
+    assert full.learner.query.bound.step * UNITS == pytest.approx(2.0)
+    bandit = BanditSubmodPFTAL(3, T, epsilon, M=2.0, gamma=0.5)
+    assert bandit._mechanism.law.scale >= Fraction(levels * 2 * UNITS) / Fraction(epsilon)
+    assert bandit.learner.query.bound.step * UNITS == pytest.approx(2 * 2.0 * 4 / 0.5)
 
 
 def test_published_noise_is_what_is_printed() -> None:
@@ -36,8 +39,9 @@ def test_published_noise_is_what_is_printed() -> None:
     assert math.isclose(M / (math.sqrt(n) * T**0.25), learner.H)
     assert math.isclose(4 * M + 2 * learner.H * math.sqrt(n), learner.L)
     assert learner.gamma == pytest.approx(n / T**0.25)
-    core = learner._core
-    assert core.mechanism.scale * core.limits.step == pytest.approx(21 * learner.L / epsilon)
+    assert learner._mechanism.scale * learner.learner.query.bound.step == pytest.approx(
+        21 * learner.L / epsilon
+    )
     full = SubmodPFTAL(n, T, epsilon, M, calibration="published")
     assert pytest.approx(M * math.sqrt(T) / math.sqrt(n)) == full.H
     assert pytest.approx(4 * M + full.H * math.sqrt(n)) == full.L
@@ -62,10 +66,9 @@ def test_largest_estimates_reach_the_enforced_bound_and_no_further() -> None:
         learner = BanditSubmodPFTAL(2, 10**4, 1000.0, gamma=0.5, x1=[0.0, 0.0], seed=0)
         sizes = []
         for _ in range(200):
-            decision = learner.ask()
-            before = learner._core.mechanism.state.total.copy()
-            learner.tell(decision, cost)
-            sizes.append(int(np.abs(learner._core.mechanism.state.total - before).max()))
+            learner.tell(learner.ask(), cost)
+            (told,) = learner._phases.values()
+            sizes.append(int(np.abs(told.sums).max()))
         assert max(sizes) == UNITS
 
 
@@ -107,7 +110,7 @@ def test_regret_stays_below_the_corrected_bound(bandit: bool) -> None:
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: SubmodPFTAL(3, 0, 1.0), "'T' of SubmodPFTAL must be a whole number from 1 to 4294967296"),
+        (lambda: SubmodPFTAL(3, 0, 1.0), "'T' of SubmodPFTAL must be "),
         (lambda: SubmodPFTAL(3, 10, 0.0), "'epsilon' of SubmodPFTAL must be a positive number"),
         (lambda: SubmodPFTAL(3, 10, 1.0, M=-1), "'M' of SubmodPFTAL"),
         (lambda: SubmodPFTAL(3, 10, 1.0, H=0), "'H' of SubmodPFTAL"),
@@ -136,6 +139,28 @@ def test_the_horizon_is_kept() -> None:
     learner = SubmodPFTAL(2, 4, 1.0, seed=0)
     for _ in range(4):
         learner.tell(learner.ask(), Modular([0.1, 0.1]))
-    decision = learner.ask()
-    with pytest.raises(DiscreetError, match="all its 4 rounds"):
-        learner.tell(decision, Modular([0.1, 0.1]))
+    with pytest.raises(DiscreetError, match="made for 4 rounds"):
+        learner.ask()
+    assert learner.rounds == 4
+
+
+@pytest.mark.parametrize("bandit", [False, True])
+def test_points_are_those_of_the_noisy_leader(bandit: bool) -> None:
+    """x = clip(-v / (H t)) for the tree's noisy sum v of the bounded gradients: noise of the same seed."""
+    n, T, H = 3, 40, 0.7
+    if bandit:
+        learner = BanditSubmodPFTAL(n, T, 5.0, H=H, gamma=0.5, seed=1)
+    else:
+        learner = SubmodPFTAL(n, T, 5.0, H=H, seed=1)  # type: ignore[assignment]
+    query = learner.learner.query
+    tree = BinaryTree(n, T, query.bound, Budget(epsilon=5.0), source=BitSource(seed=1))
+    rng = np.random.default_rng(0)
+    for t in range(1, T // 2):
+        decision = learner.ask()
+        f = Modular(rng.uniform(-0.3, 0.3, n))
+        learner.tell(decision, f(decision.subset) if bandit else f)
+        (told,) = learner._phases.values()
+        v = tree.add(told.sums[0].copy()).values
+        learner.ask()  # closes the round; this one is left without feedback
+        np.testing.assert_allclose(learner.point, np.clip(-v / (H * (2 * t - 1)), 0, 1), atol=1e-9)
+        tree.add(np.zeros(n, dtype=np.int64))

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.kernel.releases import Laplace
 from discreet.privacy import Budget, Grid, Neighbours, VectorBound
 from discreet.privacy.rational import (
     exponential_below,
@@ -18,8 +19,6 @@ from discreet.privacy.rational import (
     privacy_loss,
     square_root_above,
 )
-from discreet.randomizers import LaplaceOnGrid
-from discreet.randomness import BitSource
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**6), max_value=1000)
 
@@ -93,15 +92,14 @@ def test_a_budget_is_never_overspent(epsilon, k, nodes, distance):
 def test_the_guarantee_of_a_budget():
     """It states what one person loses in all their rounds together, and survives saving."""
     budget = Budget(epsilon=0.1, rounds_per_person=3, neighbours=Neighbours.ZERO_OUT_ONE_ROUND)
-    promise = budget.guarantee(BitSource(), proof="here", horizon=7)
+    promise = budget.guarantee(proof="here", horizon=7)
     assert (promise.epsilon, promise.rounds_per_person, promise.horizon) == (0.1, 3, 7)
     assert promise.neighbours is Neighbours.ZERO_OUT_ONE_ROUND
     assert promise.private
-    assert not budget.guarantee(BitSource(seed=1), proof="here").private
     assert Budget.restored(budget.saved()).per_round == budget.per_round
     rho = Budget(rho=Fraction(1, 50), rounds_per_person=2)
     assert Budget.restored(rho.saved()) == rho
-    assert rho.guarantee(BitSource(), proof="here").rho == 0.02
+    assert rho.guarantee(proof="here").rho == 0.02
 
 
 def test_the_gaussian_parameter():
@@ -120,6 +118,6 @@ def test_numpy_integers_give_the_same_noise_as_python_ones(kind):
         assert given.l1_distance(relation) == plain.l1_distance(relation)
         assert given.squared_l2_distance(relation) == plain.squared_l2_distance(relation)
     assert Grid(0, 1, kind(number)).units == number
-    assert LaplaceOnGrid(1.0, units=kind(number)).law == LaplaceOnGrid(1.0, units=number).law
-    assert isinstance(LaplaceOnGrid(1.0, units=kind(number)).release(1.0), int)
+    budget = Budget(epsilon=1.0)
+    assert Laplace(given, budget).mechanism(1).law == Laplace(plain, budget).mechanism(1).law
     assert Budget(rho=1, rounds_per_person=kind(20)).per_round == Fraction(1, 400)

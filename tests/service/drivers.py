@@ -9,9 +9,9 @@ import time
 from typing import Self
 
 from discreet.client import Client, Decision, Feedback, Unreachable
-from discreet.learners.detached import detached
+from discreet.learners.host import Host
 from discreet.randomizers import OneBit
-from discreet.service.desk import Desk
+from discreet.service.learner_service import LearnerService
 from discreet.storage.records import How
 from running_service import RunningService
 
@@ -122,29 +122,33 @@ class Drivers:
             self.acknowledged.update(each.id for each in told)
 
 
-def check_books(desk: Desk, drivers: Drivers) -> int:
-    """Compare what a desk holds with what drivers remember; how many tells were counted."""
+def check_books(learner_service: LearnerService, drivers: Drivers) -> int:
+    """Compare what a service holds with what drivers remember; how many tells were counted."""
     assert not drivers.failures, drivers.failures
-    while desk.housekeeping.fold():
+    while learner_service.maintenance.apply_queued():
         pass
-    desk.housekeeping.refresh()
-    with desk._store.reading() as reading:
+    learner_service.maintenance.refresh()
+    with learner_service._store.reading() as reading:
         kept = reading.decisions(bytes.fromhex(each) for each in drivers.received)
         plans = reading.decisions(bytes.fromhex(each) for each in drivers.plans)
     told = {key for key, record in kept.items() if record.how is How.TOLD}
-    shop, plan = desk.learner("shop"), desk.learner("plan")
+    shop, plan = learner_service.learner("shop"), learner_service.learner("plan")
     # Nothing that was acknowledged is missing, and nothing is there that nobody sent.
     assert {bytes.fromhex(each) for each in drivers.acknowledged} <= told
     assert len(told) == shop.counts.told == shop.counts.released == shop.summary.rounds
     # Each ask was answered with the decisions that were made for it: none was made for nobody.
     assert shop.counts.asked == len(drivers.received)
     # The state is what these draws and these bits give, and nothing else.
-    settings = desk._registry.named("shop").record.settings
-    replay = detached(settings)
-    replay.fold([kept[key].draw for key in told], [bytes([drivers.sent[key.hex()]]) for key in told])
-    assert desk._registry.named("shop").shown.state() == replay.state()
+    settings = learner_service._registry.named("shop").record.settings
+    host = Host(settings)
+    replay = host.apply(
+        host.start(), [kept[key].draw for key in told], [bytes([drivers.sent[key.hex()]]) for key in told]
+    )
+    assert learner_service._registry.named("shop").host.encode(
+        learner_service._registry.named("shop").state
+    ) == host.encode(replay)
     assert shop.counts.ones == sum(drivers.sent[key.hex()] for key in told)
-    # The learner that keeps secrets has counted the same, and goes on.
+    # The learner with secrets has counted the same, and continues.
     assert plan.status == "active"
     assert all(record.how is How.TOLD for record in plans.values())
     assert len(plans) == len(drivers.plans) == plan.counts.told == plan.summary.rounds

@@ -12,7 +12,7 @@ import httpx
 import uvicorn
 
 from discreet.service.app import Settings, create_app
-from discreet.service.desk import Desk
+from discreet.service.learner_service import LearnerService
 
 BANDIT = {
     "name": "shop",
@@ -27,9 +27,9 @@ MODULAR = {"kind": "Modular", "weights": [0.1, -0.2, 0.3]}
 
 @dataclasses.dataclass
 class Service:
-    """A running app, its desk, and a client for each role."""
+    """A running app, its service, and a client for each role."""
 
-    desk: Desk
+    learner_service: LearnerService
     app: Any
     address: str
     admin: httpx.Client
@@ -76,12 +76,12 @@ def listening(app: Any) -> Iterator[str]:
 def service(where: object, **settings: Any) -> Iterator[Service]:
     """A service on a store, with one learner of each kind."""
     with contextlib.ExitStack() as stack:
-        desk = stack.enter_context(Desk.open(str(where)))
-        app = create_app(desk, Settings(**settings))
+        learner_service = stack.enter_context(LearnerService.open(str(where)))
+        app = create_app(learner_service, Settings(**settings))
         address = stack.enter_context(listening(app))
-        keys = [desk.bearers.create(role)[1] for role in ("admin", "ask_tell", "read")]
+        keys = [learner_service.api_keys.create(role)[1] for role in ("admin", "ask_tell", "read")]
         clients = [stack.enter_context(client(address, key)) for key in (*keys, None)]
-        found = Service(desk, app, address, *clients)
+        found = Service(learner_service, app, address, *clients)
         for learner in (BANDIT, FULL):
             assert found.admin.post("/v1/learners", json=learner).status_code == 201
         yield found

@@ -66,7 +66,7 @@ def results(futures: list[Future[Any]]) -> list[Any]:
     return found
 
 
-def test_what_waits_is_taken_together(store: Store, made: Committer[int]) -> None:
+def test_queued_operations_share_a_transaction(store: Store, made: Committer[int]) -> None:
     """In the order in which it came."""
     futures = [made.submit(number) for number in range(1, 100)]
     store.open.set()
@@ -89,7 +89,7 @@ def test_an_operation_that_cannot_be_done_fails_alone(
 
 
 @pytest.mark.parametrize("error", [StoreError, Busy, KeyboardInterrupt])
-def test_a_store_out_of_reach_is_asked_once(
+def test_an_unreachable_store_is_tried_once(
     store: Store, made: Committer[int], error: type[BaseException]
 ) -> None:
     """It is not the fault of an operation, and halves would fare no better."""
@@ -100,7 +100,7 @@ def test_a_store_out_of_reach_is_asked_once(
     assert len(store.tried) == 2
 
 
-def test_conflicts_are_tried_again_together(store: Store, made: Committer[int]) -> None:
+def test_conflicts_are_retried_together(store: Store, made: Committer[int]) -> None:
     """As long as others are in the way, and then no more."""
     others = iter(range(2))
 
@@ -116,11 +116,11 @@ def test_conflicts_are_tried_again_together(store: Store, made: Committer[int]) 
     assert store.tried == [[0], *[[1, 2]] * 4]
 
 
-def test_heavy_operations_are_not_taken_together(
+def test_large_operations_do_not_share_a_transaction(
     store: Store, made: Committer[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many as weigh no more than is allowed; one that is heavier by itself."""
-    monkeypatch.setattr(committer, "_HEAVIEST_AT_ONCE", 100)
+    monkeypatch.setattr(committer, "_LARGEST_TRANSACTION", 100)
     numbers = [60, 40, 1, 99, 500, 1, 2]
     futures = [made.submit(number) for number in numbers]
     store.open.set()
@@ -128,11 +128,9 @@ def test_heavy_operations_are_not_taken_together(
     assert store.kept == [[0], [60, 40], [1, 99], [500], [1, 2]]
 
 
-def test_more_than_can_wait_is_refused(
-    store: Store, made: Committer[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_queue_is_refused(store: Store, made: Committer[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """By weight, until what waited has been written."""
-    monkeypatch.setattr(committer, "_HEAVIEST_WAITING", 100)
+    monkeypatch.setattr(committer, "_LARGEST_QUEUE", 100)
     futures = [made.submit(60), made.submit(60)]
     with pytest.raises(Busy):
         made.submit(1)

@@ -10,9 +10,11 @@ import pytest
 from drivers import Drivers, check_books
 
 from discreet.client import Client, retrying
-from discreet.service.desk import Desk
+from discreet.service.learner_service import LearnerService
 from discreet.service.records import Code, Feedback
 from running_service import Nursery, RunningService
+
+pytestmark = pytest.mark.process
 
 _KILLS = 20
 #: Acknowledged before a server at work is killed.
@@ -37,9 +39,9 @@ def killed_again_and_again(service: RunningService, seed: int) -> Drivers:
     return drivers
 
 
-def goes_on(desk: Desk) -> None:
-    choice = desk.ask("shop")[0]
-    assert desk.tell("shop", [Feedback(choice.id, cost=0.3)])[0].code is Code.ACCEPTED
+def goes_on(learner_service: LearnerService) -> None:
+    choice = learner_service.ask("shop")[0]
+    assert learner_service.tell("shop", [Feedback(choice.id, cost=0.3)])[0].code is Code.ACCEPTED
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -50,16 +52,16 @@ def store(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
 def test_nothing_acknowledged_is_lost_or_counted_twice(
     store: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed 20 times under load: the state is a replay of what the clients sent, and the stream goes on."""
+    """Killed 20 times under load: the state is a replay of what the clients sent."""
     monkeypatch.setattr(retrying, "_LONGEST", 0.2)  # clients are there as soon as the server is
     with Nursery(tmp_path) as nursery:
         drivers = killed_again_and_again(RunningService(tmp_path, store, nursery=nursery), seed=8)
-    with Desk.open(store, key_file=tmp_path / "service.key", housekeeping=False) as desk:
-        counted = check_books(desk, drivers)
+    with LearnerService.open(store, key_file=tmp_path / "service.key", maintenance=False) as learner_service:
+        counted = check_books(learner_service, drivers)
         assert counted > 2 * _KILLS
         assert drivers.given_up > 0
-        goes_on(desk)
-        assert desk.learner("shop").counts.told == counted + 1
+        goes_on(learner_service)
+        assert learner_service.learner("shop").counts.told == counted + 1
 
 
 def workers_of(process: int) -> list[int]:
@@ -86,12 +88,14 @@ def test_four_processes_serve_one_learner(postgres: str, tmp_path: pathlib.Path)
                 time.sleep(0.05)
         with Client(service.url, service.key) as client:
             assert client.learner("plan").status == "active"
-    with Desk.open(postgres, key_file=tmp_path / "service.key", housekeeping=False) as desk:
-        assert check_books(desk, drivers) >= before + 150
-        goes_on(desk)
+    with LearnerService.open(
+        postgres, key_file=tmp_path / "service.key", maintenance=False
+    ) as learner_service:
+        assert check_books(learner_service, drivers) >= before + 150
+        goes_on(learner_service)
 
 
-def test_a_process_that_stands_still_for_a_while_is_kept(postgres: str, tmp_path: pathlib.Path) -> None:
+def test_a_stalled_process_is_not_replaced(postgres: str, tmp_path: pathlib.Path) -> None:
     """As all do on a machine with too much to do: those killed for it would never get to work."""
     with RunningService(tmp_path, postgres, 2) as service:
         while len(workers := workers_of(service.pid)) < 2:

@@ -24,9 +24,9 @@ from schemathesis.specs.openapi.checks import (
     unsupported_method,
 )
 
-from discreet.service.app import JsonAnswer
+from discreet.service.app import AsciiJson
+from discreet.service.web.errors import CODES
 from discreet.service.web.openapi import document
-from discreet.service.web.problems import CODES
 from discreet.service.web.routes import add_routes
 
 CHECKS = [
@@ -41,8 +41,8 @@ CHECKS = [
 
 
 def described() -> dict[str, Any]:
-    """The document, made without a desk."""
-    app = FastAPI(default_response_class=JsonAnswer)
+    """The document, made without a service."""
+    app = FastAPI(default_response_class=AsciiJson)
     add_routes(app.router, None, None)  # type: ignore[arg-type] # nothing is called
     return document(app)
 
@@ -61,6 +61,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.label)
+@pytest.mark.slow
 def test_made_up_requests_are_answered_as_described(
     served: Service, operation: Any, mode: GenerationMode
 ) -> None:
@@ -70,7 +71,7 @@ def test_made_up_requests_are_answered_as_described(
 
     @given(case=operation.as_strategy(generation_mode=mode), learner=st.sampled_from(["shop", "plan", None]))
     @settings(
-        max_examples=20,
+        max_examples=10,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
@@ -122,7 +123,7 @@ def test_the_document_that_is_served_is_the_one_that_is_tested(served: Service) 
 
 
 def test_each_route_lists_the_codes_that_it_can_give(served: Service) -> None:
-    """Made-up requests, above, get no other: here is that others are not listed, in words and in shapes."""
+    """Generated requests, above, get no others; here no others are listed."""
     paths = served.nobody.get("/openapi.json").json()["paths"]
 
     def listed(method: str, path: str) -> set[str]:
@@ -161,12 +162,12 @@ def test_examples_are_taken_as_they_are(served: Service) -> None:
         found: dict[str, Any] = body
         return found
 
-    learner = example("NewLearner") | {"name": "as-shown"}  # requests made up above take the name, too
+    learner = example("CreateLearner") | {"name": "as-shown"}  # requests made up above take the name, too
     assert served.admin.post("/v1/learners", json=learner).status_code == 201
-    assert served.admin.put("/v1/populations/shown", json=example("NewLimit")).status_code == 200
-    assert served.admin.post("/v1/keys", json=example("NewKey")).status_code == 201
+    assert served.admin.put("/v1/populations/shown", json=example("SetLimit")).status_code == 200
+    assert served.admin.post("/v1/keys", json=example("CreateKey")).status_code == 201
     decisions = served.ask(learner["name"], **example("AskRequest"))
-    told = example("FeedbackPiece") | {"decision": decisions[0]["id"]}
+    told = example("TellRequest") | {"decision": decisions[0]["id"]}
     answer = served.worker.post(f"/v1/learners/{learner['name']}/tell", json=told)
     assert answer.json() == {"code": "accepted"}
 

@@ -14,10 +14,10 @@ import pytest
 from http_helpers import BANDIT, Service, code_of, service
 from starlette.types import Message
 
-from discreet.service.web import hot, memory, sending
-from discreet.service.web.limits import whole_body
-from discreet.service.web.memory import FREE, PER_BYTE, Held, Memory
-from discreet.service.web.problems import Problem
+from discreet.service.web import ask_tell, memory, sending
+from discreet.service.web.errors import HttpError
+from discreet.service.web.limits import read_body
+from discreet.service.web.memory import FREE, PER_BYTE, Memory, Reservation
 
 #: A learner whose sets are long: 59 of them are 4 MiB.
 LONG = BANDIT | {"name": "long", "items": [f"{place:06d}-" + "x" * 60 for place in range(1000)]}
@@ -57,26 +57,30 @@ def wait_until(served: Service, wanted: int, *, or_less: bool = False) -> None:
         time.sleep(0.01)
 
 
-def test_what_is_held_is_given_back() -> None:
+def test_reserved_memory_is_freed() -> None:
     """Whatever happens; what is too much is refused and leaves all as it was."""
     account = Memory(largest=1)
     whole = account.left
     assert whole == memory.BUDGET
-    with account.held(FREE) as small:
-        assert (small.count, account.left) == (0, whole)
-    with account.held(whole - FREE) as most, pytest.raises(Problem) as refused, account.held(2 * FREE):
+    with account.reserve(FREE) as small:
+        assert (small.size, account.left) == (0, whole)
+    with (
+        account.reserve(whole - FREE) as most,
+        pytest.raises(HttpError) as refused,
+        account.reserve(2 * FREE),
+    ):
         pass
     assert (refused.value.code, refused.value.headers) == ("busy", [(b"retry-after", b"1")])
-    assert (most.count, account.left) == (0, whole)
-    with account.held(whole) as most:
-        most.to(whole // 2)
+    assert (most.size, account.left) == (0, whole)
+    with account.reserve(whole) as most:
+        most.resize(whole // 2)
         assert account.left == whole - whole // 2
-        with account.held() as done:
-            done.to(whole, done=True)  # too late to refuse
+        with account.reserve() as done:
+            done.resize(whole, force=True)  # too late to refuse
             assert account.left < 0
-            most.to(0)
+            most.resize(0)
     assert account.left == whole
-    with Memory(largest=memory.BUDGET).held(memory.BUDGET * PER_BYTE):
+    with Memory(largest=memory.BUDGET).reserve(memory.BUDGET * PER_BYTE):
         pass  # a request that is alone
 
 
@@ -101,7 +105,7 @@ def test_bodies_that_come_byte_by_byte(monkeypatch: pytest.MonkeyPatch) -> None:
             piece = next(pieces)
             return {"type": "http.request", "body": piece, "more_body": bool(piece)}
 
-        return await whole_body(receive, None, 5 << 20, Held(Memory(5 << 20)))
+        return await read_body(receive, None, 5 << 20, Reservation(Memory(5 << 20)))
 
     body = asyncio.run(read())
     assert body == b" " * (1 << 20) + b"x" * 50
@@ -119,9 +123,9 @@ class SetClock(asyncio.SelectorEventLoop):
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 65_537, 200_000])
-def test_answers_are_sent_in_pieces(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_responses_are_sent_in_chunks(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """However long they are, a client that reads slowly gets all of it, and the server is handed little."""
-    monkeypatch.setattr(sending, "PATIENCE", 0.5)
+    monkeypatch.setattr(sending, "READ_TIMEOUT", 0.5)
     messages: list[Any] = []
 
     async def send(message: Message) -> None:
@@ -133,7 +137,7 @@ def test_answers_are_sent_in_pieces(size: int, monkeypatch: pytest.MonkeyPatch) 
     with asyncio.Runner(loop_factory=SetClock) as runner:
         clock = runner.get_loop()
         assert isinstance(clock, SetClock)
-        runner.run(sending.respond(send, 200, body))
+        runner.run(sending.send_json(send, 200, body))
     start, *pieces = messages
     assert start["status"] == 200
     assert b"".join(piece["body"] for piece in pieces) == body
@@ -141,14 +145,15 @@ def test_answers_are_sent_in_pieces(size: int, monkeypatch: pytest.MonkeyPatch) 
     assert [piece.get("more_body", False) for piece in pieces] == [True] * (len(pieces) - 1) + [False]
 
 
-def test_who_does_not_read_is_given_up(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer is counted while it waits; then it is let go, and the connection ends before its end."""
+@pytest.mark.slow
+def test_a_client_that_does_not_read_is_closed(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The response is counted while it is sent; then it is freed, and the connection is closed early."""
     served.ask("long", count=59)
     whole = memory.BUDGET
     wait_until(served, whole)
-    monkeypatch.setattr(sending, "PATIENCE", 2.0)
+    monkeypatch.setattr(sending, "READ_TIMEOUT", 2.0)
     asks = ("POST /v1/learners/long/ask", "content-length: 13\r\n", b'{"count": 59}')
-    for path, head, body in (asks, ("GET /v1/learners/long/recent?most=59", "", b"")):
+    for path, head, body in (asks, ("GET /v1/learners/long/recent?limit=59", "", b"")):
         with sent(served, path, head, body, window=4096) as connection:
             wait_until(served, whole - (1 << 20), or_less=True)
             wait_until(served, whole)
@@ -189,17 +194,17 @@ def test_bodies_share_the_memory(tmp_path: pathlib.Path, monkeypatch: pytest.Mon
         wait_until(served, whole)
 
 
-def test_what_is_put_off_has_changed_nothing(served: Service) -> None:
+def test_a_refused_request_has_changed_nothing(served: Service) -> None:
     """No decision is made for an answer that could not be kept; what has been done is said all the same."""
     served.ask("long")
-    before = served.desk.learner("long").counts
+    before = served.learner_service.learner("long").counts
     served.app._memory.left, whole = 0, left(served)
     for answer in (
         served.worker.post("/v1/learners/long/ask", json={"count": 59}),
         served.reader.get("/v1/learners/long/recent"),
     ):
         assert (answer.status_code, code_of(answer)) == (503, "busy")
-    assert served.desk.learner("long").counts == before
+    assert served.learner_service.learner("long").counts == before
     assert served.worker.post("/v1/learners/long/ask", json={"count": 10**20}).status_code == 503
     answer = served.admin.post("/v1/learners/long/archive")
     assert answer.json()["status"] == "archived"
@@ -209,7 +214,7 @@ def test_what_is_put_off_has_changed_nothing(served: Service) -> None:
     assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
 
 
-def test_nothing_is_read_from_nobody(served: Service) -> None:
+def test_no_body_is_read_without_a_key(served: Service) -> None:
     """Who has no key can send no body, whatever the address."""
     answer = served.nobody.request("GET", "/healthz", content=b"x" * (5 << 20))
     assert answer.status_code == 200
@@ -219,13 +224,13 @@ def test_nothing_is_read_from_nobody(served: Service) -> None:
 def test_large_asks_are_read_by_a_thread(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Others need not wait for it."""
     threads: list[threading.Thread] = []
-    read_json = hot.read_json
+    read_json = ask_tell.read_json
 
     def noted(body: bytes) -> Any:
         threads.append(threading.current_thread())
         return read_json(body)
 
-    monkeypatch.setattr(hot, "read_json", noted)
+    monkeypatch.setattr(ask_tell, "read_json", noted)
     names: Any = LONG["items"]
     for available in (names[:5], names, names[5:10]):
         assert set(served.ask("long", available=available)[0]["subset"]) <= set(available)

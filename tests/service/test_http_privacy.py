@@ -10,8 +10,8 @@ import pytest
 from http_helpers import BANDIT, MODULAR, Service, service
 
 from discreet.service.records import Feedback
+from discreet.service.web.errors import HttpError
 from discreet.service.web.json_bodies import read_json
-from discreet.service.web.problems import Problem
 
 #: Something that nothing else would write.
 PLANTED = "73105857863"
@@ -59,7 +59,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.mark.parametrize(("learner", "field"), [("shop", "cost"), ("shop", "bit"), ("plan", "function")])
-def test_every_value_is_answered_alike(served: Service, learner: str, field: str) -> None:
+def test_every_value_gets_the_same_answer(served: Service, learner: str, field: str) -> None:
     """Byte for byte, headers included, alone and in a list; so is a value that is missing."""
     tell = f"/v1/learners/{learner}/tell"
     decisions = served.ask(learner, count=2 * len(VALUES) + 1)
@@ -82,7 +82,7 @@ def test_every_value_is_answered_alike(served: Service, learner: str, field: str
     assert answer.json() == {"codes": ["accepted"] * len(VALUES)}
 
 
-def test_people_beyond_their_rounds_are_answered_alike(served: Service) -> None:
+def test_people_beyond_their_rounds_get_the_same_answer(served: Service) -> None:
     """The second piece of a person's feedback does not count, and nobody can tell."""
     served.admin.post("/v1/learners", json=BANDIT | {"name": "people"})
     answers = [
@@ -126,6 +126,7 @@ def planting(decision: str) -> list[tuple[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_nothing_planted_comes_back(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -153,7 +154,7 @@ def test_nothing_planted_comes_back(
     assert {line["learner"] for line in lines if line["event"] == "request"} == {None, "shop"}
 
 
-def test_faults_are_logged_without_words(
+def test_errors_are_logged_without_their_messages(
     tmp_path: pathlib.Path,
     capfd: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
@@ -165,8 +166,8 @@ def test_faults_are_logged_without_words(
         raise ZeroDivisionError(PLANTED)
 
     with service(tmp_path / "shop.db") as served:
-        monkeypatch.setattr(served.desk, "submit_tell", fails)
-        monkeypatch.setattr(served.desk, "learners", fails)
+        monkeypatch.setattr(served.learner_service, "submit_tell", fails)
+        monkeypatch.setattr(served.learner_service, "learners", fails)
         answers = [
             served.worker.post("/v1/learners/shop/tell", json={"decision": "0" * 32, "cost": 1}),
             served.reader.get("/v1/learners"),
@@ -195,18 +196,18 @@ def test_deep_json_is_read_as_far_as_it_matters() -> None:
     while inner:
         (inner,) = inner
     assert inner is None
-    with pytest.raises(Problem):
+    with pytest.raises(HttpError):
         read_json(b"[" * DEEP)
     assert read_json(b"") == {}
 
 
 def test_a_string_that_never_ends_is_one_token() -> None:
-    """It is not looked through anew from each of its escapes, while others wait; and it is refused."""
+    """It is not scanned again from each of its escapes, and it is refused."""
+    from discreet.service.web.errors import HttpError
     from discreet.service.web.json_bodies import _TOKEN, read_json
-    from discreet.service.web.problems import Problem
 
     assert len(_TOKEN.findall('"' + '\\"' * 1000)) == 1
-    with pytest.raises(Problem):
+    with pytest.raises(HttpError):
         read_json(b"[" * 2000 + b'"' + b'\\"' * 31_000)
 
 

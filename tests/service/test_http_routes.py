@@ -51,9 +51,9 @@ def test_full_information_learners_have_settings_of_their_own(served: Service) -
     assert (answer.status_code, code_of(answer)) == (409, "horizon_reached")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_senseless_learners_are_refused(served: Service) -> None:
+    """With the code of an invalid request, whichever setting makes no sense for a bandit."""
+    changes: list[dict[str, Any]] = [
         {"name": "not a name"},
         {"epsilon": -1},
         {"epsilon": "1"},
@@ -76,14 +76,11 @@ def test_full_information_learners_have_settings_of_their_own(served: Service) -
         {"seed": 1},
         {"mode": "central"},
         {"unheard": "of"},
-    ],
-)
-def test_senseless_learners_are_refused(served: Service, change: dict[str, Any]) -> None:
-    """With the code of an invalid request, whichever setting makes no sense for a bandit."""
-    wanted = BANDIT | {"name": "new"} | change
-    answer = served.admin.post("/v1/learners", json=wanted)
-    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
-    assert served.reader.get("/v1/learners/new").status_code == 404
+    ]
+    for change in changes:
+        answer = served.admin.post("/v1/learners", json=BANDIT | {"name": "new"} | change)
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_request"), change
+        assert served.reader.get("/v1/learners/new").status_code == 404
 
 
 def test_a_name_is_given_once(served: Service) -> None:
@@ -92,7 +89,7 @@ def test_a_name_is_given_once(served: Service) -> None:
     assert (answer.status_code, code_of(answer)) == (409, "already_exists")
 
 
-def test_bodies_that_are_no_json(served: Service) -> None:
+def test_bodies_that_are_not_json(served: Service) -> None:
     """Are told apart from JSON of the wrong shape."""
     headers = {"content-type": "application/json"}
     for path in ("/v1/learners", "/v1/learners/shop/ask", "/v1/learners/shop/tell"):
@@ -128,9 +125,9 @@ def test_ask_gives_sets_of_items(served: Service) -> None:
     assert {item for decision in many for item in decision["subset"]} == {"tea", "rice"}
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
+def test_senseless_asks_are_refused(served: Service) -> None:
+    """All arguments of an ask are public, so they may be complained about."""
+    senseless: list[Any] = [
         {"count": 0},
         {"count": 10_001},
         {"count": 1.0},
@@ -146,50 +143,13 @@ def test_ask_gives_sets_of_items(served: Service) -> None:
         {"available": [None]},
         {"more": 1},
         [],
-    ],
-)
-def test_senseless_asks_are_refused(served: Service, wanted: Any) -> None:
-    """All arguments of an ask are public, so they may be complained about."""
-    answer = served.worker.post("/v1/learners/shop/ask", json=wanted)
-    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
-
-
-def test_calls_about_many_items_are_about_few_sets(served: Service) -> None:
-    """Asks of more than 4 MiB and tells of more than a million numbers are told what would be taken."""
-    served.admin.post("/v1/learners", json=FULL | {"name": "wide", "items": 10_000})
-    answer = served.worker.post("/v1/learners/wide/ask", json={"count": 86})
-    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
-    assert "at most 85" in answer.json()["error"]["message"]
-    told = [{"decision": each["id"]} for count in (85, 15) for each in served.ask("wide", count=count)]
-    answer = served.worker.post("/v1/learners/wide/tell", json=[*told, told[0]])
-    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
-    assert served.worker.post("/v1/learners/wide/tell", json=told).json() == {"codes": ["accepted"] * 100}
-
-
-def test_a_retry_gets_the_same_decisions(served: Service) -> None:
-    """Under the same name, for this learner, and with the same count."""
-    first = served.ask(count=3, request_id="order-17")
-    assert served.ask(count=3, request_id="order-17") == first
-    assert served.ask("plan", count=3, request_id="order-17") != first
-    assert served.ask(count=3, request_id="order-18") != first
-    answer = served.worker.post("/v1/learners/shop/ask", json={"count": 2, "request_id": "order-17"})
-    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
-
-
-def test_tell_is_answered_alike_the_second_time(served: Service) -> None:
-    """Whatever the second value, and only the first counts."""
-    served.admin.post("/v1/learners", json=BANDIT | {"name": "once"})
-    (decision,) = served.ask("once")
-    answers = [
-        served.worker.post("/v1/learners/once/tell", json={"decision": decision["id"], "cost": cost})
-        for cost in (0.2, 0.9, "x")
     ]
-    assert {(answer.status_code, answer.content) for answer in answers} == {(200, b'{"code":"accepted"}')}
-    shown = served.reader.get("/v1/learners/once").json()
-    assert (shown["rounds"], shown["counts"]["told"]) == (1, 1)
+    for wanted in senseless:
+        answer = served.worker.post("/v1/learners/shop/ask", json=wanted)
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_request"), wanted
 
 
-def test_tells_that_cannot_be_taken(served: Service) -> None:
+def test_tells_that_are_refused(served: Service) -> None:
     """A single one is an error with a code; in a list each has its code, and the others count."""
     (mine,), (foreign,) = served.ask(), served.ask("plan")
     tell = "/v1/learners/shop/tell"
@@ -217,9 +177,9 @@ def test_tells_that_cannot_be_taken(served: Service) -> None:
     assert served.worker.post(tell, json=[]).json() == {"codes": []}
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
+def test_feedback_of_the_wrong_shape_is_refused(served: Service) -> None:
+    """Fields that are missing, unknown, or do not go together: never because of a value."""
+    wrong: list[Any] = [
         {},
         {"cost": 1},
         {"decision": 7, "cost": 1},
@@ -229,12 +189,10 @@ def test_tells_that_cannot_be_taken(served: Service) -> None:
         {"decision": "0" * 32, "cost": 1, "bit": 1},
         [{"decision": "0" * 32, "cost": 1}, 7],
         [{"decision": "0" * 32}] * 10_001,
-    ],
-)
-def test_feedback_of_the_wrong_shape_is_refused(served: Service, told: Any) -> None:
-    """Fields that are missing, unknown, or do not go together: never because of a value."""
-    answer = served.worker.post("/v1/learners/shop/tell", json=told)
-    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+    ]
+    for told in wrong:
+        answer = served.worker.post("/v1/learners/shop/tell", json=told)
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
 
 
 def test_functions_are_told_as_json(served: Service) -> None:
@@ -251,13 +209,13 @@ def test_expired_decisions_are_gone(served: Service) -> None:
     """The deadline is the learner's, and what comes later is told so."""
     served.admin.post("/v1/learners", json=BANDIT | {"name": "brief", "deadline_seconds": 1e-3})
     (decision,) = served.ask("brief")
-    while not served.desk.housekeeping.expire():
+    while not served.learner_service.maintenance.expire():
         pass
     answer = served.worker.post("/v1/learners/brief/tell", json={"decision": decision["id"], "cost": 1})
     assert (answer.status_code, code_of(answer)) == (410, "expired")
 
 
-def test_archived_learners_can_be_looked_at_only(served: Service) -> None:
+def test_archived_learners_can_only_be_read(served: Service) -> None:
     """Neither asked nor told nor restarted; their names stay taken."""
     served.admin.post("/v1/learners", json=BANDIT | {"name": "old"})
     (decision,) = served.ask("old")
@@ -281,7 +239,7 @@ def test_a_restarted_learner_is_a_new_epoch(served: Service) -> None:
     assert len(served.ask("again")) == 1
 
 
-def test_the_guarantee_in_figures_and_words(served: Service) -> None:
+def test_the_guarantee(served: Service) -> None:
     """Of either kind of learner."""
     found = served.reader.get("/v1/learners/shop/guarantee").json()
     assert (found["epsilon"], found["local"], found["private"]) == (1.0, True, True)
@@ -304,9 +262,9 @@ def test_minutes_and_recent_sets(served: Service) -> None:
     assert told["standard_error"] == pytest.approx(0.4838, abs=1e-3)  # coth(1/2) / 2 / sqrt(5)
     later = served.reader.get("/v1/learners/busy/minutes", params={"since": told["start"] + 120_000})
     assert later.json() == {"minutes": []}
-    recent = served.reader.get("/v1/learners/busy/recent", params={"most": 3}).json()["recent"]
+    recent = served.reader.get("/v1/learners/busy/recent", params={"limit": 3}).json()["recent"]
     assert [set(entry) for entry in recent] == [{"asked_at", "subset"}] * 3
-    for path in ("busy/minutes?since=x", "busy/recent?most=0"):
+    for path in ("busy/minutes?since=x", "busy/recent?limit=0"):
         answer = served.reader.get(f"/v1/learners/{path}")
         assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
 

@@ -15,13 +15,13 @@ from starlette.routing import Route
 
 from discreet import dashboard
 from discreet.errors import Busy, InvalidArgument, StoreError, UnknownName
-from discreet.service import bearers
+from discreet.service import api_keys
+from discreet.service.api_keys import ApiKeys
 from discreet.service.app import Settings, create_app
-from discreet.service.bearers import Bearers
-from discreet.service.desk import Desk
+from discreet.service.learner_service import LearnerService
 from discreet.service.web import limits
-from discreet.service.web.limits import Rates
-from discreet.service.web.problems import Problem
+from discreet.service.web.errors import HttpError
+from discreet.service.web.limits import RateLimiter
 from discreet.storage.base import Writing
 
 
@@ -60,7 +60,7 @@ def test_every_route_needs_its_role(served: Service) -> None:
     """Nobody gets in without a key; a lesser role is refused; the list above is complete."""
     document = served.nobody.get("/openapi.json").json()
     described = {(m.upper(), path) for path, entry in document["paths"].items() for m in entry}
-    inner = {(m, r.path) for r in served.app._inner.routes if isinstance(r, Route) for m in r.methods or ()}
+    inner = {(m, r.path) for r in served.app._app.routes if isinstance(r, Route) for m in r.methods or ()}
     assert described | inner == set(NEEDS) | OPEN
     ranks = {"read": 0, "ask_tell": 1, "admin": 2}
     for (method, path), role in NEEDS.items():
@@ -79,7 +79,7 @@ def test_every_route_needs_its_role(served: Service) -> None:
 
 
 def test_keys_are_made_shown_once_and_revoked_at_once(served: Service) -> None:
-    """The list shows ids; a revoked key is no key."""
+    """The list shows ids; a revoked key is refused."""
     made = served.admin.post("/v1/keys", json={"role": "read", "label": "till 3"}).json()
     assert re.fullmatch(rf"discreet_{made['id']}_[0-9a-f]{{64}}", made["key"])
     listed = served.admin.get("/v1/keys")
@@ -106,40 +106,43 @@ def test_the_last_admin_key_stays(served: Service) -> None:
     "header",
     ["", "Bearer", "Basic abc", "Bearer discreet_0000000000000000_" + "0" * 64, "Bearer \xe9"],
 )
-def test_what_is_no_key(served: Service, header: str) -> None:
+def test_invalid_keys(served: Service, header: str) -> None:
     """Is answered like no key at all."""
     answer = served.nobody.get("/v1/learners", headers={"authorization": header.encode("latin-1")})
     assert (answer.status_code, code_of(answer)) == (401, "unauthorized")
 
 
-def test_keys_are_kept_as_digests(tmp_path: pathlib.Path) -> None:
+def test_keys_are_stored_as_digests(tmp_path: pathlib.Path) -> None:
     """No byte of the database is part of a key but its id; a wrong secret behind a right id is refused."""
-    with Desk.open(tmp_path / "shop.db") as desk:
-        key = desk.bearers.first()
+    with LearnerService.open(tmp_path / "shop.db") as learner_service:
+        key = learner_service.api_keys.first()
         assert key is not None
-        assert desk.bearers.first() is None
-        bearer, other = desk.bearers.create("ask_tell", "till")
-        assert desk.bearers.known(other) == bearer
-        assert desk.bearers.known(other[:-1] + ("0" if other[-1] != "0" else "1")) is None
+        assert learner_service.api_keys.first() is None
+        api_key, other = learner_service.api_keys.create("ask_tell", "till")
+        assert learner_service.api_keys.find(other) == api_key
+        assert learner_service.api_keys.find(other[:-1] + ("0" if other[-1] != "0" else "1")) is None
         with pytest.raises(InvalidArgument):
-            desk.bearers.create("root")
+            learner_service.api_keys.create("root")
         with pytest.raises(UnknownName):
-            desk.bearers.revoke("nobody")
+            learner_service.api_keys.revoke("nobody")
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     for secret in (key.rpartition("_")[2], other.rpartition("_")[2]):
         assert secret.encode() not in written
         assert bytes.fromhex(secret) not in written
 
 
-def test_one_admin_is_left_whoever_revokes(
+def test_one_admin_key_is_left(
     postgres: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two processes revoke the keys of two admins at once: one of them is refused."""
     file = tmp_path / "key"
-    with Desk.open(postgres, key_file=file) as one, Desk.open(postgres, key_file=file) as two:
-        names = [one.bearers.create("admin")[0].id for _ in range(2)]
+    with (
+        LearnerService.open(postgres, key_file=file) as one,
+        LearnerService.open(postgres, key_file=file) as two,
+    ):
+        names = [one.api_keys.create("admin")[0].id for _ in range(2)]
         both = threading.Barrier(2)
-        by_id = bearers._by_id
+        by_id = api_keys._by_id
 
         def looked(writing: Writing) -> Any:
             if both.n_waiting == 0 and not both.broken:
@@ -149,32 +152,38 @@ def test_one_admin_is_left_whoever_revokes(
                 both.wait()
             return found
 
-        monkeypatch.setattr(bearers, "_by_id", looked)
+        monkeypatch.setattr(api_keys, "_by_id", looked)
 
-        def tried(desk: Desk, name: str) -> bool:
+        def tried(learner_service: LearnerService, name: str) -> bool:
             try:
-                desk.bearers.revoke(name)
+                learner_service.api_keys.revoke(name)
             except InvalidArgument:
                 return False
             return True
 
         with ThreadPoolExecutor(2) as pool:
-            done = [pool.submit(tried, desk, name) for desk, name in zip((one, two), names, strict=True)]
+            done = [
+                pool.submit(tried, learner_service, name)
+                for learner_service, name in zip((one, two), names, strict=True)
+            ]
             assert sorted(each.result(30) for each in done) == [False, True]
-        assert [each.role.value for each in one.bearers.listed()] == ["admin"]
+        assert [each.role.value for each in one.api_keys.all()] == ["admin"]
 
 
 def test_keys_revoked_elsewhere_are_noticed(postgres: str, tmp_path: pathlib.Path) -> None:
     """Another process revokes a key: soon it is unknown here as well."""
     key_file = tmp_path / "key"
-    with Desk.open(postgres, key_file=key_file) as one, Desk.open(postgres, key_file=key_file) as two:
-        bearer, key = one.bearers.create("read")
-        assert two.bearers.known(key) is None
-        two.bearers.refresh()
-        assert two.bearers.known(key) == bearer
-        two.bearers.revoke(bearer.id)
-        assert one.bearers.known(key) == bearer
-        one.bearers._looked_at -= 60  # as if a minute had passed
+    with (
+        LearnerService.open(postgres, key_file=key_file) as one,
+        LearnerService.open(postgres, key_file=key_file) as two,
+    ):
+        api_key, key = one.api_keys.create("read")
+        assert two.api_keys.find(key) is None
+        two.api_keys.refresh()
+        assert two.api_keys.find(key) == api_key
+        two.api_keys.revoke(api_key.id)
+        assert one.api_keys.find(key) == api_key
+        one.api_keys._read_at -= 60  # as if a minute had passed
         with listening(create_app(one, Settings())) as address, client(address, key) as holder:
             assert holder.get("/v1/learners").status_code == 401
 
@@ -193,7 +202,7 @@ def test_large_bodies_are_refused(tmp_path: pathlib.Path) -> None:
 
 def test_bodies_must_arrive(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who announces a body and sends none is not waited for forever."""
-    monkeypatch.setattr(limits, "PATIENCE", 0.05)
+    monkeypatch.setattr(limits, "BODY_TIMEOUT", 0.05)
     host, port = served.address.removeprefix("http://").split(":")
     key = served.worker.headers["authorization"]
     with socket.create_connection((host, int(port))) as connection:
@@ -206,7 +215,7 @@ def test_bodies_must_arrive(served: Service, monkeypatch: pytest.MonkeyPatch) ->
     assert b'"timeout"' in answer
 
 
-def test_keys_have_a_rate(tmp_path: pathlib.Path) -> None:
+def test_keys_have_a_rate_limit(tmp_path: pathlib.Path) -> None:
     """Who asks too often is told when to come again; others are not held up."""
     with service(tmp_path / "shop.db", rate=3) as served:
         answers = [served.worker.post("/v1/learners/shop/ask") for _ in range(8)]
@@ -220,10 +229,10 @@ def test_keys_have_a_rate(tmp_path: pathlib.Path) -> None:
 def test_buckets_fill_again() -> None:
     """A second's worth at once, then as fast as the rate; what Retry-After says is enough."""
     now = [0.0]
-    rates = Rates(2.0, clock=lambda: now[0])
+    rates = RateLimiter(2.0, clock=lambda: now[0])
     rates.take("a")
     rates.take("a")
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(HttpError) as refused:
         rates.take("a")
     assert refused.value.headers == [(b"retry-after", b"1")]
     rates.take("b")
@@ -231,22 +240,20 @@ def test_buckets_fill_again() -> None:
     rates.take("a")
     rates.keep_only({"b"})
     rates.take("a")  # forgotten, so the bucket is new
-    slow = Rates(0.1, clock=lambda: now[0])
+    slow = RateLimiter(0.1, clock=lambda: now[0])
     slow.take("a")
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(HttpError) as refused:
         slow.take("a")
     assert refused.value.headers == [(b"retry-after", b"10")]
 
 
-def test_a_database_out_of_reach_is_no_fault_of_the_request(
-    served: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreachable_database_is_a_503(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is answered with 503 and when to try again."""
 
     def fails(*_: object, **__: object) -> None:
         raise StoreError("The database is out of reach.")
 
-    monkeypatch.setattr(served.desk, "learners", fails)
+    monkeypatch.setattr(served.learner_service, "learners", fails)
     answer = served.reader.get("/v1/learners")
     assert (answer.status_code, code_of(answer)) == (503, "store_unavailable")
     assert answer.headers["retry-after"] == "1"
@@ -254,16 +261,16 @@ def test_a_database_out_of_reach_is_no_fault_of_the_request(
     def full(*_: object, **__: object) -> None:
         raise Busy("Too much is waiting.")
 
-    monkeypatch.setattr(served.desk, "submit_ask", full)
+    monkeypatch.setattr(served.learner_service, "submit_ask", full)
     answer = served.worker.post("/v1/learners/shop/ask")
     assert (answer.status_code, code_of(answer)) == (503, "busy")
 
 
-def test_bearers_are_read_from_the_store(tmp_path: pathlib.Path) -> None:
+def test_api_keys_are_read_from_the_store(tmp_path: pathlib.Path) -> None:
     """A key made before a restart is known after it."""
-    with Desk.open(tmp_path / "shop.db") as desk:
-        bearer, key = desk.bearers.create("read", "till")
-    with Desk.open(tmp_path / "shop.db") as desk:
-        assert isinstance(desk.bearers, Bearers)
-        assert desk.bearers.known(key) == bearer
-        assert desk.bearers.age == 0
+    with LearnerService.open(tmp_path / "shop.db") as learner_service:
+        api_key, key = learner_service.api_keys.create("read", "till")
+    with LearnerService.open(tmp_path / "shop.db") as learner_service:
+        assert isinstance(learner_service.api_keys, ApiKeys)
+        assert learner_service.api_keys.find(key) == api_key
+        assert learner_service.api_keys.age == 0

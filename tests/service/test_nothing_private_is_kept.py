@@ -8,13 +8,15 @@ from typing import Any
 
 import psycopg
 import pytest
-from desk_helpers import bandit, every_byte, functions, opened
+from service_helpers import bandit, every_byte, functions, opened
 
 from discreet.errors import StoreError
 from discreet.privacy.grid import Grid
 from discreet.service.records import Feedback
 from discreet.set_functions import Modular
 from postgres_server import running
+
+pytestmark = pytest.mark.process
 
 #: Numbers that nothing else would write.
 COST, WEIGHT, BIG = 0.7310585786300049, 0.1234567890123457, 31415926535897.93
@@ -33,7 +35,7 @@ def forms(value: float) -> Iterator[bytes]:
 
 
 def grid_forms(value: float, low: float, high: float) -> Iterator[bytes]:
-    """The ways in which its whole number on the grid might have been written down.
+    """The ways in which its integer on the grid might have been written down.
 
     Only those of which at least four bytes say something: shorter ones are found by accident.
     """
@@ -49,7 +51,7 @@ def grid_forms(value: float, low: float, high: float) -> Iterator[bytes]:
 @pytest.fixture(autouse=True)
 def no_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISCREET_KEY", raising=False)
-    monkeypatch.delenv("DISCREET_WITNESS", raising=False)
+    monkeypatch.delenv("DISCREET_ROLLBACK_GUARD", raising=False)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -61,10 +63,10 @@ def kept(
     The PostgreSQL server logs all statements with their parameters, which no sensible one does.
     """
     if request.param == "sqlite":
-        yield str(tmp_path / "desk.db"), lambda: every_byte(tmp_path)
+        yield str(tmp_path / "service.db"), lambda: every_byte(tmp_path)
         return
     monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
-    monkeypatch.setenv("DISCREET_WITNESS", str(tmp_path / "witness"))
+    monkeypatch.setenv("DISCREET_ROLLBACK_GUARD", str(tmp_path / "rollback guard"))
     with running() as server, psycopg.connect(server.url(), autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET log_statement = 'all'")
         connection.execute("SELECT pg_reload_conf()")
@@ -79,33 +81,33 @@ def kept(
 def test_no_cost_is_written_anywhere(
     kept: tuple[str, Callable[[], bytes]], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Neither of bandits nor of functions, told well or badly, while the desk is open and after that."""
+    """Neither of bandits nor of functions, told well or badly, while the service is open and after that."""
     address, everything = kept
     caplog.set_level(logging.DEBUG)
     shown: list[str] = []
-    with opened(address) as desk:
-        bandit(desk, cost_range=[0, 1e14])
-        functions(desk)
-        choices = desk.ask("shop", 30)
+    with opened(address) as service:
+        bandit(service, cost_range=[0, 1e14])
+        functions(service)
+        choices = service.ask("shop", 30)
         for choice in choices[:10]:
             for value in (COST, BIG, str(COST), {"cost": COST}):
                 feedback = Feedback(choice.id, cost=value, person="anna-karenina-7")
-                shown += [repr(feedback), repr(desk.tell("shop", [feedback]))]
+                shown += [repr(feedback), repr(service.tell("shop", [feedback]))]
         function = Modular([WEIGHT, -WEIGHT, COST])
-        plans = desk.ask("plan", 4)
+        plans = service.ask("plan", 4)
         told: list[Any] = [function, function.to_dict(), {"kind": "Modular", "weights": [COST] * 9}, COST]
         shown.append(
-            repr(desk.tell("plan", [Feedback(p.id, function=f) for p, f in zip(plans, told, strict=True)]))
+            repr(service.tell("plan", [Feedback(p.id, function=f) for p, f in zip(plans, told, strict=True)]))
         )
         unfolded = everything()
-        desk.housekeeping.fold()
-        shown += [repr(desk.learners()), repr(desk.minutes("shop")), repr(desk)]
-        folded = everything()
+        service.maintenance.apply_queued()
+        shown += [repr(service.learners()), repr(service.minutes("shop")), repr(service)]
+        applied = everything()
         drawn = [bytes.fromhex(choice.id) for choice in choices]
     closed = everything()
-    for written in (unfolded, folded):  # also before anything is closed, journals are searched
+    for written in (unfolded, applied):  # also before anything is closed, journals are searched
         assert all(decision in written for decision in drawn)
-    written = unfolded + folded + closed + caplog.text.encode() + "".join(shown).encode()
+    written = unfolded + applied + closed + caplog.text.encode() + "".join(shown).encode()
     chain = [*function.chain_values([2, 0, 1]).tolist(), WEIGHT, COST]
     for value in {abs(number) for number in chain} - {0.0}:
         for form in (*forms(value), *grid_forms(value, 0, 1)):
@@ -125,25 +127,25 @@ def test_the_search_would_find_them(tmp_path: pathlib.Path) -> None:
 
 def test_a_stolen_database_shows_no_sums(tmp_path: pathlib.Path) -> None:
     """The state of a learner that keeps exact sums is sealed: its arrays are not in any file."""
-    with opened(tmp_path / "desk.db") as desk:
-        functions(desk)
-        choices = desk.ask("plan", 3)
-        desk.tell("plan", [Feedback(c.id, function=Modular([0.25, 0.125, -0.25])) for c in choices])
-        desk.housekeeping.fold()
-        core = desk._registry.named("plan").shown._core
-        assert core.block.any()
-        assert core.block.tobytes() not in every_byte(tmp_path)
-        assert b"core.block" not in every_byte(tmp_path)
+    with opened(tmp_path / "service.db") as service:
+        functions(service)
+        choices = service.ask("plan", 3)
+        service.tell("plan", [Feedback(c.id, function=Modular([0.25, 0.125, -0.25])) for c in choices])
+        service.maintenance.apply_queued()
+        sums = service._registry.named("plan").state.sums
+        assert sums.any()
+        assert sums.tobytes() not in every_byte(tmp_path)
+        assert b'"sums"' not in every_byte(tmp_path)
 
 
 def test_errors_of_a_tell_quote_nothing(tmp_path: pathlib.Path) -> None:
     """Nor do their causes and contexts."""
-    with opened(tmp_path / "desk.db") as desk:
-        bandit(desk)
-        choice = desk.ask("shop")[0]
-        desk._store.close()
+    with opened(tmp_path / "service.db") as service:
+        bandit(service)
+        choice = service.ask("shop")[0]
+        service._store.close()
         with pytest.raises(StoreError) as caught:
-            desk.tell("shop", [Feedback(choice.id, cost=COST)])
+            service.tell("shop", [Feedback(choice.id, cost=COST)])
         error: BaseException | None = caught.value
         while error is not None:
             assert str(COST)[:6] not in str(error) + repr(error)

@@ -74,7 +74,7 @@ def shown_key(process: subprocess.Popen[str]) -> str:
 
 
 def refused(*arguments: object) -> str:
-    """What a command that cannot work complains about, in one line and with exit code 2."""
+    """A command that cannot work prints one line and exits with code 2."""
     done = subprocess.run(
         [sys.executable, "-m", "discreet", *map(str, arguments)],
         capture_output=True,
@@ -87,6 +87,7 @@ def refused(*arguments: object) -> str:
     return done.stderr
 
 
+@pytest.mark.process
 def test_a_server_goes_on_where_it_stopped(tmp_path: pathlib.Path) -> None:
     """Decisions and feedback survive; the admin key is printed once; a second process is refused."""
     store, log = tmp_path / "shop.db", tmp_path / "log"
@@ -133,6 +134,7 @@ def test_a_server_goes_on_where_it_stopped(tmp_path: pathlib.Path) -> None:
     }
 
 
+@pytest.mark.process
 def test_connections_beyond_the_limit_are_put_off(tmp_path: pathlib.Path) -> None:
     """With an answer that clients take for "later", and only while there are too many."""
     with serving(tmp_path / "shop.db", "--connections", 3, log=tmp_path / "log") as (process, address):
@@ -149,6 +151,7 @@ def test_connections_beyond_the_limit_are_put_off(tmp_path: pathlib.Path) -> Non
         stopped(process)
 
 
+@pytest.mark.process
 def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
     """A signal in the midst of asks: each is answered, or the connection was never taken."""
     with serving(tmp_path / "shop.db", log=tmp_path / "log") as (process, address):
@@ -180,6 +183,7 @@ def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
         stopped(process)
 
 
+@pytest.mark.process
 def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path) -> None:
     """One learner, two processes; metrics add up over both; keys made by one are known to the other."""
     options = ("--workers", 2, "--key-file", tmp_path / "key")
@@ -229,7 +233,7 @@ def same_logging_afterwards() -> Iterator[None]:
         (("--log-level", "trace"), "log level"),
         (("--port", 99999), "65535"),
         (("--host", "no.such.host.invalid", "--port", 0), "no.such.host.invalid"),
-        (("--rate", 0), "one request a second"),
+        (("--rate", 0), "one request per second"),
         (("--connections", 0), "one connection"),
         (("--store", "mysql://x"), "A store is a path"),
         (("--port", "x"), "--help"),
@@ -251,7 +255,7 @@ def test_options_that_cannot_work(
     assert not store.exists()
 
 
-def test_listening_beyond_this_machine_is_warned_about(caplog: pytest.LogCaptureFixture) -> None:
+def test_listening_beyond_this_machine_gives_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     """Costs and keys would go over the wire as they are."""
     for host in ("127.0.0.1", "::1", "localhost"):
         warn_about(host)
@@ -262,6 +266,7 @@ def test_listening_beyond_this_machine_is_warned_about(caplog: pytest.LogCapture
     assert "proxy with TLS in front" in caplog.text
 
 
+@pytest.mark.process
 def test_the_first_key_as_data(tmp_path: pathlib.Path) -> None:
     """A line of JSON, for scripts; it opens the service."""
     with serving(tmp_path / "shop.db", "--json", log=tmp_path / "log") as (process, address):
@@ -269,3 +274,24 @@ def test_the_first_key_as_data(tmp_path: pathlib.Path) -> None:
         key = json.loads(process.stdout.readline())["admin_key"]
         with client(address, key) as admin:
             assert admin.get("/v1/learners").status_code == 200
+
+
+@pytest.mark.process
+def test_learners_with_a_custom_policy(tmp_path: pathlib.Path) -> None:
+    """Created by the name that the server was started with, used like any other; others are refused."""
+    policy = "one-by-one=examples.gallery.own_policy:OneByOne"
+    with serving(tmp_path / "shop.db", "--policy", policy, log=tmp_path / "log") as (process, address):
+        with client(address, shown_key(process)) as admin:
+            made = admin.post("/v1/learners", json=BANDIT | {"policy": "one-by-one"})
+            assert (made.status_code, made.json()["policy"], made.json()["feedback"]) == (
+                201,
+                "one-by-one",
+                "bandit",
+            )
+            decisions = admin.post("/v1/learners/shop/ask", json={"count": 40}).json()["decisions"]
+            told = [{"decision": each["id"], "cost": 0.25} for each in decisions]
+            assert admin.post("/v1/learners/shop/tell", json=told).json() == {"codes": ["accepted"] * 40}
+            assert admin.post("/v1/learners/shop/restart").json()["epoch"] == 2
+            for other in ({"name": "new", "policy": "unknown"}, FULL | {"policy": "one-by-one"}):
+                assert admin.post("/v1/learners", json=BANDIT | other).status_code == 400
+        assert stopped(process)[0] == 0

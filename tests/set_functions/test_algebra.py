@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import families
 from discreet.set_functions import (
     Bundles,
-    Complement,
     Coverage,
     Cut,
     FromCallable,
@@ -132,13 +131,14 @@ def test_sum_of_one_closed_family_is_one_function(name: str) -> None:
     assert type(f + g) is type(f)
 
 
+@pytest.mark.slow
 def test_a_long_stream_of_sums_stays_small() -> None:
-    """100,000 functions of mixed families collapse to one of each family over the distinct parts."""
+    """10,000 functions of mixed families collapse to one of each family over the distinct parts."""
     rng = np.random.default_rng(0)
     groups = [[0, 1], [1, 2], [3]]
     stream = [
         Bundles(4, [groups[k]], [1.0], costs=[0.5] * 4) if k < 3 else Modular([1, 2, 3, 4])
-        for k in rng.integers(0, 4, size=100_000)
+        for k in rng.integers(0, 4, size=10_000)
     ]
     total = Sum(stream)
     assert sorted(type(term).__name__ for term in total.terms) == ["Bundles", "Modular"]
@@ -202,10 +202,3 @@ def test_a_callable_cannot_change_its_caller() -> None:
     f(mine)
     f.chain_values([0, 1, 2])
     assert mine.tolist() == [True, False, False]
-
-
-def test_repr_shows_structure_not_data() -> None:
-    """The repr is short whatever the weights."""
-    assert repr(Modular(np.ones(1000))) == "Modular(n=1000)"
-    assert repr(Complement(Iwata(3))) == "Complement(Iwata(n=3), n=3)"
-    assert repr(Modular([1, 2]) + Iwata(2)) == "Sum(Modular(n=2), Iwata(n=2))"

@@ -1,4 +1,4 @@
-"""is_submodular: exact for few items, a true witness whenever it says no."""
+"""is_submodular: exact for few items, a true counterexample whenever it says no."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from discreet.set_functions import Cut, FromCallable, Iwata, Table, is_submodula
 
 @given(st.lists(st.integers(-3, 3), min_size=16, max_size=16))
 def test_agrees_with_the_definition_on_small_tables(values: list[int]) -> None:
-    """All pairs A within B and i outside B, one by one, give the same answer; a witness violates."""
+    """All pairs A within B and i outside B, one by one, give the same answer; a counterexample violates."""
     f = Table(values)
     sets = list(families.subsets(4))
     violated = any(
@@ -20,8 +20,8 @@ def test_agrees_with_the_definition_on_small_tables(values: list[int]) -> None:
     check = is_submodular(f)
     assert bool(check) == (not violated)
     if violated:
-        assert check.witness is not None
-        a, b, i = check.witness
+        assert check.counterexample is not None
+        a, b, i = check.counterexample
         assert a <= b
         assert i not in b
         assert f(b | {i}) - f(b) - (f(a | {i}) - f(a)) == check.violation > 0
@@ -34,13 +34,13 @@ def test_large_submodular_function_passes_without_a_claim_of_proof() -> None:
     assert not check.exact
 
 
-def test_random_search_finds_a_true_witness() -> None:
-    """A supermodular function of 40 items is caught, with a witness that holds."""
+def test_random_search_finds_a_true_counterexample() -> None:
+    """A supermodular function of 40 items is caught, with a counterexample that holds."""
     f = FromCallable(lambda s: float(len(s) ** 2), 40)
     check = is_submodular(f, trials=5)
     assert not check
-    assert check.witness is not None
-    a, b, i = check.witness
+    assert check.counterexample is not None
+    a, b, i = check.counterexample
     assert a < b
     assert i not in b
     assert f(b | {i}) - f(b) > f(a | {i}) - f(a)

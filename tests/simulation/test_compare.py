@@ -44,6 +44,7 @@ def test_cells_are_all_combinations_once() -> None:
     assert str(cells[0]) == "bandit in modular, n=3, epsilon=0.5, T=256, seed 0"
 
 
+@pytest.mark.process
 def test_a_file_is_written_gone_on_with_and_never_run_twice(
     tmp_path: pathlib.Path, expected: polars.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +72,7 @@ def test_a_file_is_written_gone_on_with_and_never_run_twice(
     assert frame.columns == list(COLUMNS)
 
 
+@pytest.mark.process
 def test_parts_of_a_killed_run_are_not_lost(tmp_path: pathlib.Path, expected: polars.DataFrame) -> None:
     """What a run that was killed left in the folder beside the file is taken up."""
     sweep, path = Sweep.from_mapping(SMALL), tmp_path / "sweep.parquet"
@@ -87,6 +89,7 @@ def test_parts_of_a_killed_run_are_not_lost(tmp_path: pathlib.Path, expected: po
     assert not parts.exists()
 
 
+@pytest.mark.process
 def test_failed_cells_are_reported_and_tried_again(tmp_path: pathlib.Path) -> None:
     """The others are there; a failed one has a row with its error and no numbers."""
     sweep = Sweep.from_mapping(SMALL | {"learners": ["exponential-weights"], "n": [3, 13], "seeds": 1})
@@ -148,6 +151,7 @@ def test_unreachable_and_unknown_clusters_are_refused(tmp_path: pathlib.Path) ->
 
 
 @pytest.mark.filterwarnings("ignore")  # Dask's own
+@pytest.mark.process
 def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
     tmp_path: pathlib.Path,
     expected: polars.DataFrame,
@@ -175,6 +179,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
     assert frame.equals(expected)
 
 
+@pytest.mark.process
 def test_workers_leave_ctrl_c_to_the_process_that_started_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """From their first moment, so that they print no tracebacks; here it works as before."""
     get_reusable_executor().shutdown(wait=True)

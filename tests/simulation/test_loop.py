@@ -10,7 +10,7 @@ from discreet.simulation.loop import play
 
 
 def test_a_run_beyond_the_horizon_is_refused_before_it_starts() -> None:
-    """Compiled code trusts the number of rounds, so it is checked outside; nothing has been learnt then."""
+    """Compiled code trusts the number of rounds, so it is checked outside; nothing has been learned then."""
     pool = Pool([Modular([0.1, -0.1])], rounds=8, seed=0)
     learner = SubmodPFTAL(2, 4, 1.0, seed=0)
     with pytest.raises(DiscreetError, match="can take 4 more rounds, not 8"):

@@ -28,6 +28,7 @@ def test_nothing_is_shown_where_nobody_looks(capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo terminal")
+@pytest.mark.process
 def test_a_terminal_gets_a_rate_and_a_percentage() -> None:
     """On the error stream of a real process; what it prints elsewhere is untouched."""
     terminal, other_end = os.openpty()

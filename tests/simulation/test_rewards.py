@@ -6,7 +6,7 @@ import pytest
 from discreet import BanditLearner, DiscreetError, FullInformationLearner, environments
 from discreet.baselines import FixedSet, RandomSet
 from discreet.environments import Environment, FunctionStream, Pool, Stream
-from discreet.learners.base import Learner
+from discreet.learners import Session
 from discreet.set_functions import Bundles, Coverage, FromCallable, Modular, SetFunction
 from discreet.simulation import play, regret, simulate
 
@@ -33,7 +33,7 @@ def plain(*functions: SetFunction) -> FunctionStream:
     return FunctionStream(pool(*functions))
 
 
-def by_hand(learner: Learner, stream: Stream) -> tuple[Learner, float]:
+def by_hand(learner: Session, stream: Stream) -> tuple[Session, float]:
     """A learner that was asked and told round by round, and what its sets were worth."""
     total = 0.0
     for function in stream:
@@ -67,7 +67,7 @@ def test_a_simulation_learns_what_ask_and_tell_learn(name: str, stream, maximize
 
 @pytest.mark.parametrize("stream", [pool, plain])
 @pytest.mark.parametrize("name", ["full", "bandit", "central"])
-def test_what_is_rewarded_is_learnt(name: str, stream) -> None:
+def test_what_is_rewarded_is_learned(name: str, stream) -> None:
     """One item is good and one is bad: the learner ends with the good one, which is the best set too."""
     trace = simulate(stream(Modular([0.4, -0.4, 0.0])), LEARNERS[name](True), seeds=4)
     assert trace.best_sets[:, :2].tolist() == [[1.0, 0.0]] * 4
@@ -84,7 +84,7 @@ def test_rewards_are_costs_with_the_other_sign() -> None:
         np.testing.assert_allclose(rewards.regret, costs.regret, atol=1e-9)
         np.testing.assert_array_equal(rewards.cost, -costs.cost)
         np.testing.assert_array_equal(rewards.final_points, costs.final_points)
-    friend = environments.AgainstThePoint(N, 50, seed=2)  # what it makes dear is worth taking
+    friend = environments.adaptive_adversary(N).stream(50, seed=2)  # what it makes dear is worth taking
     trace = simulate(friend, FixedSet(N, [0], maximize=True), seeds=1)
     assert trace.cost[0, -1] == 50.0
     assert trace.regret[0, -1] == 0.0
@@ -92,13 +92,11 @@ def test_rewards_are_costs_with_the_other_sign() -> None:
 
 def test_an_environment_says_whether_it_has_rewards() -> None:
     """Named ones have costs; a learner of the other kind is refused, whichever it is."""
-    with pytest.raises(
-        DiscreetError, match=r"modular has costs, .* BanditLearner takes rewards.*maximize=False"
-    ):
+    with pytest.raises(DiscreetError, match=r"modular has costs, .* takes rewards.*maximize=False"):
         simulate(environments.modular(N), LEARNERS["bandit"](True), rounds=10)
     own = Environment("own", lambda rounds, seed: Pool([REWARD], rounds), (0, 1, 2), (-1, 1), rewards=True)
     assert simulate(own, LEARNERS["bandit"](True), rounds=10).maximize
-    with pytest.raises(DiscreetError, match=r"own has rewards, and this RandomSet takes costs"):
+    with pytest.raises(DiscreetError, match=r"own has rewards, and the learner takes costs"):
         simulate(own, LEARNERS["random"](False), rounds=10)
 
 

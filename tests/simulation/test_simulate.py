@@ -11,7 +11,7 @@ import pytest
 import discreet
 from discreet import BanditLearner, DiscreetError, FullInformationLearner, environments
 from discreet.baselines import BestFixedSet, FixedSet, RandomSet
-from discreet.environments import AgainstThePoint, FunctionStream, cuts_with_prices
+from discreet.environments import FunctionStream
 from discreet.paper import SubmodPFTAL
 from discreet.set_functions import Modular, Table
 from discreet.simulation import Run, play, regret, simulate
@@ -32,7 +32,7 @@ LEARNERS = {
 @pytest.mark.parametrize("name", LEARNERS)
 def test_compiled_and_plain_loops_give_the_same_numbers(name: str) -> None:
     """A pool is played by compiled code, the same functions one by one by `ask` and `tell`."""
-    pool = cuts_with_prices(N, 300, seed=2)
+    pool = environments.priced_cuts(N).stream(300, seed=2)
     plain = FunctionStream(pool, cost_range=(-1, 1))
     assert plain.compiled is None
     first, second = (
@@ -72,7 +72,7 @@ def test_regret_is_cost_minus_the_best_fixed_set_at_every_checkpoint() -> None:
 
 def test_the_best_fixed_set_has_no_regret() -> None:
     """By definition; a learner made from data is given as a function of the seed."""
-    pool = cuts_with_prices(N, 100, seed=1)
+    pool = environments.priced_cuts(N).stream(100, seed=1)
     trace = simulate(pool, lambda seed: BestFixedSet(pool.total), seeds=2)
     assert trace.regret[:, -1] == pytest.approx(0.0, abs=1e-9)
     assert not trace.guarantee.private
@@ -82,7 +82,7 @@ def test_the_best_fixed_set_has_no_regret() -> None:
 
 def test_adaptive_streams_are_played_by_each_seed_alone() -> None:
     """The adversary remembers its signs; two seeds side by side must not mix them."""
-    stream = AgainstThePoint(N, 500, seed=3)
+    stream = environments.adaptive_adversary(N).stream(500, seed=3)
     learner = FullInformationLearner(N, 1.0, (-1, 1))
     together = simulate(stream, learner, seeds=4, workers=4)
     alone = [simulate(stream, learner, seeds=[seed]) for seed in range(4)]
@@ -186,6 +186,7 @@ def test_an_error_in_one_seed_stops_the_others() -> None:
     assert threading.active_count() <= before + 1
 
 
+@pytest.mark.process
 def test_ctrl_c_keeps_what_is_done() -> None:
     """Two short seeds are finished and kept; the long ones stop within a chunk of rounds."""
     script = """

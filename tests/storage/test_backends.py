@@ -32,6 +32,7 @@ store.close()
 """
 
 
+@pytest.mark.process
 def test_a_second_process_is_refused_clearly(tmp_path: pathlib.Path) -> None:
     """As long as the first has the file, by whatever name; afterwards it may."""
     path = tmp_path / "store.db"
@@ -48,6 +49,7 @@ def test_a_second_process_is_refused_clearly(tmp_path: pathlib.Path) -> None:
     assert output(OPEN, path, "mine") == "mine\n"
 
 
+@pytest.mark.process
 def test_a_killed_process_lets_go(tmp_path: pathlib.Path) -> None:
     """What it had committed is there, and what it had not is not."""
     code = """
@@ -77,7 +79,7 @@ def test_sqlite_commits_are_synchronous(tmp_path: pathlib.Path) -> None:
     """WAL, and every commit waits for the disk: NORMAL would lose the last ones on a power cut."""
     store = SqliteStore(tmp_path / "store.db")
     with store.writing() as writing:
-        connection = writing._connection
+        connection = writing.connection
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
     store.close()
@@ -104,7 +106,7 @@ def test_the_file_is_for_its_owner(tmp_path: pathlib.Path) -> None:
     store.close()
 
 
-def test_what_is_no_store_is_refused(tmp_path: pathlib.Path) -> None:
+def test_other_files_are_refused(tmp_path: pathlib.Path) -> None:
     """A text, a folder, a database of something else: they are named, left alone, and nothing is left."""
     path = tmp_path / "notes.txt"
     path.write_text("not a database, but a long enough text " * 50)
@@ -113,8 +115,12 @@ def test_what_is_no_store_is_refused(tmp_path: pathlib.Path) -> None:
         connection.execute("CREATE TABLE recipes (name TEXT)")
     connection.close()
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
-    for name, why in (("notes.txt", "not an SQLite database"), ("folder", "folder"), ("other.db", "else")):
-        with pytest.raises(StoreError, match=f"{name} is no store: .*{why}"):
+    for name, why in (
+        ("notes.txt", "not an SQLite database"),
+        ("folder", "directory"),
+        ("other.db", "another"),
+    ):
+        with pytest.raises(StoreError, match=f"{name} is not a store: .*{why}"):
             SqliteStore(tmp_path / name)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
     with pytest.raises(InvalidArgument):
@@ -153,18 +159,20 @@ def test_processes_that_start_at_once_make_one_schema(postgres: str) -> None:
     assert len({out for out, _ in printed}) == 1
 
 
-def test_one_folds_at_a_time(postgres: str) -> None:
+def test_one_updates_at_a_time(postgres: str) -> None:
     """A second store finds the learner taken, or waits, until the first ends its transaction."""
     first, second = PostgresStore(postgres), PostgresStore(postgres)
     learner = added(first)
-    with first.folding(learner) as fold:
-        assert fold is not None
-        with second.folding(learner) as other:
-            assert other is None
-        fold.put(b"second")
-    with second.folding(learner, wait=True) as fold:
-        assert fold is not None
-        assert (fold.generation, fold.state) == (1, b"second")
+    with first.writing() as writing:
+        update = writing.start_update(learner)
+        assert update is not None
+        with second.writing() as other:
+            assert other.start_update(learner) is None
+        update.put(b"second")
+    with second.writing() as writing:
+        update = writing.start_update(learner, wait=True)
+        assert update is not None
+        assert (update.generation, update.state) == (1, b"second")
     first.close()
     second.close()
 
@@ -184,13 +192,13 @@ def test_postgres_commits_are_synchronous_whatever_the_defaults(postgres: str) -
     try:
         with store.writing() as one, store.writing() as two:
             for writing in (one, two):
-                assert writing._connection.scalar(text("SHOW synchronous_commit")) == "on"
-                assert writing._connection.scalar(text("SELECT current_user")) == role
+                assert writing.connection.scalar(text("SHOW synchronous_commit")) == "on"
+                assert writing.connection.scalar(text("SELECT current_user")) == role
     finally:
         store.close()
 
 
-def test_a_server_without_fsync_is_warned_of(
+def test_a_server_without_fsync_gives_a_warning(
     postgres_server: Server, postgres: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No commit survives a power failure there, and nothing that the store sets can change that."""
@@ -225,11 +233,11 @@ def until(holds: Callable[[], bool]) -> None:
 def test_an_unreachable_server_is_named(where: str, tmp_path: pathlib.Path, postgres: str) -> None:
     """Its host and port, and why; never a password, not even in what led to the error."""
     address, named = {
-        "nowhere": (f"postgresql://me:hunter2@/x?host={tmp_path}", f"{tmp_path}:5432: there is no socket"),
+        "nowhere": (f"postgresql://me:hunter2@/x?host={tmp_path}", f"{tmp_path}:5432: no socket"),
         "closed port": ("postgresql://me:hunter2@127.0.0.1:9/x", "127.0.0.1:9: connection refused"),
         "no database": (
             re.sub(r"postgres@/\w+", "postgres:hunter2@/missing", postgres),
-            ":5432: there is no such database",
+            ":5432: no such database",
         ),
     }[where]
     with pytest.raises(StoreError, match=re.escape(named)) as caught:
@@ -238,7 +246,7 @@ def test_an_unreachable_server_is_named(where: str, tmp_path: pathlib.Path, post
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))
 
 
-def test_what_is_no_address_is_refused() -> None:
+def test_invalid_addresses_are_refused() -> None:
     """Before anything is tried."""
     with pytest.raises(InvalidArgument):
         PostgresStore("postgresql")

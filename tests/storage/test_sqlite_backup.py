@@ -37,7 +37,7 @@ def test_a_store_in_use_is_copied(tmp_path: pathlib.Path) -> None:
         back_up(tmp_path / "a.db", tmp_path / "copy.db")
 
 
-def test_a_copy_is_put_back_over_the_journal_of_a_killed_process(tmp_path: pathlib.Path) -> None:
+def test_a_copy_replaces_the_journal_of_a_killed_process(tmp_path: pathlib.Path) -> None:
     """What stands in that journal is not replayed into the copy."""
     place = tmp_path / "a.db"
     store = open_store(place)
@@ -62,9 +62,7 @@ def test_a_copy_is_put_back_over_the_journal_of_a_killed_process(tmp_path: pathl
     connection.close()
 
 
-def test_a_copy_that_cannot_be_put_back_loses_nothing(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_restore_loses_nothing(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What stood only in the journal of a killed process is in the database before the journal goes."""
     place = tmp_path / "a.db"
     store = open_store(place)
@@ -87,7 +85,7 @@ def test_a_copy_that_cannot_be_put_back_loses_nothing(
     assert not (tmp_path / "a.db.before-restore").exists()
 
 
-def test_a_copy_is_put_where_nothing_was(tmp_path: pathlib.Path) -> None:
+def test_a_copy_is_restored_where_nothing_was(tmp_path: pathlib.Path) -> None:
     """On a new machine."""
     open_store(tmp_path / "a.db").close()
     back_up(tmp_path / "a.db", tmp_path / "copy.db")
@@ -97,7 +95,7 @@ def test_a_copy_is_put_where_nothing_was(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all " * 100, None])
-def test_what_is_no_copy_is_refused(tmp_path: pathlib.Path, content: bytes | None) -> None:
+def test_other_files_are_not_restored(tmp_path: pathlib.Path, content: bytes | None) -> None:
     """And the store stays what it was."""
     open_store(tmp_path / "a.db").close()
     before = (tmp_path / "a.db").read_bytes()

@@ -76,20 +76,20 @@ def asked(store: Store, learner: int, count: int = 3, at: int = 1000) -> list[by
     return ids
 
 
-def test_what_is_committed_is_seen_by_a_second_connection(store: Store, address: str) -> None:
+def test_a_second_connection_sees_what_is_committed(store: Store, address: str) -> None:
     """At the end of `writing` rows are in the database itself, not only in this object."""
     learner = added(store)
     ids = asked(store, learner, 5)
     assert elsewhere(address, "SELECT count(*) FROM decisions") == [(5,)]
     with store.writing() as writing:
         writing.close_decisions(learner, ids[:2], How.TOLD, 7)
-        writing.add_waiting(learner, dict.fromkeys(ids[:2], b"\1"))
+        writing.queue_feedback(learner, dict.fromkeys(ids[:2], b"\1"))
         assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
     assert elsewhere(address, "SELECT count(*) FROM feedback") == [(2,)]
     assert elsewhere(address, "SELECT count(*) FROM decisions WHERE how = 1") == [(2,)]
 
 
-def test_what_fails_leaves_nothing(store: Store) -> None:
+def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     """An exception of the caller undoes the whole transaction and is passed on."""
     learner = added(store)
 
@@ -136,7 +136,7 @@ def test_everything_is_there_after_opening_again(store: Store, address: str) -> 
         again.close()
 
 
-def test_a_closed_store_does_nothing(store: Store) -> None:
+def test_a_closed_store_refuses(store: Store) -> None:
     """It does not open again by itself, after others were let in."""
     store.close()
     for work in (store.reading, store.writing):
@@ -219,7 +219,7 @@ def test_only_what_is_due_expires(store: Store) -> None:
         assert writing.decisions(ids)[ids[1]].how is How.EXPIRED
 
 
-def test_requests_are_answered_alike(store: Store) -> None:
+def test_requests_get_the_same_answer(store: Store) -> None:
     """A request that is known gives the decisions it was answered with, per learner."""
     learner, other = added(store), added(store, "other")
     first, second = asked(store, learner), asked(store, learner)
@@ -229,7 +229,7 @@ def test_requests_are_answered_alike(store: Store) -> None:
         assert writing.add_request(other, "r", second, 2) is None
 
 
-def test_decisions_kept_twice_count_once(store: Store) -> None:
+def test_decisions_added_twice_count_once(store: Store) -> None:
     """Writing the same decision again changes nothing."""
     learner = added(store)
     record = DecisionRecord(b"k" * 16, learner, b"d", b"s", 1)
@@ -252,28 +252,29 @@ def test_attempts_add_up(store: Store) -> None:
         assert writing.attempts(learner, b"c" * 16) == 0
 
 
-def test_folding_replaces_state_and_removes_inputs(store: Store, address: str) -> None:
+def test_applying_replaces_state_and_removes_inputs(store: Store, address: str) -> None:
     """In one transaction: the next generation, and nothing waits any more."""
     learner = added(store)
     ids = asked(store, learner)
     with store.writing() as writing:
         draws = writing.close_decisions(learner, ids, How.TOLD, 1)
-        writing.add_waiting(learner, dict.fromkeys(ids[:2], b"\0"))
-        assert writing.waiting() == {learner: 2}
-    with store.folding(learner) as fold:
-        assert fold is not None
-        assert (fold.generation, fold.state) == (0, b"first")
-        assert {w.decision: (w.draw, w.payload) for w in fold.waiting} == {
+        writing.queue_feedback(learner, dict.fromkeys(ids[:2], b"\0"))
+        assert writing.queued() == {learner: 2}
+    with store.writing() as writing:
+        update = writing.start_update(learner)
+        assert update is not None
+        assert (update.generation, update.state) == (0, b"first")
+        assert {report.decision_id: (report.draw, report.payload) for report in update.queued} == {
             key: (draws[key], b"\0") for key in ids[:2]
         }
-        fold.put(b"second")
+        update.put(b"second")
         assert elsewhere(address, "SELECT generation FROM learners") == [(0,)]
     assert elsewhere(address, "SELECT generation FROM learners") == [(1,)]
     assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
     with store.reading() as reading:
         assert reading.state(learner) == (1, b"second")
         assert reading.heads([learner, 99]) == {learner: (Status.ACTIVE, 1)}
-        assert reading.waiting() == {}
+        assert reading.queued() == {}
 
 
 def test_a_learner_that_is_held_does_not_end(store: Store) -> None:
@@ -284,17 +285,19 @@ def test_a_learner_that_is_held_does_not_end(store: Store) -> None:
 
     def end() -> None:
         with store.writing() as writing:
-            assert writing.fold(learner, wait=True, most=0) is not None
+            assert writing.start_update(learner, wait=True, most=0) is not None
             found.append(writing.hold([learner], to_end=True))
-            fold = writing.fold(learner)
-            assert fold is not None
-            found.append(len(fold.waiting))
+            update = writing.start_update(learner)
+            assert update is not None
+            found.append(len(update.queued))
             writing.set_status(learner, Status.CLOSED)
 
     ends = threading.Thread(target=end)
     with store.writing() as writing:
         assert writing.hold([learner]) == {learner: (Status.ACTIVE, 0)}
-        writing.add_waiting(learner, dict.fromkeys(writing.close_decisions(learner, ids, How.TOLD, 1), b"x"))
+        writing.queue_feedback(
+            learner, dict.fromkeys(writing.close_decisions(learner, ids, How.TOLD, 1), b"x")
+        )
         ends.start()
         ends.join(0.3)
         assert found == []
@@ -304,39 +307,40 @@ def test_a_learner_that_is_held_does_not_end(store: Store) -> None:
         assert writing.hold([learner]) == {learner: (Status.CLOSED, 0)}
 
 
-def test_many_hold_a_learner_while_another_folds_it(postgres: str) -> None:
+def test_many_hold_a_learner_while_another_updates_it(postgres: str) -> None:
     """On PostgreSQL, whose transactions run at once."""
     store = open_store(postgres)
     try:
         learner = added(store)
         with store.writing() as one, store.writing() as two, store.writing() as three:
             assert one.hold([learner]) == two.hold([learner])
-            fold = three.fold(learner)
-            assert fold is not None
-            fold.put(b"next")
+            update = three.start_update(learner)
+            assert update is not None
+            update.put(b"next")
     finally:
         store.close()
 
 
-def test_a_fold_that_fails_keeps_its_inputs(store: Store) -> None:
+def test_a_failed_update_keeps_the_queue(store: Store) -> None:
     """State and feedback stay as they were."""
     learner = added(store)
     ids = asked(store, learner, 1)
     with store.writing() as writing:
         writing.close_decisions(learner, ids, How.TOLD, 1)
-        writing.add_waiting(learner, {ids[0]: b"\1"})
+        writing.queue_feedback(learner, {ids[0]: b"\1"})
 
     def fail() -> None:
-        with store.folding(learner) as fold:
-            assert fold is not None
-            fold.put(b"second")
+        with store.writing() as writing:
+            update = writing.start_update(learner)
+            assert update is not None
+            update.put(b"second")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
     with store.reading() as reading:
         assert reading.state(learner) == (0, b"first")
-        assert reading.waiting() == {learner: 1}
+        assert reading.queued() == {learner: 1}
 
 
 def test_a_generation_is_replaced_once(store: Store, address: str) -> None:
@@ -344,10 +348,11 @@ def test_a_generation_is_replaced_once(store: Store, address: str) -> None:
     learner = added(store)
 
     def put(generation: int) -> None:
-        with store.folding(learner) as fold:
-            assert fold is not None
-            fold.generation = generation
-            fold.put(b"from nowhere")
+        with store.writing() as writing:
+            update = writing.start_update(learner)
+            assert update is not None
+            update.generation = generation
+            update.put(b"from nowhere")
 
     with pytest.raises(Conflict):
         put(1)
@@ -355,7 +360,7 @@ def test_a_generation_is_replaced_once(store: Store, address: str) -> None:
         assert reading.state(learner) == (0, b"first")
 
 
-def test_a_fold_can_be_resumed_from_a_known_state(store: Store) -> None:
+def test_an_update_can_resume_from_a_known_state(store: Store) -> None:
     """Without reading it; if it is not the latest any more, nothing is written."""
     learner = added(store)
     with store.writing() as writing:
@@ -371,19 +376,20 @@ def test_a_fold_can_be_resumed_from_a_known_state(store: Store) -> None:
         assert reading.state(learner) == (1, b"second")
 
 
-def test_a_fold_takes_no_more_than_it_was_told(store: Store) -> None:
+def test_an_update_takes_at_most_so_many_reports(store: Store) -> None:
     """The rest waits for the next one."""
     learner = added(store)
     ids = asked(store, learner, 5)
     with store.writing() as writing:
         writing.close_decisions(learner, ids, How.TOLD, 1)
-        writing.add_waiting(learner, dict.fromkeys(ids, b"\1"))
-    with store.folding(learner, most=3) as fold:
-        assert fold is not None
-        assert len(fold.waiting) == 3
-        fold.put(b"second")
+        writing.queue_feedback(learner, dict.fromkeys(ids, b"\1"))
+    with store.writing() as writing:
+        update = writing.start_update(learner, most=3)
+        assert update is not None
+        assert len(update.queued) == 3
+        update.put(b"second")
     with store.reading() as reading:
-        assert reading.waiting() == {learner: 2}
+        assert reading.queued() == {learner: 2}
 
 
 def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) -> None:
@@ -434,7 +440,7 @@ def test_compaction_forgets_what_is_closed_and_old(store: Store) -> None:
         writing.add_request(learner, "old", ids, 1000)
         writing.add_request(learner, "new", ids, 9000)
         writing.close_decisions(learner, [ids[0], ids[1], ids[4]], How.TOLD, 1)
-        writing.add_waiting(learner, {ids[1]: b"\1"})
+        writing.queue_feedback(learner, {ids[1]: b"\1"})
         assert writing.compact(learner, 1003) == 1
         assert writing.decisions(ids).keys() == set(ids[1:])
         assert writing.request(learner, "old") is None
@@ -448,10 +454,10 @@ def test_dropped_feedback_is_gone(store: Store) -> None:
     ids = asked(store, learner, 2)
     with store.writing() as writing:
         writing.close_decisions(learner, ids, How.TOLD, 1)
-        writing.add_waiting(learner, dict.fromkeys(ids, b"\1"))
+        writing.queue_feedback(learner, dict.fromkeys(ids, b"\1"))
         writing.set_status(learner, Status.CLOSED)
-        assert writing.drop_waiting(learner) == 2
-        assert writing.waiting() == {}
+        assert writing.drop_queued(learner) == 2
+        assert writing.queued() == {}
         assert writing.heads([learner])[learner] == (Status.CLOSED, 0)
 
 
@@ -485,7 +491,7 @@ def test_errors_of_the_database_quote_no_parameters(store: Store) -> None:
     def twice() -> None:
         with store.writing() as writing:
             for _ in range(2):
-                writing.add_waiting(1, {b"same" * 4: b"told in secret"})
+                writing.queue_feedback(1, {b"same" * 4: b"told in secret"})
 
     with pytest.raises(StoreError) as caught:
         twice()

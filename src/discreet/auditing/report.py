@@ -21,14 +21,16 @@ class Audit:
         lower_bound: Its epsilon is at least this, with the stated confidence.
         confidence: The probability, at least, with which such a bound is right.
         event: What showed it.
-        hits: How often that happened under the neighbour that makes it more likely.
+        pair: The two inputs that were told apart.
+        hits: How often that event happened under the neighbour that makes it more likely.
         false_alarms: How often under the other.
         trials: Out of how many runs under each, none of which was used to choose the event.
-        runs: How many runs were made in all.
-        score: The kind of score: "likelihood" (exact), "classifier" (trained) or "value".
+        runs: How many runs were made in total.
+        score: The kind of score: "likelihood" (exact), or how it was learned.
         pairs: How many pairs of neighbours were tried.
-        least_found: At an event as frequent as this one, a loss of this size would have been found with
-            probability 0.9: an audit that passes says nothing about smaller violations.
+        finds_factor: Noise that is too small by this factor would have been found, in most of a few simulated
+            audits; infinity if no factor that was tried would have been; None if that was not simulated.
+        source: Whether the bits came from the object's own source.
         neighbours: The relation between the two inputs.
         seconds: How long it took.
 
@@ -46,13 +48,15 @@ class Audit:
     lower_bound: float
     confidence: float
     event: str
+    pair: str
     hits: int
     false_alarms: int
     trials: int
     runs: int
     score: str
     pairs: int
-    least_found: float
+    finds_factor: float | None
+    source: str
     neighbours: str
     seconds: float
 
@@ -78,17 +82,24 @@ class Audit:
         if self.delta:
             claim += f", delta = {rounded_up(self.delta)}"
         share = f"{self.hits:,} of {self.trials:,} runs against {self.false_alarms:,}"
-        tried = f"{self.pairs} pair{'' if self.pairs == 1 else 's'} of neighbours"
         lines = [
             f"{self.name}: {'not refuted' if self.passed else 'VIOLATED'}",
             f"  claimed      {claim} ({self.neighbours})",
             f"  measured     epsilon >= {self.lower_bound:.4f} with {100 * self.confidence:g}% confidence",
+            f"  inputs       {self.pair} ({self.pairs} tried)",
             f"  shown by     {self.event}:",
             f"               {share}",
-            f"  runs         {self.runs:,} in {self.seconds:.1f} s, {tried}, score: {self.score}",
+            f"  runs         {self.runs:,} in {self.seconds:.1f} s, score: {self.score}",
+            f"  bits         {self.source}",
+            f"  power        {self.power}",
         ]
-        found = f"a loss of {self.least_found:.3f} at such an event would have been found (90%)"
-        if math.isinf(self.least_found):
-            found = "none: the neighbours were not told apart, or by an event too rare; take more runs"
-        lines.append(f"  power        {found}")
         return "\n".join(lines)
+
+    @property
+    def power(self) -> str:
+        """What the audit would have found, in words."""
+        if self.finds_factor is None:
+            return "not simulated"
+        if math.isinf(self.finds_factor):
+            return "none: much smaller noise would not have been found either; take more runs"
+        return f"would have found noise too small by a factor of {self.finds_factor:g}"

@@ -1,13 +1,16 @@
-"""What can be audited: three methods, which a user's own mechanism can have too."""
+"""What can be audited: three methods, which a mechanism of yours can have too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
+from discreet import checks
 from discreet.checks import FloatArray
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import Seed
+from discreet.randomness import BitSource, Seed
 
 #: From rows of what was seen to one number each.
 Score = Callable[[FloatArray], FloatArray]
@@ -15,6 +18,11 @@ Score = Callable[[FloatArray], FloatArray]
 
 class Target(Protocol):
     """Something that claims to be private and can be run many times.
+
+    Optional methods make an audit stronger: `pairs()`, a list of :class:`Pair` to try, instead of
+    `neighbours`; `log_ratio(first, second)`, the exact log-likelihood ratio as a function of rows, or None;
+    `weakened(factor)`, the same target with that much less noise, for simulating power; and `column(index)`,
+    the name of a column.
 
     Examples:
         Randomised response, with a coin that is too honest:
@@ -28,7 +36,7 @@ class Target(Protocol):
         ...     def observe(self, data, runs, seed):
         ...         honest = np.random.default_rng(seed).random((runs, 1)) < 0.9
         ...         return np.where(honest, data, 1 - data).astype(float)
-        >>> report = discreet.audit(Coin(), runs=20_000, score="value", seed=1)
+        >>> report = discreet.audit(Coin(), runs=20_000, seed=1)
         >>> report.passed, report.lower_bound > 2
         (False, True)
     """
@@ -46,20 +54,29 @@ class Target(Protocol):
         """
 
 
-@runtime_checkable
-class WithRatio(Protocol):
-    """A target that knows the likelihoods of what it shows."""
+class Pair(NamedTuple):
+    """Two neighbouring inputs, and what they are.
 
-    def log_ratio(self, first: Any, second: Any) -> Score | None:
-        """How much more likely a row is for the first input than for the second, as a logarithm.
+    Examples:
+        >>> Pair("both ends of the range", 0.0, 1.0).about
+        'both ends of the range'
+    """
 
-        None where it is not known for these inputs.
-        """
+    about: str
+    first: Any
+    second: Any
 
 
-@runtime_checkable
-class WithRandomNeighbours(Protocol):
-    """A target that can make up neighbours."""
+def seed_sequence(seed: Seed | None) -> np.random.SeedSequence:
+    """A seed of any kind as one from which others are spawned."""
+    if isinstance(seed, np.random.SeedSequence):
+        return np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
+    try:
+        return np.random.SeedSequence(seed)
+    except (TypeError, ValueError):
+        raise checks.invalid_argument("audit", "seed", "an integer of at least 0, or several", seed) from None
 
-    def random_neighbours(self, seed: Seed) -> tuple[Any, Any]:
-        """Two random inputs that are neighbours."""
+
+def bits_for(own: BitSource, seed: Seed | None) -> BitSource:
+    """The object's own source of bits, unless the audit has a seed."""
+    return own if seed is None else BitSource(seed)

@@ -1,148 +1,226 @@
-"""The compiled loop of audits: a learner plays the same rounds again and again, and what it shows is kept."""
+"""One learner, asked and told: all that can be seen of it, as numbers by which different things differ."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import contextlib
+import io
+import json
+import logging
+import math
+import numbers
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from discreet.baselines.exponential_weights import ArmsCore
-from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.compiled import generic, kernel, lean_kernel, rewind, snapshot
-from discreet.environments.pool import PoolStream
-from discreet.learners.bandit_core import RELEASED, BanditCore
-from discreet.learners.batched_core import BatchedCore
-from discreet.learners.core import Core
-from discreet.learners.draw import SIZE, Draw, new_draw
-from discreet.privacy.uniform import NEED_MORE_BITS
-from discreet.randomness import BitArray, BitSource, Seed
-from discreet.set_functions import SetFunction
-from discreet.simulation.loop import OneNumber, WholeFunction, play_round
+from discreet.errors import DiscreetError
+from discreet.learners.session import Session
+from discreet.state import arrays_in, decode
+
+#: Arrays of a saved file that are secret by design, where a learner keeps secrets.
+SECRET = ("release.", "phases.sums")
+#: Public attributes that are not looked at: constants, and a random name.
+_SKIPPED = {"guarantee", "items", "keeps_secrets", "learner", "lineage"}
+#: Arrays that are longer than this are seen as a digest.
+_LONGEST = 64
+
+#: The part of the script, how many were told, what was seen, and which number of it.
+Key = tuple[int, int, str, int]
 
 
-class Transcript(NamedTuple):
-    """What was shown in the watched rounds; the first axis is the run.
+class Run:
+    """One learner through a script, whose parts are methods, and all that is seen of it."""
 
-    Attributes:
-        sets: The chosen sets, coded by their bits.
-        points: The points after these rounds.
-        released: The sums released up to then (in values; of bandit learners in units), or nothing.
-    """
+    def __init__(self, learner: Any, secret: bool) -> None:
+        self.learner, self._secret = learner, secret
+        self.seen: dict[Key, float] = {}
+        self.part, self._tells, self.looks = 0, 0, True
+        self._texts: list[str] = []
+        self._printed = io.StringIO()
+        self._caught: list[warnings.WarningMessage] = []
+        kind = type(learner)
+        self._properties = [
+            name
+            for name in dir(kind)
+            if not name.startswith("_") and isinstance(getattr(kind, name), property) and name not in _SKIPPED
+        ]
 
-    sets: IntArray
-    points: FloatArray
-    released: FloatArray
+    # What is done
+
+    def plain(self, values: list[Any]) -> None:
+        for value in values:
+            self.tell(self.ask(), value)
+
+    def reversed(self, values: list[Any]) -> None:
+        decisions = [self.ask() for _ in values]
+        for decision, value in [*zip(decisions, values, strict=True)][::-1]:
+            self.tell(decision, value)
+
+    def many(self, values: list[Any]) -> None:
+        if not hasattr(self.learner, "tell_many"):
+            return self.plain(values)
+        decisions = [self.ask() for _ in values]
+        self.call(self.learner.tell_many, [*zip(decisions, values, strict=True)])
+        return self.look()
+
+    def late(self, values: list[Any]) -> None:
+        first = self.ask()
+        self.plain(values[1:])
+        self.tell(first, values[0])
+
+    def available(self, values: list[Any]) -> None:
+        for value in values:
+            decision = self.call(self.learner.ask, available=self.learner.items[:-1])
+            self.tell(self.ask() if decision is None else decision, value)
+
+    def bits(self, values: list[Any]) -> None:
+        for value in values:
+            try:
+                randomizer = self.learner.randomizer()
+            except (AttributeError, DiscreetError):
+                self.plain([value])
+                continue
+            self.call(self.learner.tell, self.ask(), released=randomizer.release(value))
+            self.look()
+
+    def errors(self, values: list[Any]) -> None:
+        """Calls that are wrong, with the private value in every place."""
+        for value in values:
+            decision, tell = self.ask(), self.learner.tell
+            self.call(tell, value, decision)
+            self.call(tell, -1, value)
+            self.call(tell, decision, value, no_such_argument=value)
+            if hasattr(self.learner, "tell_many"):
+                self.call(self.learner.tell_many, [(10**9, value), (decision, value)])
+            self.tell(decision, value)
+            self.call(tell, decision, value)
+            self.call(tell, decision.id, value)
+            self.look()
+
+    def load(self, values: list[Any]) -> None:
+        """Save, look at the file, go on from it."""
+        if isinstance(self.learner, Session):
+            kind, source = type(self.learner), self.learner._source
+            data = self.call(self.learner.to_bytes)
+            if data is not None:
+                self._file(data)
+                self.call(kind.from_bytes, data, generation=-1)  # an error, which must not quote
+                self.learner = kind.from_bytes(data, generation=json_generation(data), source=source)
+        self.plain(values)
+
+    def ask(self) -> Any:
+        decision = self.learner.ask()
+        self._note("the probability of the set", getattr(decision, "probability", 0.0))
+        self._note("the set", decision.subset)
+        return decision
+
+    def tell(self, decision: Any, value: Any) -> None:
+        self.call(self.learner.tell, decision, value)
+        self.look()
+
+    def call(self, method: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """What a method returns; what it raises is text that is seen."""
+        try:
+            result = method(*given, **named)
+        except Exception as error:
+            self._texts.append(f"{type(error).__name__}: {error}; {error.__cause__!r} {error.__context__!r}")
+            return None
+        if method.__name__ in ("tell", "tell_many") and result is not None:
+            self._texts.append(repr(result))
+        return result
+
+    # What is seen
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Notice everything that is logged, warned about and printed meanwhile; none of it gets out."""
+        root, handle = logging.getLogger(), logging.Logger.callHandlers
+        level = root.level
+        # Every logger passes here, also those that do not hand on to others.
+        setattr(logging.Logger, "callHandlers", lambda _, record: self._texts.append(record.getMessage()))  # noqa: B010
+        root.setLevel(logging.NOTSET)
+        try:
+            with (
+                warnings.catch_warnings(record=True) as caught,
+                contextlib.redirect_stdout(self._printed),
+                contextlib.redirect_stderr(self._printed),
+            ):
+                warnings.simplefilter("always")
+                self._caught = caught
+                yield
+        finally:
+            setattr(logging.Logger, "callHandlers", handle)  # noqa: B010 # mypy allows no plain assignment
+            root.setLevel(level)
+
+    def look(self, **others: Any) -> None:
+        """All that is public after a tell."""
+        self._tells += 1
+        if not (self.looks or others):
+            return
+        learner = self.learner
+        for name in self._properties:
+            try:
+                self._note(name, getattr(learner, name))
+            except Exception as error:  # what is raised is seen, too
+                self._texts.append(f"{name} {type(error).__name__}: {error}")
+        for name, value in (vars(learner) if hasattr(learner, "__dict__") else {}).items():
+            if not name.startswith("_") and name not in _SKIPPED:
+                self._note(name, value)
+        for name, array in arrays_in(getattr(learner, "_state", None), "state").items():
+            self._note(name, array)
+        self._note("repr", repr(learner))
+        self._texts += [str(each.message) for each in self._caught]
+        self._caught.clear()
+        if self._printed.tell():
+            self._texts.append(self._printed.getvalue())
+            self._printed.seek(0)
+            self._printed.truncate()
+        self._note("errors, results, logs and prints", "\n".join(self._texts))
+        self._texts.clear()
+        for name, value in others.items():
+            self._note(name, value)
+
+    def _file(self, data: bytes) -> None:
+        """What is public of a saved file."""
+        try:
+            values, arrays = decode(data)
+        except DiscreetError:
+            self._note("the saved file", repr(data))
+            return
+        values.pop("lineage", None)
+        settings = values.pop("settings", {})
+        for name, value in (values | settings).items():
+            self._note(f"saved {name}", value if isinstance(value, int | float) else json.dumps(value))
+        for name, array in arrays.items():
+            if not (self._secret and name.startswith(SECRET)):
+                self._note(f"saved {name}", array)
+
+    def _note(self, name: str, value: Any) -> None:
+        for place, number in enumerate(_as_numbers(value)):
+            self.seen[self.part, self._tells, name, place] = number
 
 
-@generic
-def copy_release(core: Any, out: FloatArray) -> None:
-    """Write down what a core has released so far, as far as `out` has room."""
+def json_generation(data: bytes) -> int:
+    """The generation that saved bytes are of."""
+    return int(decode(data)[0]["generation"])
 
 
-@copy_release.register(Core)
-@copy_release.register(BatchedCore)
-@lean_kernel
-def _copy_sum(core: Any, out: FloatArray) -> None:
-    for i in range(min(out.size, core.released.size)):
-        out[i] = core.released[i]
-
-
-@copy_release.register(BanditCore)
-@lean_kernel
-def _copy_number(core: BanditCore, out: FloatArray) -> None:
-    if out.size:
-        out[0] = core.rounds[RELEASED]
-
-
-@copy_release.register(ArmsCore)
-@lean_kernel
-def _copy_nothing(core: ArmsCore, out: FloatArray) -> None:
-    pass
-
-
-def release_size(core: Any) -> int:
-    """How many numbers :func:`copy_release` writes; 0 for cores that keep only what follows from them."""
-    if isinstance(core, BanditCore):
-        return 1
-    return int(core.x.size) if isinstance(core, Core | BatchedCore) else 0
-
-
-def can_play(core: Any) -> bool:
-    """Whether the compiled loop knows this kind of core; others are asked and told in Python."""
-    return isinstance(core, Core | BatchedCore | BanditCore | ArmsCore)
-
-
-def stream_of(functions: Sequence[SetFunction]) -> PoolStream:
-    """Functions, one a round, for the compiled loop; each is tabulated once."""
-    places: dict[int, int] = {}
-    choice = np.array([places.setdefault(id(f), len(places)) for f in functions], dtype=np.int64)
-    by_place = {places[id(f)]: f for f in functions}
-    return PoolStream(np.array([by_place[k].table().values for k in range(len(places))]), choice)
-
-
-def play_many(
-    core: Any, functions: Sequence[SetFunction], bandit: bool, watched: IntArray, runs: int, seed: Seed | None
-) -> Transcript:
-    """The transcripts of many runs of a copy of `core` on the same functions."""
-    n = core.x.size
-    start, mine = snapshot(core), snapshot(core)  # other threads have copies of their own
-    draw, first_draw = new_draw(np.arange(n)), new_draw(np.arange(n))
-    seen = Transcript(
-        np.empty((runs, watched.size), dtype=np.int64),
-        np.empty((runs, watched.size, n)),
-        np.empty((runs, watched.size, release_size(core))),
-    )
-    told = (OneNumber if bandit else WholeFunction)(stream_of(functions), 1.0)
-    watch = np.zeros(len(functions), dtype=np.bool_)
-    watch[watched] = True
-    BitSource(seed).feed(
-        lambda done, bits, cursor: _play_again_and_again(
-            told, mine, start, draw, first_draw, watch, seen, done, bits, cursor
-        ),
-        runs,
-    )
-    return seen
-
-
-@kernel
-def _play_again_and_again(
-    told: Any,
-    core: Any,
-    start: Any,
-    draw: Draw,
-    first_draw: Draw,
-    watch: BoolArray,
-    seen: Transcript,
-    done: int,
-    bits: BitArray,
-    cursor: int,
-) -> tuple[int, int]:
-    costs = np.empty(core.x.size + 1)
-    while done < seen.sets.shape[0]:
-        rewind(core, start)
-        rewind(draw, first_draw)
-        after, kept = cursor, 0
-        for t in range(watch.size):
-            after = play_round(told, core, draw, t, costs, bits, after)
-            if after == NEED_MORE_BITS:
-                break
-            if watch[t]:
-                _write_down(core, draw, seen, done, kept)
-                kept += 1
-        if after == NEED_MORE_BITS:
-            break
-        cursor = after
-        done += 1
-    return done, cursor
-
-
-@lean_kernel
-def _write_down(core: Any, draw: Draw, seen: Transcript, run: int, kept: int) -> None:
-    code = 0
-    for k in range(draw.numbers[SIZE]):
-        code |= 1 << draw.order[k]
-    seen.sets[run, kept] = code
-    for i in range(core.x.size):
-        seen.points[run, kept, i] = core.x[i]
-    copy_release(core, seen.released[run, kept])
+def _as_numbers(value: Any) -> list[float]:
+    """A value as numbers, by which different values differ."""
+    kind = type(value)
+    if kind is float or kind is int or kind is bool:
+        return [float(value)]
+    if value is None:
+        return [math.nan]
+    if isinstance(value, np.ndarray) and value.dtype.kind in "ifb":
+        if value.size <= _LONGEST:
+            return value.ravel().astype(np.float64).tolist()
+        return [float(value.size), float(zlib.crc32(value.tobytes())), float(value.sum())]
+    if isinstance(value, numbers.Real):
+        return [float(value)]
+    if isinstance(value, frozenset | set):
+        value = sorted(map(repr, value))
+    text = value if isinstance(value, str) else repr(value)
+    return [float(len(text)), float(zlib.crc32(text.encode("utf-8", "replace")))]

@@ -5,15 +5,14 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from discreet import checks
-from discreet.baselines.no_promise import NOT_PRIVATE
 from discreet.bounds import hazan_kale_bandit_tuning, hazan_kale_step
-from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.core import new_core
+from discreet.kernel.queries import ChainGradient, OnePoint
+from discreet.kernel.releases import Exact
+from discreet.learners.arguments import keeps_arguments, named_items_and_sizes
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
-from discreet.learners.limits import one_point_limits, subgradient_limits
-from discreet.learners.update_rules import ProjectedDescent
-from discreet.prefix_sums.plain import no_noise
-from discreet.randomness import Seed, as_source
+from discreet.learners.learner import Learner
+from discreet.policies import Descent
+from discreet.randomness import Seed
 
 
 class HazanKale(FunctionFeedback):
@@ -45,18 +44,12 @@ class HazanKale(FunctionFeedback):
         seed: Seed | None = None,
     ) -> None:
         owner = "HazanKale"
-        items = named_items(owner, n)
-        size, T = len(items), checks.integer(owner, "T", T, 1)
-        M = checks.positive_number(owner, "M", M)
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
         default = hazan_kale_step(size, T, M)
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
-        core = new_core(
-            mechanism=no_noise(size),
-            rule=ProjectedDescent(self.eta, np.zeros(size)),
-            limits=subgradient_limits(-M, M)[0],
-            start=np.full(size, 0.5),
-        )
-        super().__init__(items, core, as_source(None, seed, owner=owner), NOT_PRIVATE)
+        query = ChainGradient.of(owner, -M, M)
+        policy = Descent(np.full(size, 0.5), self.eta, unit=query.step)
+        super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)
 
 
 class HazanKaleBandit(BanditFeedback):
@@ -92,18 +85,10 @@ class HazanKaleBandit(BanditFeedback):
         seed: Seed | None = None,
     ) -> None:
         owner = "HazanKaleBandit"
-        items = named_items(owner, n)
-        size, T = len(items), checks.integer(owner, "T", T, 1)
-        M = checks.positive_number(owner, "M", M)
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
         default_eta, default_gamma = hazan_kale_bandit_tuning(size, T, M)
         self.eta = checks.positive_number(owner, "eta", default_eta if eta is None else eta)
         self.gamma = checks.share(owner, "gamma", default_gamma if gamma is None else gamma)
-        core = new_core(
-            mechanism=no_noise(size),
-            rule=ProjectedDescent(self.eta, np.zeros(size)),
-            limits=one_point_limits(-M, M, size, self.gamma, coin=True)[0],
-            start=np.full(size, 0.5),
-            gamma=self.gamma,
-            coin=True,
-        )
-        super().__init__(items, core, as_source(None, seed, owner=owner), NOT_PRIVATE)
+        query = OnePoint.of(-M, M, size, self.gamma)
+        policy = Descent(np.full(size, 0.5), self.eta, unit=query.step, gamma=self.gamma, coin=True)
+        super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)

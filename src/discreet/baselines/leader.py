@@ -6,14 +6,13 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from discreet import checks
-from discreet.baselines.no_promise import NOT_PRIVATE
-from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.core import new_core
+from discreet.kernel.queries import ChainGradient
+from discreet.kernel.releases import Exact
+from discreet.learners.arguments import keeps_arguments, named_items_and_sizes
 from discreet.learners.feedback import FunctionFeedback
-from discreet.learners.limits import subgradient_limits
-from discreet.learners.update_rules import ApproximateLeader
-from discreet.prefix_sums.plain import no_noise
-from discreet.randomness import Seed, as_source
+from discreet.learners.learner import Learner
+from discreet.policies import Leader
+from discreet.randomness import Seed
 
 
 class FollowTheApproximateLeader(FunctionFeedback):
@@ -46,15 +45,9 @@ class FollowTheApproximateLeader(FunctionFeedback):
         seed: Seed | None = None,
     ) -> None:
         owner = "FollowTheApproximateLeader"
-        items = named_items(owner, n)
-        size, T = len(items), checks.integer(owner, "T", T, 1)
-        M = checks.positive_number(owner, "M", M)
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
         default = 4 * M * math.sqrt((1 + math.log(T)) / (size * T))
         self.H = checks.positive_number(owner, "H", default if H is None else H)
-        core = new_core(
-            mechanism=no_noise(size),
-            rule=ApproximateLeader(self.H),
-            limits=subgradient_limits(-M, M)[0],
-            start=np.zeros(size),
-        )
-        super().__init__(items, core, as_source(None, seed, owner=owner), NOT_PRIVATE)
+        query = ChainGradient.of(owner, -M, M)
+        policy = Leader(np.zeros(size), self.H, unit=query.step)
+        super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)

@@ -6,14 +6,14 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from discreet import checks
-from discreet.learners.arguments import keeps_arguments, named_items
-from discreet.learners.core import new_core
+from discreet.kernel.queries import ChainGradient
+from discreet.kernel.releases import Laplace
+from discreet.learners.arguments import keeps_arguments, named_items_and_sizes
 from discreet.learners.feedback import FunctionFeedback
-from discreet.learners.limits import subgradient_limits
-from discreet.learners.update_rules import DualAveraging
-from discreet.prefix_sums.plain import round_noise
+from discreet.learners.learner import Learner
+from discreet.policies import DualAveraging
 from discreet.privacy.budget import Budget
-from discreet.randomness import BitSource, Seed, as_source
+from discreet.randomness import BitSource, Seed
 
 
 class NoisedGradients(FunctionFeedback):
@@ -31,8 +31,8 @@ class NoisedGradients(FunctionFeedback):
     Formal guarantees:
         Neighbours: streams that differ in one function. Sensitivity: a gradient is clipped to
         |g|_1 <= 4M in exact integers, so replacing it moves 8M in L1. Noise: discrete Laplace of scale
-        8M / epsilon on every coordinate of every gradient, before it is added to anything.
-        It is the case of one node per round of `docs/guarantees.md#factorisations`.
+        8M / epsilon on every coordinate of every gradient, on arrival. It is local. Proof:
+        `docs/guarantees.md#slots`.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -55,20 +55,12 @@ class NoisedGradients(FunctionFeedback):
         source: BitSource | None = None,
     ) -> None:
         owner = "NoisedGradients"
-        items = named_items(owner, n)
-        size, T = len(items), checks.integer(owner, "T", T, 1)
-        epsilon, M = checks.positive_number(owner, "epsilon", epsilon), checks.positive_number(owner, "M", M)
-        squared = 8 * M**2 + 2 * size * (8 * M / epsilon) ** 2
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
+        budget = Budget.of(owner, epsilon)
+        squared = 8 * M**2 + 2 * size * (8 * M / float(epsilon)) ** 2
         default = math.sqrt(size / 4) / math.sqrt(T * squared)
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
-        (limits, bound), budget = subgradient_limits(-M, M), Budget.of(owner, epsilon)
-        law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
-        bits = as_source(source, seed, owner=owner)
-        promise = budget.guarantee(bits, proof="factorisations", local=True)
-        core = new_core(
-            mechanism=round_noise(size, law),
-            rule=DualAveraging(self.eta, np.full(size, 0.5)),
-            limits=limits,
-            start=np.full(size, 0.5),
-        )
-        super().__init__(items, core, bits, promise)
+        query = ChainGradient.of(owner, -M, M)
+        policy = DualAveraging(np.full(size, 0.5), self.eta, unit=query.step)
+        release = Laplace(query.bound, budget, local=True)
+        super().__init__(items, Learner(size, policy, query, release), source=source, seed=seed)

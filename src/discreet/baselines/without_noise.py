@@ -5,19 +5,17 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 
 from discreet import checks
-from discreet.baselines.no_promise import NOT_PRIVATE
 from discreet.bounds.dual_averaging import bandit_tuning
+from discreet.kernel.queries import ChainGradient, CostOfSet
+from discreet.kernel.releases import Exact
 from discreet.learners.arguments import cost_interval, keeps_arguments, named_items
 from discreet.learners.bandit import EXPLORATION, STEP
-from discreet.learners.bandit_core import new_bandit_core
-from discreet.learners.batched_core import ALPHA, new_batched_core
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.full_information import squared_gradient
-from discreet.learners.limits import subgradient_limits
-from discreet.learners.scalar_release import AsItIs
-from discreet.prefix_sums.plain import no_noise
-from discreet.privacy.grid import DEFAULT_UNITS
-from discreet.randomness import Seed, as_source
+from discreet.learners.learner import Learner
+from discreet.policies import Averaging, ChainBandit
+from discreet.policies.averaging import ALPHA
+from discreet.randomness import Seed
 
 
 class BanditWithoutNoise(BanditFeedback):
@@ -26,8 +24,8 @@ class BanditWithoutNoise(BanditFeedback):
     Args:
         items: The number of items, or their names.
         cost_range: The range of costs.
-        exploration: Multiplies the exploration of least regret bound.
-        step: Multiplies the step of least regret bound.
+        exploration_scale: Multiplies the exploration of least regret bound.
+        step_scale: Multiplies the step of least regret bound.
         seed: Makes a run repeatable.
 
     Examples:
@@ -43,26 +41,24 @@ class BanditWithoutNoise(BanditFeedback):
         items: int | Iterable[Hashable],
         cost_range: tuple[float, float],
         *,
-        exploration: float = EXPLORATION,
-        step: float = STEP,
+        exploration_scale: float = EXPLORATION,
+        step_scale: float = STEP,
         seed: Seed | None = None,
     ) -> None:
         owner = "BanditWithoutNoise"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize=False)
-        a, b = bandit_tuning(len(names), 1.0)
-        core = new_bandit_core(
-            kind=AsItIs(),
-            low=low,
-            high=high,
-            units=DEFAULT_UNITS,
-            length=1,
-            exploration=a * checks.positive_number(owner, "exploration", exploration),
-            step=b * checks.positive_number(owner, "step", step),
+        exploration, step = bandit_tuning(len(names), 1.0)
+        query = CostOfSet(low, high)
+        policy = ChainBandit(
+            np.full(len(names), 0.5),
+            units=query.units,
+            rounds=1,
+            exploration=exploration * checks.positive_number(owner, "exploration_scale", exploration_scale),
+            step=step * checks.positive_number(owner, "step_scale", step_scale),
             prior=1.0,
-            start=np.full(len(names), 0.5),
         )
-        super().__init__(names, core, as_source(None, seed, owner=owner), NOT_PRIVATE)
+        super().__init__(names, Learner(len(names), policy, query, Exact(local=True)), seed=seed)
 
 
 class FullInformationWithoutNoise(FunctionFeedback):
@@ -89,14 +85,13 @@ class FullInformationWithoutNoise(FunctionFeedback):
         owner = "FullInformationWithoutNoise"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize=False)
-        limits, bound = subgradient_limits(low, high)
-        core = new_batched_core(
-            mechanism=no_noise(len(names)),
-            limits=limits,
+        query = ChainGradient.of(owner, low, high)
+        policy = Averaging(
+            np.full(len(names), 0.5),
+            unit=query.step,
             shortest=1,
             longest=1,
             noise_energy=0.0,
-            first_spent=ALPHA * squared_gradient(limits, bound) ** 0.5,
-            start=np.full(len(names), 0.5),
+            first_spent=ALPHA * squared_gradient(query) ** 0.5,
         )
-        super().__init__(names, core, as_source(None, seed, owner=owner), NOT_PRIVATE)
+        super().__init__(names, Learner(len(names), policy, query, Exact(local=True)), seed=seed)

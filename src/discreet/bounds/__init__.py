@@ -1,9 +1,9 @@
-"""Regret bounds with their constants: the paper's, what is true in their place, and the best tuning.
+"""Regret bounds with all constants: the paper's, corrected ones, those of our learners, and tunings.
 
 Notation as in the paper: n items, T rounds, costs in [-M, M], privacy loss epsilon, strong
 convexity H, exploration gamma. Every function returns a bound on the expected regret over T
-rounds against the best fixed set, or the parameter that makes a bound least. The paper is the preprint
-(arXiv:1807.02290); `docs/theorems.md` has the rates that its refereed version claims beside these.
+rounds against the best fixed set, or the parameter that minimises a bound. The paper is the preprint
+(arXiv:1807.02290); `docs/theorems.md` compares the rates that its refereed version claims.
 
 Examples:
     >>> hazan_kale(n=9, T=100, M=1.0)  # without privacy: 4 M sqrt(n T)

@@ -1,27 +1,41 @@
-"""The checks and the search that bounds share."""
+"""The argument checks and the grid search that all bounds share."""
 
+import functools
+import inspect
 import math
 from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
 
 from discreet import checks
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def sizes(owner: str, n: int, T: int) -> tuple[int, int]:
-    """Items and rounds, at least one each."""
-    return checks.integer(owner, "n", n, 1), checks.integer(owner, "T", T, 1)
+#: How an argument of any bound is checked, by its name. All others must be positive numbers.
+_CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
+    **dict.fromkeys(("n", "T", "block"), functools.partial(checks.integer, least=1)),
+    **dict.fromkeys(("variance", "noise_variance", "first_spent", "outstanding"), checks.nonnegative_number),
+    "gamma": checks.share,
+    "noise": functools.partial(checks.one_of, options=("laplace", "spherical")),
+    "adaptive": lambda owner, name, value: value,
+}
 
 
-def positive(owner: str, **values: float) -> None:
-    """Refuse any that is not a positive number."""
-    for name, value in values.items():
-        checks.positive_number(owner, name, value)
+def checked(bound: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments of a bound by their names. None passes where it is the default."""
+    signature = inspect.signature(bound)
+    optional = {name for name, parameter in signature.parameters.items() if parameter.default is None}
 
+    @functools.wraps(bound)
+    def with_checks(*args: P.args, **kwargs: P.kwargs) -> R:
+        given = signature.bind(*args, **kwargs)
+        for name, value in given.arguments.items():
+            if value is not None or name not in optional:
+                check = _CHECKS.get(name, checks.positive_number)
+                given.arguments[name] = check(bound.__name__, name, value)
+        return bound(*given.args, **given.kwargs)
 
-def nonnegative(owner: str, **values: float) -> None:
-    """Refuse any that is not a number of at least zero."""
-    for name, value in values.items():
-        if checks.finite_number(owner, name, value) < 0:
-            raise checks.invalid_argument(owner, name, "a number of at least 0", value)
+    return with_checks
 
 
 def best_on_grid(bound: Callable[[float], float]) -> float:

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from discreet import checks
-from discreet.bounds.arguments import nonnegative, positive, sizes
+from discreet.bounds.arguments import checked
 from discreet.checks import FloatArray
 
 
@@ -23,8 +23,9 @@ def start_range(start: FloatArray) -> float:
     return float((np.maximum(start, 1 - start) ** 2).sum() / 2)
 
 
+@checked
 def bandit_tuning(n: int, second_moment: float) -> tuple[float, float]:
-    """The (exploration, step) that make `bandit_dual_averaging` least for large T.
+    """The (exploration, step) that minimise `bandit_dual_averaging` for large T.
 
     exploration = (n sqrt(12 (n+1) s) / 24)^(2/3) and step = sqrt(exploration / (12 (n+1) s)), where s is the
     second moment of a released number in units of M^2, and the start is the middle of the cube.
@@ -34,13 +35,12 @@ def bandit_tuning(n: int, second_moment: float) -> tuple[float, float]:
         >>> round(exploration, 2), round(step, 3)
         (2.03, 0.082)
     """
-    n, _ = sizes("bandit_tuning", n, 1)
-    positive("bandit_tuning", second_moment=second_moment)
     spread = 12 * (n + 1) * second_moment
     exploration = (n * math.sqrt(spread) / 24) ** (2 / 3)
     return exploration, math.sqrt(exploration / spread)
 
 
+@checked
 def bandit_dual_averaging(
     n: int,
     T: int,
@@ -71,20 +71,16 @@ def bandit_dual_averaging(
         step: The constant b.
         block: Rounds for which a set is held.
         start_range: R; n/8 by default.
-        outstanding: How many draws at most are waiting for their costs, independently of these.
+        outstanding: The largest number of draws whose costs are pending; it must not depend on the draws.
 
     Examples:
         >>> exploration, step = bandit_tuning(n=4, second_moment=5.0)
-        >>> round(bandit_dual_averaging(4, 10**8, 1.0, 5.0, exploration, step) / 10**8, 3)  # a round
+        >>> round(bandit_dual_averaging(4, 10**8, 1.0, 5.0, exploration, step) / 10**8, 3)  # per round
         0.039
     """
-    n, T = sizes("bandit_dual_averaging", n, T)
-    positive("bandit_dual_averaging", M=M, second_moment=second_moment, exploration=exploration, step=step)
-    nonnegative("bandit_dual_averaging", outstanding=outstanding)
-    distance = _range("bandit_dual_averaging", n, start_range)
-    updates = T // checks.integer("bandit_dual_averaging", "block", block, 1)
+    distance = n / 8 if start_range is None else start_range
     spread = n * (n + 1) * second_moment
-    root = updates ** (1 / 3)
+    root = (T // block) ** (1 / 3)
     rate = 3 * exploration + distance / step + 1.5 * spread * step / exploration
     regret = rate * root**2 + 3 * spread * step * root
     if outstanding:
@@ -99,6 +95,7 @@ def bandit_dual_averaging(
     return float(block * M * regret + 2 * M * block)
 
 
+@checked
 def batched(
     n: int,
     T: int,
@@ -134,19 +131,15 @@ def batched(
 
     Examples:
         >>> bound = batched(n=4, T=10**6, M=1.0, noise_variance=128.0, shortest=8, longest=128)
-        >>> round(bound / 10**6, 3)  # a round
+        >>> round(bound / 10**6, 3)  # per round
         0.052
     """
-    n, T = sizes("batched", n, T)
-    positive("batched", M=M, shortest=shortest, longest=longest, alpha=alpha)
-    nonnegative("batched", noise_variance=noise_variance, first_spent=first_spent)
     if longest < shortest:
         raise checks.invalid_argument(
             "batched", "longest", f"at least the shortest length {shortest}", longest
         )
+    distance = n / 8 if start_range is None else start_range
     gradient = 8 * M**2 if squared_gradient is None else squared_gradient
-    positive("batched", squared_gradient=gradient)
-    distance = _range("batched", n, start_range)
     energy = T * (gradient * longest + n * noise_variance / shortest)
     blocks = max(1.0, T / shortest)
     largest = 4 * M * longest + math.sqrt(2 * noise_variance) * (math.log(blocks) + 0.75 * n)
@@ -156,6 +149,7 @@ def batched(
     return regret + 2 * M * longest + away
 
 
+@checked
 def tree_dual_averaging(
     n: int, T: int, M: float, variance: float, eta: float, *, start_range: float | None = None
 ) -> float:
@@ -165,36 +159,26 @@ def tree_dual_averaging(
 
     Examples:
         >>> eta = tree_step(n=4, T=10**6, M=1.0, variance=1e4)
-        >>> round(tree_dual_averaging(4, 10**6, 1.0, 1e4, eta) / 10**6, 3)  # a round
+        >>> round(tree_dual_averaging(4, 10**6, 1.0, 1e4, eta) / 10**6, 3)  # per round
         0.034
     """
-    n, T = sizes("tree_dual_averaging", n, T)
-    positive("tree_dual_averaging", M=M, eta=eta)
-    distance = _range("tree_dual_averaging", n, start_range)
-    return distance / eta + eta * T * _tree_rate("tree_dual_averaging", n, M, variance)
+    distance = n / 8 if start_range is None else start_range
+    return distance / eta + eta * T * _tree_rate(n, M, variance)
 
 
+@checked
 def tree_step(n: int, T: int, M: float, variance: float, *, start_range: float | None = None) -> float:
-    """The eta that makes `tree_dual_averaging` least.
+    """The eta that minimises `tree_dual_averaging`.
 
     From the middle of the cube the bound is then M sqrt(2 n T) sqrt(1 + sqrt(n variance) / (sqrt(2) M)).
 
     Examples:
-        >>> eta = tree_step(n=4, T=10**6, M=1.0, variance=1e4)
-        >>> best = tree_dual_averaging(4, 10**6, 1.0, 1e4, eta)
-        >>> all(best < tree_dual_averaging(4, 10**6, 1.0, 1e4, other) for other in (0.9 * eta, 1.1 * eta))
-        True
+        >>> round(tree_step(n=4, T=10**6, M=1.0, variance=1e4), 7)
+        2.96e-05
     """
-    n, T = sizes("tree_step", n, T)
-    positive("tree_step", M=M)
-    return math.sqrt(_range("tree_step", n, start_range) / (T * _tree_rate("tree_step", n, M, variance)))
+    distance = n / 8 if start_range is None else start_range
+    return math.sqrt(distance / (T * _tree_rate(n, M, variance)))
 
 
-def _range(owner: str, n: int, start_range: float | None) -> float:
-    """R, by default that of the middle of the cube."""
-    return n / 8 if start_range is None else checks.positive_number(owner, "start_range", start_range)
-
-
-def _tree_rate(owner: str, n: int, M: float, variance: float) -> float:
-    nonnegative(owner, variance=variance)
+def _tree_rate(n: int, M: float, variance: float) -> float:
     return 4 * M**2 + 2 * math.sqrt(2) * M * math.sqrt(n * variance)

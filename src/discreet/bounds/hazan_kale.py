@@ -6,9 +6,10 @@ n / (2 eta) + eta/2 * sum of E|g_t|^2.
 
 import math
 
-from discreet.bounds.arguments import positive, sizes
+from discreet.bounds.arguments import checked
 
 
+@checked
 def hazan_kale_step(n: int, T: int, M: float) -> float:
     """The step eta = sqrt(n) / (4 M sqrt(T)) of the full-information algorithm.
 
@@ -16,11 +17,10 @@ def hazan_kale_step(n: int, T: int, M: float) -> float:
         >>> hazan_kale_step(n=9, T=100, M=1.0)
         0.075
     """
-    n, T = sizes("hazan_kale_step", n, T)
-    positive("hazan_kale_step", M=M)
     return math.sqrt(n) / (4 * M * math.sqrt(T))
 
 
+@checked
 def hazan_kale(n: int, T: int, M: float) -> float:
     """Full information: 4 M sqrt(n T), from |g_t| <= 4 M and the step above.
 
@@ -28,11 +28,10 @@ def hazan_kale(n: int, T: int, M: float) -> float:
         >>> hazan_kale(n=9, T=100, M=1.0)
         120.0
     """
-    n, T = sizes("hazan_kale", n, T)
-    positive("hazan_kale", M=M)
     return 4 * M * math.sqrt(n * T)
 
 
+@checked
 def hazan_kale_bandit_tuning(n: int, T: int, M: float) -> tuple[float, float]:
     """(eta, gamma) of the bandit algorithm: gamma = n / T^(1/3), at most 1, and the best eta for it.
 
@@ -43,12 +42,11 @@ def hazan_kale_bandit_tuning(n: int, T: int, M: float) -> tuple[float, float]:
         >>> round(eta, 4), round(gamma, 4)
         (0.0025, 0.2)
     """
-    n, T = sizes("hazan_kale_bandit_tuning", n, T)
-    positive("hazan_kale_bandit_tuning", M=M)
     gamma = min(n / math.pow(T, 1 / 3), 1.0)
     return math.sqrt(gamma / (16 * M**2 * n * T)), gamma
 
 
+@checked
 def hazan_kale_bandit(n: int, T: int, M: float) -> float:
     """Bandit: 4 M n^1.5 sqrt(T / gamma) + 2 gamma M T at that tuning; 6 M n T^(2/3) for T >= n^3.
 

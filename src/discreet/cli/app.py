@@ -31,7 +31,7 @@ Report = Annotated[pathlib.Path | None, typer.Option("--report", help="Where the
 NoReport = Annotated[bool, typer.Option("--no-report", help="Write no report.")]
 Parameter = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the stream, such as gap=0.1."),
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the environment, such as gap=0.1."),
 ]
 
 
@@ -85,11 +85,13 @@ discreet simulate checkout -l bandit -l bandit-central -l random --report out.ht
 discreet simulate baskets --set path=groceries.csv --n 10 -l full"""
 )
 def simulate(
-    stream: Annotated[str, typer.Argument(help="A stream; 'discreet list' names them.")],
+    stream: Annotated[
+        str, typer.Argument(help="An environment; 'discreet list' names them. MODULE:NAME is your own.")
+    ],
     learner: Annotated[
         list[str] | None, typer.Option("--learner", "-l", help="A learner; may be given several times.")
     ] = None,
-    n: Annotated[int | None, typer.Option(help="Items; by default as many as the stream has.")] = None,
+    n: Annotated[int | None, typer.Option(help="Items; by default as many as the environment has.")] = None,
     epsilon: Annotated[float, typer.Option(help="Privacy loss.")] = 1.0,
     rounds: Annotated[
         int | None, Count(help="Rounds; by default 65536, or as many as there are data for.")
@@ -104,7 +106,7 @@ def simulate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Play learners against a stream and print their regret."""
+    """Play learners against an environment and print their regret."""
     from discreet.cli.simulate import run
 
     shown = None if no_report else report
@@ -125,14 +127,16 @@ A sweep file has the same settings: streams, learners, n, epsilon, rounds, seeds
 )
 def compare(
     file: Annotated[pathlib.Path | None, typer.Argument(help="A TOML file with the sweep.")] = None,
-    stream: Annotated[list[str] | None, typer.Option("--stream", "-s", help="A stream.")] = None,
+    stream: Annotated[
+        list[str] | None, typer.Option("--stream", "-s", help="An environment, or MODULE:NAME.")
+    ] = None,
     learner: Annotated[list[str] | None, typer.Option("--learner", "-l", help="A learner.")] = None,
     n: Annotated[list[int] | None, typer.Option(help="Items.")] = None,
     epsilon: Annotated[list[float] | None, typer.Option(help="Privacy loss.")] = None,
     rounds: Annotated[list[int] | None, Count(help="Rounds.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Independent runs.")] = None,
     out: Annotated[
-        pathlib.Path, typer.Option(help="The Parquet file; gone on with if it is there.")
+        pathlib.Path, typer.Option(help="The Parquet file; continued if it exists.")
     ] = pathlib.Path("sweep.parquet"),
     report: Annotated[
         pathlib.Path | None,
@@ -146,7 +150,7 @@ def compare(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run streams x learners x n x epsilon x rounds x seeds, and compare."""
+    """Run environments x learners x n x epsilon x rounds x seeds, and compare."""
     from discreet.cli.compare import run
 
     given = {
@@ -249,13 +253,11 @@ Without names everything private in this package is audited. The exit code is 1 
 def audit(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="What to audit; 'discreet list' names them. MODULE:NAME is a target of your own."
-        ),
+        typer.Argument(help="What to audit; 'discreet list' names them. MODULE:NAME is a custom target."),
     ] = None,
     n: Annotated[int, typer.Option(help="Items.")] = 3,
     epsilon: Annotated[float, typer.Option(help="The loss that each claims.")] = 1.0,
-    runs: Annotated[int, Count(help="Runs for each.")] = 200_000,
+    runs: Annotated[int, Count(help="Runs for each; what is not compiled is run less often.")] = 1_000_000,
     confidence: Annotated[float, typer.Option(help="Of all lower bounds together.")] = 0.95,
     seed: Annotated[int | None, typer.Option(help="Makes the audit repeatable.")] = None,
     plot: Annotated[
@@ -297,14 +299,14 @@ discreet serve --store /var/lib/discreet/shop.db --port 8710 --key-file /etc/dis
 discreet serve --store postgresql://discreet@db.internal/shop --workers 4 --key-file /etc/discreet/shop.key
 
 The first start of a store prints an admin key on standard output, once. Logs go to standard error, one JSON
-object a line. SIGTERM ends the server after running requests were answered."""
+object per line. SIGTERM ends the server after running requests were answered."""
 )
 def serve(
     store: Store = "discreet.db",
     host: Annotated[
         str, typer.Option(help="Where to listen. Beyond 127.0.0.1 put a proxy with TLS in front.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0 for any that is free.")] = 8710,
+    port: Annotated[int, typer.Option(help="0 for any free port.")] = 8710,
     workers: Annotated[int, typer.Option(help="Processes; more than one needs PostgreSQL.")] = 1,
     key_file: KeyFile = None,
     log_level: Annotated[
@@ -312,18 +314,34 @@ def serve(
     ] = "info",
     rate: Annotated[
         float | None,
-        typer.Option(help="Requests per second of one bearer key, in each process; 10,000 by default."),
+        typer.Option(help="Requests per second of one API key, in each process; 10,000 by default."),
     ] = None,
     max_body: Annotated[int | None, typer.Option(help="Bytes of a request's body; 4 MiB by default.")] = None,
     connections: Annotated[
         int | None, typer.Option(help="Open connections, in each process; 1,000 by default.")
+    ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=MODULE:NAME", help="A custom policy that learners can be made with."),
     ] = None,
     json: Json = False,
 ) -> None:
     """Serve learners over HTTP: durable, private, for many workers."""
     from discreet.cli.serve import run
 
-    run(store, host, port, workers, key_file, log_level, rate, max_body, connections, json)
+    run(
+        store=store,
+        host=host,
+        port=port,
+        workers=workers,
+        key_file=key_file,
+        log_level=log_level,
+        rate=rate,
+        max_body=max_body,
+        connections=connections,
+        json=json,
+        policies=tuple(policy or ()),
+    )
 
 
 @app.command(
@@ -333,7 +351,7 @@ def serve(
 discreet list --json""",
 )
 def names(json: Json = False) -> None:
-    """The streams, learners and audits that can be named."""
+    """The environments, learners and audits that can be named."""
     from discreet.cli.names import run
 
     run(json)

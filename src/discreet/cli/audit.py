@@ -6,12 +6,11 @@ import pathlib
 import sys
 import warnings
 
-from discreet.auditing.figure import plot_audits
+from discreet.auditing.builtin import LeftOut, audit_named, find
 from discreet.auditing.report import Audit
-from discreet.auditing.shipped import LeftOut, audit_named, find
 from discreet.cli.output import print_json, require_place, table
-from discreet.simulation.canvas import kind_of, save
-from discreet.simulation.short_numbers import counted
+from discreet.plots.audits import plot_audits
+from discreet.plots.canvas import kind_of, save
 
 
 def run(
@@ -53,7 +52,8 @@ def run(
         left_out = [warning.message for warning in warned if isinstance(warning.message, LeftOut)]
         if left_out:
             extras = ",".join(sorted({missed.extra for missed in left_out}))
-            print(f"{counted(len(left_out), 'audit')} left out: pip install 'discreet[{extras}]'")
+            audits_left = "1 audit" if len(left_out) == 1 else f"{len(left_out)} audits"
+            print(f"{audits_left} left out: pip install 'discreet[{extras}]'")
     return 0 if all(audit.passed for audit in audits) else 1
 
 
@@ -62,7 +62,7 @@ def _words(audits: list[Audit], confidence: float) -> str:
         [audit.name, *_figures(audit), audit.score, "not refuted" if audit.passed else "VIOLATED"]
         for audit in audits
     ]
-    header = ["audited", "claimed", "delta", "proved at least", "would be found", "runs", "score", "verdict"]
+    header = ["audited", "claimed", "delta", "proved at least", "finds noise / x", "runs", "score", "verdict"]
     failed = sum(not audit.passed for audit in audits)
     last = f"{failed} of {len(audits)} claims refuted" if failed else f"none of {len(audits)} claims refuted"
     return f"{table(header, rows)}\n{last}; all bounds together hold with {100 * confidence:g}% confidence"
@@ -71,7 +71,7 @@ def _words(audits: list[Audit], confidence: float) -> str:
 def markdown_table(audits: list[Audit]) -> str:
     """The same for a page of documentation."""
     lines = [
-        "| audited | what | claimed ε | δ | proved: ε ≥ | would be found | runs | score |",
+        "| audited | what | claimed ε | δ | proved: ε ≥ | would find noise too small by | runs | score |",
         "|---|---|---|---|---|---|---|---|",
     ]
     lines += [
@@ -82,10 +82,11 @@ def markdown_table(audits: list[Audit]) -> str:
 
 
 def _figures(audit: Audit) -> list[str]:
+    factor = audit.to_dict()["finds_factor"]
     return [
         f"{audit.claimed:.3g}",
         f"{audit.delta:g}",
         f"{audit.lower_bound:.3f}",
-        f"{audit.least_found:.3f}" if audit.to_dict()["least_found"] is not None else "-",
+        "-" if factor is None else f"{factor:g}",
         f"{audit.runs:,}",
     ]

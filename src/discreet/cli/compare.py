@@ -7,11 +7,12 @@ import shlex
 import sys
 from typing import Any
 
-from discreet.cli.output import command_line, decimals, print_json, require_place, table, wrapped
+from discreet.cli.output import command_line, print_json, require_place, table, wrapped
 from discreet.errors import InvalidArgument
+from discreet.formatting import decimals
 from discreet.simulation.compare import compare, failures
-from discreet.simulation.data_files import about_data
 from discreet.simulation.sweep import Sweep
+from discreet.simulation.trace import about_data
 
 
 def run(
@@ -34,12 +35,12 @@ def run(
         frame = compare(sweep, out, workers=workers, cluster=cluster, progress=progress)
     except KeyboardInterrupt:
         if out.exists():
-            print(f"what was finished is in {out}; the same command goes on from there", file=sys.stderr)
+            print(f"what was finished is in {out}; the same command continues from there", file=sys.stderr)
         raise
     if json:
         print_json(summary(frame))
     else:
-        from discreet.report.sweep_frame import told_apart
+        from discreet.report.frames import told_apart
 
         rows = [
             [
@@ -52,7 +53,7 @@ def run(
             ]
             for row in summary(told_apart(frame))
         ]
-        print(table(["stream / learner", "n", "epsilon", "rounds", "regret a round", "seeds"], rows))
+        print(table(["stream / learner", "n", "epsilon", "rounds", "regret per round", "seeds"], rows))
         warning = about_data(dict(parameters) for _, parameters in sweep.streams)
         if warning:
             print(wrapped(warning))
@@ -80,7 +81,7 @@ def _draw(frame: Any, report: pathlib.Path, out: pathlib.Path, title: str) -> No
 
 
 def summary(frame: Any) -> list[dict[str, Any]]:
-    """Mean regret a round at the end of each configuration."""
+    """Mean regret per round at the end of each configuration."""
     import polars
 
     keys = ["environment", "parameters", "learner", "n", "epsilon", "rounds"]

@@ -84,15 +84,15 @@ def run(
     ]
     if mean[ours.learner] < fixed:
         share = (fixed - mean[ours.learner]) / (fixed - best)
-        learnt = (
+        learned = (
             f"The private learner made {share:.0%} of the way from the best of showing nothing, everything "
             f"or random products to the best fixed set in hindsight, over all {rounds:,} customers, learning "
             "time included."
         )
     else:
-        learnt = too_few(shop, epsilon, rounds, fixed - best)
+        learned = too_few(shop, epsilon, rounds, fixed - best)
     summary = (
-        f"{learnt} In the end it offered {', '.join(chosen) or 'nothing'}; best would have been "
+        f"{learned} In the end it offered {', '.join(chosen) or 'nothing'}; best would have been "
         f"{', '.join(wanted) or 'nothing'}."
     )
     say(wrapped(summary))
@@ -108,5 +108,5 @@ def run(
         command=command_line(),
         frame=frame,
     )
-    say(f"The report, with curves, choices and the guarantee in words: {report}")
+    say(f"The report, with curves, choices and guarantees: {report}")
     say(f"{time.perf_counter() - began:.0f} s.")

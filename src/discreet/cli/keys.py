@@ -12,10 +12,10 @@ import typer
 from discreet.cli.options import Json, KeyFile, Store
 
 if TYPE_CHECKING:
-    from discreet.service.bearers import Bearers
+    from discreet.service.api_keys import ApiKeys
 
 app = typer.Typer(
-    help="Bearer keys of a store. A running server on SQLite has its file: use its route /v1/keys then.",
+    help="API keys of a store. While a server has an SQLite store open, use its route /v1/keys.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -30,14 +30,14 @@ discreet keys create --role ask_tell --label checkout
 discreet keys create --role admin --store postgresql://discreet@db.internal/shop --key-file shop.key"""
 )
 def create(
-    role: Annotated[str, typer.Option(help="read, ask_tell or admin; each may do what those before may.")],
+    role: Annotated[str, typer.Option(help="read, ask_tell or admin; each includes those before it.")],
     label: Annotated[str, typer.Option(help="What it is for.")] = "",
     store: Store = "discreet.db",
     key_file: KeyFile = None,
 ) -> None:
-    """Make a key, and print it this once."""
-    with _bearers(store, key_file) as bearers:
-        print(bearers.create(role, label)[1])
+    """Create a key, and print it once."""
+    with _api_keys(store, key_file) as api_keys:
+        print(api_keys.create(role, label)[1])
 
 
 @app.command(
@@ -47,16 +47,16 @@ def create(
 discreet keys list --json""",
 )
 def list_(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = False) -> None:
-    """The keys that have not been revoked: their ids, never themselves."""
+    """List the ids of all keys that have not been revoked."""
     from discreet.cli.output import print_json, table
 
-    with _bearers(store, key_file) as bearers:
-        found = bearers.listed()
+    with _api_keys(store, key_file) as api_keys:
+        found = api_keys.all()
     if json:
         print_json(found)
         return
-    rows = [[b.id, b.role.value, _day(b.created_at), b.label] for b in found]
-    print(table(["id", "role", "made", "label"], rows))
+    rows = [[key.id, key.role.value, _day(key.created_at), key.label] for key in found]
+    print(table(["id", "role", "created", "label"], rows))
 
 
 @app.command(
@@ -69,20 +69,20 @@ def revoke(
     store: Store = "discreet.db",
     key_file: KeyFile = None,
 ) -> None:
-    """Make a key useless. Running servers notice within three seconds."""
-    with _bearers(store, key_file) as bearers:
-        bearers.revoke(key)
+    """Revoke a key. Running servers notice within three seconds."""
+    with _api_keys(store, key_file) as api_keys:
+        api_keys.revoke(key)
     print(f"The key {key} is revoked.")
 
 
 @contextlib.contextmanager
-def _bearers(store: str, key_file: str | None) -> Iterator[Bearers]:
-    from discreet.service.desk import Desk
-    from discreet.service.upkeep import require_store
+def _api_keys(store: str, key_file: str | None) -> Iterator[ApiKeys]:
+    from discreet.service.admin import require_store
+    from discreet.service.learner_service import LearnerService
 
     require_store(store)
-    with Desk.open(store, key_file=key_file, housekeeping=False) as desk:
-        yield desk.bearers
+    with LearnerService.open(store, key_file=key_file, maintenance=False) as service:
+        yield service.api_keys
 
 
 def _day(milliseconds: int) -> str:

@@ -2,20 +2,21 @@
 
 import inspect
 
-from discreet.auditing.shipped import SHIPPED
+from discreet.auditing.builtin import builtin_targets, find
 from discreet.cli.output import print_json, table
 from discreet.environments import ENVIRONMENTS
-from discreet.simulation.contenders import CONTENDERS
+from discreet.simulation.builtin_learners import BUILTIN_LEARNERS
 
 
 def run(json: bool) -> None:
-    """Print all streams with their parameters, all learners, and what can be audited."""
+    """Print all environments with their parameters, all learners, and what can be audited."""
     streams = {
         name: {"about": (inspect.getdoc(make) or "").splitlines()[0], "parameters": _parameters(make)}
         for name, make in sorted(ENVIRONMENTS.items())
     }
-    learners = {c.name: {"about": c.about, "feedback": c.feedback} for c in CONTENDERS.values()}
-    audits = {entry.name: {"about": entry.about, "private": entry.private} for entry in SHIPPED.values()}
+    learners = {c.name: {"about": c.about, "feedback": c.feedback} for c in BUILTIN_LEARNERS.values()}
+    entries = [find(name) for name in builtin_targets]
+    audits = {entry.name: {"about": entry.about, "private": not entry.published} for entry in entries}
     if json:
         print_json({"streams": streams, "learners": learners, "audits": audits})
         return

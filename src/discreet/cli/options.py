@@ -12,15 +12,15 @@ MOST = 2**63 - 1
 
 
 def Count(help: str) -> Any:  # noqa: A002 # as typer.Option has it
-    """An option for a whole number that may be large: 1e6 and 1,000,000 are understood."""
-    return typer.Option(help=help, parser=whole, metavar="<int>")
+    """An option for an integer that may be large: 1e6 and 1,000,000 are understood."""
+    return typer.Option(help=help, parser=integer, metavar="<int>")
 
 
-def whole(text: str | int) -> int:
-    """A whole number as people write it.
+def integer(text: str | int) -> int:
+    """An integer as people write it.
 
     Examples:
-        >>> whole("65536"), whole("1e6"), whole("2.5e3"), whole("1,000,000")
+        >>> integer("65536"), integer("1e6"), integer("2.5e3"), integer("1,000,000")
         (65536, 1000000, 2500, 1000000)
     """
     if isinstance(text, int):  # a default
@@ -31,18 +31,16 @@ def whole(text: str | int) -> int:
     except decimal.InvalidOperation:
         number = decimal.Decimal("nan")
     if not number.is_finite() or number.copy_abs() > MOST or number != int(number):
-        raise typer.BadParameter(f"a whole number is needed, such as 65536, 1e6 or 1,000,000. Got {text!r}.")
+        raise typer.BadParameter(f"an integer is needed, such as 65536, 1e6 or 1,000,000. Got {text!r}.")
     return int(number)
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print data instead of words.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask; nobody is asked where there is no terminal.")]
 Store = Annotated[str, typer.Option("--store", help="A path (SQLite) or postgresql://user@host/database.")]
 KeyFile = Annotated[
     str | None,
-    typer.Option(
-        "--key-file", help="The key that seals secrets, unless DISCREET_KEY has it; beside an SQLite file."
-    ),
+    typer.Option("--key-file", help="The encryption key, unless DISCREET_KEY has it; beside an SQLite file."),
 ]
 
 

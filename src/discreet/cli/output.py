@@ -1,4 +1,4 @@
-"""What commands print: words for people, JSON for programs."""
+"""What commands print: text for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def plain(value: Any) -> Any:
 def table(header: list[str], rows: list[list[str]]) -> str:
     """Rows as aligned text: columns of numbers to the right, others to the left.
 
-    Where a line would be wider than the terminal, words of the last column go on below.
+    Where a line would be wider than the terminal, the text of the last column continues below.
     """
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
     numeric = [all(re.fullmatch(r"[-\d.,e+]*", cell) for cell in column) for column in columns]
@@ -88,19 +88,8 @@ def _lines(text: str, width: int, indent: str = "") -> list[str]:
     )
 
 
-def decimals(value: float) -> str:
-    """A number with four decimals; what rounds to nothing has no sign.
-
-    Examples:
-        >>> decimals(0.48637), decimals(-0.00001)
-        ('0.4864', '0.0000')
-    """
-    text = f"{value:.4f}"
-    return text if float(text) else text.removeprefix("-")
-
-
 def require_place(*files: pathlib.Path | None) -> None:
-    """Refuse files that cannot be written, before a run whose result would be lost; None is no file."""
+    """Refuse files that cannot be written, before a run whose result would be lost; None is skipped."""
     for file in files:
         if file is not None:
             try:

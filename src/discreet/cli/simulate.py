@@ -7,15 +7,16 @@ import pathlib
 import sys
 from typing import Any
 
-from discreet.cli.output import command_line, decimals, print_json, require_place, table, wrapped
-from discreet.environments import Environment, find
+from discreet import checks
+from discreet.cli.output import command_line, print_json, require_place, table, wrapped
+from discreet.environments import Environment, as_environment
 from discreet.errors import InvalidArgument
+from discreet.formatting import counted, decimals
 from discreet.simulation import Trace, simulate
-from discreet.simulation.contenders import contender
-from discreet.simulation.data_files import about_data
-from discreet.simulation.parquet import write_parquet
-from discreet.simulation.short_numbers import counted
+from discreet.simulation.builtin_learners import Setting, find_learner, template_of
+from discreet.simulation.compare import write_parquet
 from discreet.simulation.sweep import ROUNDS
+from discreet.simulation.trace import about_data
 
 
 def run(
@@ -33,8 +34,10 @@ def run(
 ) -> None:
     """Simulate each learner, print a table, write what was asked for."""
     require_place(report, frame)
-    size = {} if n is None else {"n": n}
-    environment = find(stream, **size, **parsed(parameters))
+    items = None if n is None else range(checks.integer(stream, "n", n, 1))
+    environment = as_environment(stream, items=items, rounds=rounds or ROUNDS, parameters=parsed(parameters))
+    if n is not None and environment.n != n:
+        raise InvalidArgument(f"The environment {stream} has {environment.n} items, not {n}.")
     length = min(ROUNDS, environment.most_rounds or ROUNDS) if rounds is None else rounds
     traces = traces_of(environment, learners, epsilon, length, seeds, progress)
     if json:
@@ -59,10 +62,11 @@ def traces_of(
     environment: Environment, learners: list[str], epsilon: float, rounds: int, seeds: int, progress: bool
 ) -> list[Trace]:
     """A trace for each learner. After Ctrl-C those that were finished; all names are checked first."""
-    chosen = [contender(name) for name in learners]
+    chosen = [find_learner(name) for name in learners]
     traces: list[Trace] = []
     for entry in chosen:
-        learner = entry.make(environment.items, epsilon, environment.cost_range, rounds, None)
+        setting = Setting(environment.items, epsilon, environment.cost_range, rounds)
+        learner = template_of(entry, setting)
         traces.append(simulate(environment, learner, rounds=rounds, seeds=seeds, progress=progress))
         if traces[-1].interrupted:
             print("interrupted: only the runs that were finished are shown", file=sys.stderr)
@@ -71,7 +75,7 @@ def traces_of(
 
 
 def regret_table(traces: list[Trace]) -> str:
-    """One line per learner: regret a round, half its 95% interval where there are several seeds, cost.
+    """One line per learner: regret per round, half its 95% interval where there are several seeds, cost.
 
     Below it who would be private, and a warning where the data are real.
     """
@@ -97,7 +101,7 @@ def regret_table(traces: list[Trace]) -> str:
             (len(head.seeds), "seed"),
         )
     )
-    title = f"{head.environment}, {size}; regret and {head.kind} a round"
+    title = f"{head.environment}, {size}; regret and {head.kind} per round"
     header = ["learner", "regret", *(["±95%"] if several else []), head.kind]
     notes = [
         f"{words}: {', '.join(names)}."

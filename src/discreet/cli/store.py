@@ -9,7 +9,7 @@ import typer
 from discreet.cli.options import Json, KeyFile, Store, Yes, confirm
 
 app = typer.Typer(
-    help="Look after a store that no server has open.",
+    help="Administer a store that no server has open.",
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -27,16 +27,16 @@ discreet store check
 discreet store check --store postgresql://discreet@db.internal/shop --key-file shop.key --json"""
 )
 def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = False) -> None:
-    """Is the store sound, does its key fit, can every learner go on? Exit code 1 if not."""
+    """Check the store, its key and every learner. Exit code 1 if there are problems."""
     from discreet.cli.output import print_json, table
-    from discreet.service import upkeep
+    from discreet.service import admin
 
-    found = upkeep.check(store, key_file)
+    found = admin.check(store, key_file)
     if json:
         print_json(found)
     else:
         inspection = found.inspection
-        print(f"{inspection.backend}, schema {inspection.schema}; the key fits")
+        print(f"{inspection.backend}, schema {inspection.schema}; the key is right")
         print(table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()]))
         if found.learners:
             print()
@@ -56,7 +56,7 @@ def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
                 for a in found.learners
             ]
             print(table(header, [[str(cell) for cell in row] for row in rows]))
-        print("\n" + ("\n".join(found.problems) or "Everything is sound."))
+        print("\n" + ("\n".join(found.problems) or "No problems were found."))
     if found.problems:
         raise typer.Exit(1)
 
@@ -66,14 +66,14 @@ def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
 
 discreet store backup shop-backup.db --store shop.db
 
-Also while a server has the store. The key and the witness are not in it: keep the key elsewhere, and do not
-back up the witness."""
+This works while a server has the store open. The key and the rollback guard are not in the copy: keep the key
+elsewhere, and do not back up the rollback guard."""
 )
 def backup(file: Copy, store: Store = "discreet.db") -> None:
-    """Copy an SQLite store to a new file, consistently."""
-    from discreet.service import upkeep
+    """Copy an SQLite store to a new file."""
+    from discreet.service import admin
 
-    upkeep.backup(store, file)
+    admin.backup(store, file)
     print(f"The store {store} was copied to {file}.")
 
 
@@ -82,19 +82,19 @@ def backup(file: Copy, store: Store = "discreet.db") -> None:
 
 discreet store restore shop-backup.db --store shop.db
 
-What the store was before is kept beside it, as shop.db.before-restore: delete it when you need it no more.
-On a terminal you are asked first, unless --yes is given. An old backup is refused by the witness: `discreet
-store check` says what is older than it should be, `discreet store adopt` lets the rest go on."""
+The replaced store is kept as shop.db.before-restore: delete it when you do not need it any more. On a
+terminal you are asked first, unless --yes is given. The rollback guard refuses an old backup: `discreet store
+check` shows which learners are too old, `discreet store adopt` continues anyway."""
 )
 def restore(file: Copy, store: Store = "discreet.db", yes: Yes = False) -> None:
-    """Put a copy in the place of an SQLite store that no server has open."""
-    from discreet.service import upkeep
+    """Replace an SQLite store that no server has open by a copy."""
+    from discreet.service import admin
 
-    confirm(f"Put {file} in the place of the store {store}?", yes)
-    replaced = upkeep.restore(store, file)
+    confirm(f"Replace the store {store} by {file}?", yes)
+    replaced = admin.restore(store, file)
     if replaced is not None:
-        print(f"What the store was before is kept as {replaced}.")
-    print(f"The store {store} is what {file} was. Next: discreet store check --store {store}")
+        print(f"The replaced store is kept as {replaced}.")
+    print(f"The store {store} was restored from {file}. Next: discreet store check --store {store}")
 
 
 @app.command(
@@ -104,14 +104,14 @@ discreet store adopt --store shop.db
 
 discreet store adopt --store postgresql://discreet@db.internal/shop --key-file shop.key --latest
 
-For a store restored from an old backup, or one whose witness file is lost: learners that may have released
-more than the store knows (without a witness: all) are restarted from their last point, each at the price of
-its epsilon, or archived where their population's limit does not allow that. What was told and waits is
-dropped. Learners made after the backup are gone, and so is the count of what people lost to them: lower the
-limits of populations.
+For a store restored from an old backup, or one whose rollback guard is lost: learners that may have released
+more than the store knows (without a rollback guard: all) are restarted from their last point, which costs
+their epsilon again, or archived if their population's limit does not allow that. Queued feedback is dropped.
+Learners created after the backup are gone, and their privacy loss is not counted: lower the limits of
+populations.
 
---latest restarts nothing. It is for a new machine beside others at one PostgreSQL database, and for a store
-of which you know that nothing was released after this state."""
+--latest restarts nothing. Use it for another machine at the same PostgreSQL database, or if you know that
+nothing was released after this state of the store."""
 )
 def adopt(
     store: Store = "discreet.db",
@@ -120,18 +120,18 @@ def adopt(
         bool, typer.Option("--latest", help="This is the latest state: restart nothing.")
     ] = False,
 ) -> None:
-    """Let a store go on whose witness is gone, or knows more than is in it."""
-    from discreet.service import upkeep
+    """Continue a store whose rollback guard is missing, or has recorded more than is in the store."""
+    from discreet.service import admin
 
-    done = upkeep.adopt(store, key_file, latest=latest)
+    done = admin.adopt(store, key_file, latest=latest)
     for name in done.restarted:
-        print(f"The learner {name!r} was restarted from its last point, which costs its epsilon once more.")
+        print(f"The learner {name!r} was restarted from its last point, which costs its epsilon again.")
     for name in done.archived:
-        print(f"The learner {name!r} was archived: the limit of its population allows no new epoch.")
+        print(f"The learner {name!r} was archived: the limit of its population does not allow a new epoch.")
     if done.active:
-        print(f"The store has a new witness. What can go on here: {', '.join(done.active)}.")
+        print(f"The store has a new rollback guard. These learners can continue: {', '.join(done.active)}.")
     else:
-        print("The store has a new witness. No learner can go on here: all were archived or handed over.")
+        print("The store has a new rollback guard. No learner can continue: all have ended.")
 
 
 @app.command(
@@ -139,16 +139,16 @@ def adopt(
 
 discreet store export shop.jsonl --store shop.db
 
-What is written is public, randomised or sealed; the key is not in it. The learners end in this store, since
-two of them going on from one state would release the same data twice: import the file once, where they shall
-go on, and delete it. On a terminal you are asked first, unless --yes is given."""
+The file contains only what is public, randomised or sealed, and not the key. The learners end in this store,
+since two copies of one state would release the same data twice: import the file once, where they should
+continue, and delete it. On a terminal you are asked first, unless --yes is given."""
 )
 def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, yes: Yes = False) -> None:
-    """Write the store to a file, and hand its learners over: they end here."""
-    from discreet.service import upkeep
+    """Write the store to a file and hand its learners over: they end here."""
+    from discreet.service import admin
 
-    confirm(f"All learners of {store} end here, and go on where {file} is imported. Export it?", yes)
-    done = upkeep.export(store, file, key_file)
+    confirm(f"All learners of {store} end here, and continue where {file} is imported. Export it?", yes)
+    done = admin.export(store, file, key_file)
     print(f"{done.rows} rows were written to {file}.")
     for name in done.handed_over:
         print(f"The learner {name!r} was handed over: it has ended here.")
@@ -161,10 +161,10 @@ def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, y
 discreet store import shop.jsonl --store postgresql://discreet@db.internal/shop --key-file shop.key""",
 )
 def import_(file: File, store: Store = "discreet.db", key_file: KeyFile = None) -> None:
-    """Fill an empty store from a file. It needs the key of the store that was exported."""
-    from discreet.service import upkeep
+    """Import a file into an empty store. It needs the key of the exported store."""
+    from discreet.service import admin
 
-    print(f"{upkeep.import_(store, file, key_file)} rows were read from {file}.")
+    print(f"{admin.import_(store, file, key_file)} rows were read from {file}.")
 
 
 @app.command(
@@ -173,7 +173,7 @@ def import_(file: File, store: Store = "discreet.db", key_file: KeyFile = None) 
 discreet store migrate --store shop.db"""
 )
 def migrate(store: Store = "discreet.db") -> None:
-    """Bring the store to the schema of this release, as starting a server does. Back it up before."""
-    from discreet.service import upkeep
+    """Migrate the store to the schema of this release, as starting a server does. Back it up first."""
+    from discreet.service import admin
 
-    print(f"The store has version {upkeep.migrate(store).schema} of the schema.")
+    print(f"The store has version {admin.migrate(store).schema} of the schema.")

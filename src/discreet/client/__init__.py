@@ -1,15 +1,15 @@
-"""Talk to a service: ask, tell, and randomise costs before they leave this process.
+"""Clients of a service: ask, tell, and randomise costs before they leave this process.
 
 >>> from discreet.client import Client, Pinned
 >>> Client("http://127.0.0.1:8710", "discreet_...", randomize=Pinned(epsilon=1.0, cost_range=(0, 1)))
 Client('http://127.0.0.1:8710', randomize=Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=1))
 
-Importing this loads no compiler, no database driver and nothing of the server.
+Importing this loads no compiler, no database driver and no code of the server.
 """
 
+from discreet.client.errors import ServiceError, Unreachable
 from discreet.client.pinned import Pinned
 from discreet.client.records import Counts, Decision, Feedback, Learner, Population
-from discreet.client.refusals import ServiceError, Unreachable
 from discreet.errors import MissingExtra
 
 try:

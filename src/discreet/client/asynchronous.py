@@ -1,124 +1,53 @@
-"""The client for programs that do other things while they wait."""
+"""The client for asynchronous programs."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Self, TypeVar, overload
+import functools
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import anyio
 import httpx
 
-from discreet.client.operations import FAILURES, Base, failed, reply_of, request_of
-from discreet.client.records import MISSING, Decision, Feedback, Learner, Population
+from discreet.client.base import FAILURES, Base, failed, reply_of, request_of
+from discreet.client.operations import Operations
 from discreet.client.retrying import Attempt, Pause, Reply, Steps
-from discreet.privacy.guarantee import Guarantee
 
 Answer = TypeVar("Answer")
+P = ParamSpec("P")
+
+
+def _awaited(
+    operation: Callable[Concatenate[Operations, P], Steps[Answer]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, Answer]]:
+    """An operation as a method to be awaited, with the same arguments."""
+
+    @functools.wraps(operation)
+    async def call(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+        return await self._run(operation(self._operations, *args, **kwargs))
+
+    return call
 
 
 class AsyncClient(Base):
-    """Learners behind a service: `Client` with methods to be awaited. Its arguments are the same.
+    """Learners behind a service: the arguments and methods of `Client`, to be awaited.
 
     Examples:
         >>> AsyncClient("http://127.0.0.1:8710", "discreet_...")
         AsyncClient('http://127.0.0.1:8710')
     """
 
-    @overload
-    async def ask(
-        self,
-        learner: str,
-        count: None = None,
-        available: Iterable[Hashable] | None = None,
-        *,
-        request_id: str | None = None,
-    ) -> Decision: ...
-
-    @overload
-    async def ask(
-        self,
-        learner: str,
-        count: int,
-        available: Iterable[Hashable] | None = None,
-        *,
-        request_id: str | None = None,
-    ) -> list[Decision]: ...
-
-    async def ask(
-        self,
-        learner: str,
-        count: int | None = None,
-        available: Iterable[Hashable] | None = None,
-        *,
-        request_id: str | None = None,
-    ) -> Decision | list[Decision]:
-        """See `Client.ask`."""
-        answer: Decision | list[Decision] = await self._run(
-            self._core.ask(learner, count, available, request_id)
-        )
-        return answer
-
-    async def tell(
-        self,
-        learner: str,
-        decision: Decision | str,
-        cost: Any = MISSING,
-        *,
-        released: int | None = None,
-        function: Any = MISSING,
-        person: str | None = None,
-    ) -> None:
-        """See `Client.tell`."""
-        feedback = Feedback(decision, cost, released=released, function=function, person=person)
-        await self._run(self._core.tell(learner, feedback))
-
-    async def tell_many(
-        self, learner: str, feedback: Iterable[Feedback | tuple[Decision | str, Any]]
-    ) -> list[str]:
-        """See `Client.tell_many`."""
-        return await self._run(self._core.tell_many(learner, feedback))
-
-    async def create_learner(
-        self,
-        name: str,
-        feedback: str,
-        items: int | Sequence[Hashable],
-        *,
-        epsilon: float,
-        cost_range: tuple[float, float],
-        **others: Any,
-    ) -> Learner:
-        """See `Client.create_learner`."""
-        settings = {"feedback": feedback, "items": items, "epsilon": epsilon, "cost_range": cost_range}
-        return await self._run(self._core.create_learner(name, settings | others))
-
-    async def learners(self) -> list[Learner]:
-        """The latest epoch of every learner."""
-        return await self._run(self._core.learners())
-
-    async def learner(self, name: str) -> Learner:
-        """What may be shown of a learner."""
-        return await self._run(self._core.learner(name))
-
-    async def guarantee(self, name: str) -> Guarantee:
-        """What is promised to each person."""
-        return await self._run(self._core.guarantee(name))
-
-    async def archive(self, name: str) -> Learner:
-        """End a learner (needs an admin's key); its loss stays counted."""
-        return await self._run(self._core.archive(name))
-
-    async def populations(self) -> list[Population]:
-        """All populations, and what their people may lose."""
-        return await self._run(self._core.populations())
-
-    async def population(self, name: str) -> Population:
-        """What the people of a population may lose, and to whom."""
-        return await self._run(self._core.population(name))
-
-    async def set_population(self, name: str, limit: float | None = None) -> Population:
-        """Make a population, or change its limit (needs an admin's key)."""
-        return await self._run(self._core.set_population(name, limit))
+    ask = _awaited(Operations.ask)
+    tell = _awaited(Operations.tell)
+    tell_many = _awaited(Operations.tell_many)
+    create_learner = _awaited(Operations.create_learner)
+    learners = _awaited(Operations.learners)
+    learner = _awaited(Operations.learner)
+    guarantee = _awaited(Operations.guarantee)
+    archive = _awaited(Operations.archive)
+    populations = _awaited(Operations.populations)
+    population = _awaited(Operations.population)
+    set_population = _awaited(Operations.set_population)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -135,7 +64,7 @@ class AsyncClient(Base):
 
     async def _run(self, steps: Steps[Answer]) -> Answer:
         """Send and sleep as the steps say."""
-        self._own_connections()
+        self._renew_after_fork()
         try:
             step = next(steps)
             while True:

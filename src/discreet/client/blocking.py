@@ -1,4 +1,4 @@
-"""The client for programs that wait for their answers."""
+"""The client for ordinary, blocking programs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar, overload
 
 import httpx
 
-from discreet.client.operations import FAILURES, Base, failed, reply_of, request_of
+from discreet.client.base import FAILURES, Base, failed, reply_of, request_of
 from discreet.client.records import MISSING, Decision, Feedback, Learner, Population
 from discreet.client.retrying import Attempt, Pause, Reply, Steps
 from discreet.privacy.guarantee import Guarantee
@@ -17,21 +17,21 @@ Answer = TypeVar("Answer")
 
 
 class Client(Base):
-    """Learners behind a service. Threads may share a client, and forked processes may go on with it.
+    """Learners behind a service. Threads may share a client, and forked processes may continue to use it.
 
-    Every call is tried again, with growing pauses, when the service is not reached, is busy or is being
-    restarted, until the deadline. That is safe: an ask is named, so a retry gets the same decisions; a tell
-    counts once; and a randomised bit is made once and sent again as it is.
+    Every call is retried, with growing pauses, when the service is not reachable, busy or being restarted,
+    until the deadline. That is safe: an ask has an id, so a retry gets the same decisions; a tell counts
+    once; and a randomised bit is made once and sent again as it is.
 
     Args:
-        url: Of the service: https, or http on this very machine.
-        key: A bearer key.
-        randomize: Pin epsilon and range, for all learners or by name: of each cost only a bit is sent.
+        url: Of the service: https, or http on this machine.
+        key: An API key.
+        randomize: Pin epsilon and range, for all learners or by name: only one random bit per cost is sent.
         timeout: Seconds for one attempt.
-        deadline: Seconds for a call with all its attempts.
+        deadline: Seconds for all attempts of a call.
         allow_insecure: Whether keys and costs may travel unencrypted to other machines.
-        verify: The certificates that are trusted; httpx's by default.
-        proxy: The address of a proxy. Those that the environment names are not used.
+        verify: The trusted certificates; httpx's by default.
+        proxy: The address of a proxy. The environment's proxies are not used.
 
     Examples:
         >>> Client("http://127.0.0.1:8710", "discreet_...")
@@ -70,12 +70,13 @@ class Client(Base):
 
         Args:
             learner: Its name.
-            count: How many; None for one that is not in a list.
+            count: How many; None for a single decision, not in a list.
             available: The items that can be chosen now. Public: never dependent on anybody's feedback.
-            request_id: Names the request; random by default. One that you keep gives the same decisions
-                even to another process.
+            request_id: A retry with the same id gets the same decisions, even from another process; random by
+                default.
         """
-        answer: Decision | list[Decision] = self._run(self._core.ask(learner, count, available, request_id))
+        steps: Steps[Any] = self._operations.ask(learner, count, available, request_id=request_id)
+        answer: Decision | list[Decision] = self._run(steps)
         return answer
 
     def tell(
@@ -88,27 +89,30 @@ class Client(Base):
         function: Any = MISSING,
         person: str | None = None,
     ) -> None:
-        """Say what happened after a decision. It is durable when this returns; telling again changes nothing.
+        """Tell what a decision cost. It is durable when this returns; telling again changes nothing.
 
         Args:
             learner: Its name.
             decision: The decision, or its id.
-            cost: Bandits: what it cost (or brought in). Private; whatever is no number counts as neutral.
-            released: Bandits: instead of a cost, a bit that you randomised; keep it, and send it again.
+            cost: Bandits: the cost (or reward). Private; anything but a number counts as neutral.
+            released: Bandits: instead of a cost, a bit that you randomised; keep it for retries.
             function: Full information: a set function, or its JSON description. Private.
-            person: An opaque id: only so many tells of one person count.
+            person: An opaque id: at most `rounds_per_person` tells of one person count.
         """
-        feedback = Feedback(decision, cost, released=released, function=function, person=person)
-        self._run(self._core.tell(learner, feedback))
+        self._run(
+            self._operations.tell(
+                learner, decision, cost, released=released, function=function, person=person
+            )
+        )
 
     def tell_many(self, learner: str, feedback: Iterable[Feedback | tuple[Decision | str, Any]]) -> list[str]:
-        """Say what happened after many decisions: `Feedback`, or pairs of a decision and a cost.
+        """Tell what many decisions cost: `Feedback`, or pairs of a decision and a cost.
 
         Returns:
             A code for each, in order: "accepted", "expired", "unknown_decision", "foreign_decision" or
             "invalid_feedback".
         """
-        return self._run(self._core.tell_many(learner, feedback))
+        return self._run(self._operations.tell_many(learner, feedback))
 
     def create_learner(
         self,
@@ -120,47 +124,50 @@ class Client(Base):
         cost_range: tuple[float, float],
         **others: Any,
     ) -> Learner:
-        """Make a learner (needs an admin's key).
+        """Create a learner (needs an admin key).
 
         Args:
             name: Letters, digits and ``_.-``.
             feedback: "bandit" or "full_information".
             items: How many, or their names.
-            epsilon: What one person may lose, in all their rounds.
+            epsilon: The privacy loss of one person, over all their rounds.
             cost_range: Lowest and highest cost or reward.
             **others: maximize, rounds_per_person, start, method, horizon, gradient_bound, population,
                 deadline_seconds.
         """
-        settings = {"feedback": feedback, "items": items, "epsilon": epsilon, "cost_range": cost_range}
-        return self._run(self._core.create_learner(name, settings | others))
+        return self._run(
+            self._operations.create_learner(
+                name, feedback, items, epsilon=epsilon, cost_range=cost_range, **others
+            )
+        )
 
     def learners(self) -> list[Learner]:
         """The latest epoch of every learner."""
-        return self._run(self._core.learners())
+        return self._run(self._operations.learners())
 
     def learner(self, name: str) -> Learner:
-        """What may be shown of a learner."""
-        return self._run(self._core.learner(name))
+        """The public view of a learner."""
+        return self._run(self._operations.learner(name))
 
     def guarantee(self, name: str) -> Guarantee:
-        """What is promised to each person."""
-        return self._run(self._core.guarantee(name))
+        """The privacy guarantee of a learner."""
+        return self._run(self._operations.guarantee(name))
 
     def archive(self, name: str) -> Learner:
-        """End a learner (needs an admin's key); its loss stays counted."""
-        return self._run(self._core.archive(name))
+        """End a learner (needs an admin key); its loss stays counted."""
+        return self._run(self._operations.archive(name))
 
     def populations(self) -> list[Population]:
-        """All populations, and what their people may lose."""
-        return self._run(self._core.populations())
+        """All populations, and their privacy losses."""
+        return self._run(self._operations.populations())
 
     def population(self, name: str) -> Population:
-        """What the people of a population may lose, and to whom."""
-        return self._run(self._core.population(name))
+        """The privacy loss of a population's people, by learner."""
+        return self._run(self._operations.population(name))
 
     def set_population(self, name: str, limit: float | None = None) -> Population:
-        """Make a population, or change its limit (needs an admin's key)."""
-        return self._run(self._core.set_population(name, limit))
+        """Create a population, or change its limit (needs an admin key)."""
+        return self._run(self._operations.set_population(name, limit))
 
     def close(self) -> None:
         """Close the connections."""
@@ -177,7 +184,7 @@ class Client(Base):
 
     def _run(self, steps: Steps[Answer]) -> Answer:
         """Send and sleep as the steps say."""
-        self._own_connections()
+        self._renew_after_fork()
         try:
             step = next(steps)
             while True:

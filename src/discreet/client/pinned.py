@@ -9,18 +9,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from discreet import checks
+from discreet.client.errors import ServiceError
 from discreet.client.records import Learner
-from discreet.client.refusals import ServiceError
 from discreet.errors import InvalidArgument
 from discreet.privacy.rational import float_above, privacy_loss
 from discreet.randomizers.one_bit import Bit, OneBit
 
-#: Bits that are remembered, so that whoever tells again sends the same.
+#: Bits that are remembered, so that telling again sends the same one.
 REMEMBERED = 100_000
 
 
 class PinnedMismatch(ServiceError, InvalidArgument):
-    """The service declares other figures for a learner than the client pins. Nothing was sent."""
+    """The service declares other settings for a learner than the client pins. Nothing was sent."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,15 +28,15 @@ class Pinned:
     """What the client insists on, whatever a server says.
 
     Args:
-        epsilon: What one person may lose, in all their rounds.
+        epsilon: The privacy loss of one person, over all their rounds.
         cost_range: The declared range; others are clipped.
         rounds_per_person: In how many rounds one person may appear.
 
     Formal guarantees:
-        Of each cost one bit leaves the process, with a loss of epsilon / rounds_per_person, as
-        `OneBit` makes it: a server, or whoever reads the wire, needs no trust. The bound of epsilon for
-        one person holds if no more than rounds_per_person of their costs are told: each bit that leaves
-        is a release, also one that the service does not count. Proof: `docs/guarantees.md#one-bit`.
+        One bit per cost leaves the process, with a loss of epsilon / rounds_per_person, as `OneBit` makes it:
+        neither the server nor the network needs to be trusted. The bound of epsilon for one person holds if
+        at most rounds_per_person of their costs are told: each bit that leaves is a release, even one that
+        the service does not count. Proof: `docs/guarantees.md#one-bit`.
 
     Examples:
         >>> Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=4).randomizer()
@@ -57,7 +57,7 @@ class Pinned:
         return OneBit(privacy_loss("Pinned", "epsilon", self.epsilon) / rounds, (low, high))
 
     def check(self, learner: Learner) -> None:
-        """Refuse a learner that is declared otherwise."""
+        """Refuse a learner with other settings."""
         low, high = self.cost_range
         loss = float_above(privacy_loss("Pinned", "epsilon", self.epsilon))
         different = [
@@ -79,13 +79,13 @@ class Pinned:
 
 
 class Bits:
-    """The bit of each decision: made once, sent as often as need be. Threads may share it.
+    """The bit of each decision: made once, sent as often as necessary. Threads may share it.
 
     A second bit for the same decision would be a second release. So the first value counts, as it does for
-    the service; only if so many others were told in between does the client not know it any more.
+    the service, as long as the bit is remembered.
 
     Args:
-        pinned: For all learners, or by learner; those left out are refused.
+        pinned: For all learners, or by name; others are refused.
         most: Bits that are remembered.
     """
 
@@ -110,13 +110,13 @@ class Bits:
         if isinstance(bit, Bit) and not self._randomizer(learner).fits(bit):
             raise InvalidArgument("The 'released' bit was made with another epsilon or range than is pinned.")
 
-    def bit(self, learner: str, decision: str, cost: Any) -> int:
-        """The bit of a decision's cost: of the first one that was given for it."""
+    def bit(self, learner: str, decision_id: str, cost: Any) -> int:
+        """The bit of a decision's cost: of the first cost that was given for it."""
         with self._lock:
             randomizer = self._randomizer(learner)
-            made = self._made.get((learner, decision))
+            made = self._made.get((learner, decision_id))
             if made is None:
-                made = self._made[learner, decision] = int(randomizer.release(cost))
+                made = self._made[learner, decision_id] = int(randomizer.release(cost))
                 if len(self._made) > self._most:
                     self._made.popitem(last=False)
             return made

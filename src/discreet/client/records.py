@@ -1,4 +1,4 @@
-"""What goes back and forth, as plain records."""
+"""Records of the clients."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.errors import InvalidType
 
 
 class Missing:
-    """Where nothing was given; None is a value, which counts as neutral."""
+    """Stands for an argument that was not given; None is a value, which counts as neutral."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -24,9 +24,9 @@ class Decision:
     """A chosen set.
 
     Attributes:
-        id: Under which to tell what it cost.
+        id: For its feedback.
         subset: The items.
-        learner: Whose decision it is.
+        learner: The learner's name.
 
     Examples:
         >>> decision = Decision("d-1", frozenset({"tea"}), learner="shop")
@@ -41,14 +41,14 @@ class Decision:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Feedback:
-    """What happened after a decision; for `tell_many`. Exactly one of cost, released and function.
+    """Feedback on a decision, for `tell_many`: exactly one of cost, released and function.
 
     Attributes:
         decision: The decision or its id.
         cost: Bandits: the cost, or the reward. Private.
         released: Bandits: the bit, if you randomised it yourself.
         function: Full information: a set function, or its JSON description. Private.
-        person: An opaque id; the service keeps a keyed hash of it.
+        person: An opaque id; the service stores only a keyed hash.
 
     Examples:
         >>> Feedback("d-1", 0.7, person="ann")  # nothing private is shown
@@ -93,20 +93,20 @@ class Counts:
 
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """What a service says of a learner: all of it is covered by its guarantee.
+    """The public view of a learner: all of it is covered by its guarantee.
 
     Attributes:
         name, epoch: Which one; a restart begins the next epoch.
         feedback: "bandit" or "full_information".
         items: Their names, in order.
-        epsilon, rounds_per_person: What one person may lose, in so many rounds.
+        epsilon, rounds_per_person: The privacy loss of one person, over so many rounds.
         cost_range, maximize: The declared range, and whether large is good.
         population: The people it learns from.
-        deadline_seconds: When a decision that was not told about is closed.
+        deadline_seconds: When a decision without feedback is closed.
         status: "active", "archived" or "stale".
         point: The inclusion level of each item.
-        rounds: How many rounds were learnt from.
-        mean: The mean cost or reward as far as it was released.
+        rounds: How many rounds it has learned from.
+        mean: The mean of the released costs or rewards.
         noise_variance: Of one released number.
         counts: How much happened.
 
@@ -139,12 +139,12 @@ class Learner:
 
     @property
     def chosen(self) -> frozenset[Hashable]:
-        """The items with a level above 1/2: the set it has come to, as far as it has."""
+        """The items with a level above 1/2."""
         return frozenset(item for item, level in zip(self.items, self.point, strict=True) if level > 0.5)
 
     @classmethod
     def read(cls, shown: dict[str, Any]) -> Self:
-        """From what the service says; fields that are new to this client are left out."""
+        """From a response; fields that are new to this client are ignored."""
         known = {field.name: shown[field.name] for field in dataclasses.fields(cls)}
         lists = {name: tuple(known[name]) for name in ("items", "cost_range", "point")}
         counts = {field.name: shown["counts"][field.name] for field in dataclasses.fields(Counts)}
@@ -153,12 +153,12 @@ class Learner:
 
 @dataclasses.dataclass(frozen=True)
 class Population:
-    """What people may lose to all learners on them.
+    """The privacy loss of people to all learners on them.
 
     Attributes:
         name: Of the population.
-        limit: In all; None for no limit.
-        spent: So far, archived learners included.
+        limit: Of the total loss; None for no limit.
+        spent: The total loss, including archived learners.
         learners: Name, epoch and epsilon of each.
 
     Examples:
@@ -175,6 +175,6 @@ class Population:
 
     @classmethod
     def read(cls, shown: dict[str, Any]) -> Self:
-        """From what the service says."""
+        """From a response."""
         learners = tuple((each["name"], each["epoch"], each["epsilon"]) for each in shown["learners"])
         return cls(shown["name"], shown["limit"], shown["spent"], learners)

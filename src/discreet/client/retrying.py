@@ -1,7 +1,7 @@
-"""When to try again, written once for clients that block and clients that do not.
+"""When to retry, written once for blocking and asynchronous clients.
 
-A request is a generator: it yields attempts and pauses, is sent replies, and returns the answer. Whoever
-drives it does nothing but send and sleep.
+A request is a generator: it yields attempts and pauses, is sent replies, and returns the answer. The clients
+only send and sleep.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import time
 from collections.abc import Generator
 from typing import Any, TypeVar
 
-from discreet.client.refusals import ServiceError, Unreachable, refusal
+from discreet.client.errors import ServiceError, Unreachable, error_for
 
-#: Answers that say: later. Nothing was changed, or the request can be repeated.
-_LATER = frozenset((429, 502, 503, 504))
-#: Seconds of the first pause, and of the longest; each is twice the one before, less up to a half.
+#: Status codes to retry.
+_RETRIED = frozenset((429, 502, 503, 504))
+#: Seconds of the first pause, and of the longest; each is twice the one before, minus up to a half.
 _FIRST, _LONGEST = 0.05, 2.0
 _LONGEST_MESSAGE = 1000
 
-_chance = random.SystemRandom()  # clients that share a seed would all come again at the same time
+_chance = random.SystemRandom()  # clients with a shared seed would all retry at the same time
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Attempt:
-    """A request to be sent now, once."""
+    """A request to send now, once."""
 
     method: str
     path: str
@@ -36,22 +36,22 @@ class Attempt:
 
 @dataclasses.dataclass(frozen=True)
 class Pause:
-    """Nothing to be done for so many seconds."""
+    """Sleep for so many seconds."""
 
     seconds: float
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Reply:
-    """What came of an attempt. Without a status there was no answer."""
+    """The result of an attempt. Without a status there was no response."""
 
     status: int | None = None
     content: bytes = b""
     retry_after: str = ""
-    #: Where there was none, and why.
+    #: Why there was no response.
     failure: str = ""
-    #: Whether the same attempt cannot go better.
-    hopeless: bool = False
+    #: Whether a retry cannot help.
+    permanent: bool = False
 
 
 Answer = TypeVar("Answer")
@@ -59,8 +59,8 @@ Steps = Generator[Attempt | Pause, Reply, Answer]
 
 
 @dataclasses.dataclass(frozen=True)
-class Patience:
-    """How long to go on.
+class Timeouts:
+    """How long to retry.
 
     Attributes:
         timeout: Seconds for one attempt.
@@ -72,29 +72,29 @@ class Patience:
 
 
 def answer(
-    patience: Patience, method: str, path: str, content: bytes | None = None, *, quote: bool = False
+    timeouts: Timeouts, method: str, path: str, content: bytes | None = None, *, quote: bool = False
 ) -> Steps[Any]:
-    """The decoded answer to a request that may be repeated.
+    """The decoded response to a request that may be repeated.
 
     Args:
-        patience: How long to go on.
+        timeouts: How long to retry.
         method: Of HTTP.
         path: Below the service's address.
-        content: The body. It is made once, so that every attempt sends the same.
-        quote: Whether errors may repeat what the service said: only where nothing private was sent.
+        content: The body, the same for every attempt.
+        quote: Whether errors may repeat the service's message: only if nothing private was sent.
     """
-    end = time.monotonic() + patience.deadline
+    end = time.monotonic() + timeouts.deadline
     attempts, longest, failure = 0, 0.0, ""
     while True:
-        given = min(patience.timeout, max(end - time.monotonic(), 0.001))
+        given = min(timeouts.timeout, max(end - time.monotonic(), 0.001))
         reply = yield Attempt(method, path, content, given)
         attempts += 1
         if reply.status is None and given >= longest:
-            longest, failure = given, reply.failure  # an attempt cut short by the deadline says less
+            longest, failure = given, reply.failure  # an attempt cut short by the deadline tells less
         if reply.status is not None and 200 <= reply.status < 300:
             return _decoded(reply, attempts)
         pause = _pause(attempts, reply.retry_after)
-        again = not reply.hopeless and (reply.status is None or reply.status in _LATER)
+        again = not reply.permanent and (reply.status is None or reply.status in _RETRIED)
         if not again or time.monotonic() + pause >= end:
             raise _error(dataclasses.replace(reply, failure=failure), attempts, quote)
         yield Pause(pause)
@@ -105,7 +105,7 @@ def _pause(attempts: int, retry_after: str) -> float:
     drawn = longest * (1 - 0.5 * _chance.random())
     try:
         asked = float(retry_after)
-    except ValueError:  # none, or a date, which this service does not send
+    except ValueError:  # missing, or a date, which this service does not send
         return drawn
     return max(drawn, asked + 0.1 * _chance.random()) if 0 <= asked < 1e6 else drawn
 
@@ -114,8 +114,8 @@ def _decoded(reply: Reply, attempts: int) -> Any:
     try:
         return json.loads(reply.content)
     except (ValueError, RecursionError):
-        pass  # raised below, where nothing is being handled
-    raise ServiceError("bad_answer", "What answered is not the service.", reply.status, attempts)
+        pass  # raised below, without this as its context
+    raise ServiceError("bad_answer", "The response is not from this service.", reply.status, attempts)
 
 
 def _error(reply: Reply, attempts: int, quote: bool) -> ServiceError:
@@ -123,12 +123,12 @@ def _error(reply: Reply, attempts: int, quote: bool) -> ServiceError:
         times = "once" if attempts == 1 else f"{attempts} times"
         why = f"The service did not answer ({reply.failure}); tried {times}."
         return Unreachable("unreachable", why, attempts=attempts)
-    code, said = "", ""
+    code, message = "", ""
     try:
         error = json.loads(reply.content)["error"]
-        code, said = str(error["code"]), str(error["message"])
+        code, message = str(error["code"]), str(error["message"])
     except (ValueError, RecursionError, LookupError, TypeError):
         pass
     if not code.replace("_", "").isalpha() or len(code) > 50:
-        code = f"http_{reply.status}"  # not the service but something before it
-    return refusal(code, reply.status, attempts, said[:_LONGEST_MESSAGE] if quote else "")
+        code = f"http_{reply.status}"  # not from the service but from something in front of it
+    return error_for(code, reply.status, attempts, message[:_LONGEST_MESSAGE] if quote else "")

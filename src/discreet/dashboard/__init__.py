@@ -1,4 +1,4 @@
-"""The dashboard: a page without a framework that shows what the service's public routes give, and no more."""
+"""The dashboard: a page without a framework that shows what the service's public routes return."""
 
 from discreet.dashboard.files import POLICY, File, files
 

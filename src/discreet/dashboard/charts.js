@@ -24,23 +24,23 @@ export function bar(node, share) {
  * low, high: the values shown
  * marks: values with a dashed line
  * lines: lists of points, each with a time, a value (or null for a gap) and perhaps a margin
- * times: what is written below the time axis, as pairs of a time and a text
+ * times: labels of the time axis, as pairs of a time and a text
  * written: a value as text
- * label: the whole in words
+ * label: a description of the chart
  */
 export function draw(box, { from, length, low, high, marks, lines, times, written, label }) {
   const [left, right, top, bottom, across, down] = [48, 22, 8, 24, Math.max(170, box.clientWidth - 70), 188];
   const x = (time) => (time - from) / length * across;
   const y = (value) => (high - value) / (high - low) * down;
   const rule = (value, name) => svg("line", { class: name, x1: 0, x2: across, y1: y(value), y2: y(value) });
-  const words = (text, x, y, anchor) => svg("text", { x, y, "text-anchor": anchor }, text);
+  const caption = (text, x, y, anchor) => svg("text", { x, y, "text-anchor": anchor }, text);
   const drawn = svg("g", { transform: `translate(${left} ${top})` });
-  for (const value of ticks(low, high)) drawn.append(rule(value, "rule"), words(written(value), -6, y(value) + 4, "end"));
-  for (const [time, text] of times) drawn.append(words(text, x(time), down + 18, "middle"));
-  const inside = svg("svg", { width: across, height: down }); // cuts off what is outside
+  for (const value of ticks(low, high)) drawn.append(rule(value, "rule"), caption(written(value), -6, y(value) + 4, "end"));
+  for (const [time, text] of times) drawn.append(caption(text, x(time), down + 18, "middle"));
+  const inside = svg("svg", { width: across, height: down }); // clips what is outside
   lines.forEach((points, k) => inside.append(...runs(points).flatMap((run) => shapes(run, k, x, y))));
   drawn.append(inside, ...marks.map((value) => rule(value, "mark")));
-  if (!lines.length) drawn.append(words("nothing in this time", across / 2, down / 2, "middle"));
+  if (!lines.length) drawn.append(caption("nothing in this period", across / 2, down / 2, "middle"));
   const size = `0 0 ${left + across + right} ${top + down + bottom}`;
   box.replaceChildren(svg("svg", { viewBox: size, role: "img", "aria-label": label }, drawn));
 }

@@ -1,13 +1,13 @@
-// The dashboard. Names of items and learners are anybody's words: they become text, never markup.
+// The dashboard. Names of items and learners are untrusted: they become text, never markup.
 
 import { bar, draw } from "./charts.js";
-import { LOCKED, STATES } from "./words.js";
+import { LOCKED, STATES } from "./messages.js";
 
 const POLL = 2000; // milliseconds between updates
-const PATIENCE = 10000; // until a request counts as lost
+const TIMEOUT = 10000; // until a request counts as lost
 const SLOWEST = 15000; // between attempts when the connection is lost
-const FEW = 50; // items shown unless all are wanted
-const LATELY = 15; // sets shown
+const FEW = 50; // items shown by default
+const RECENT = 15; // sets shown
 const MINUTE = 60000;
 const CONFIDENT = 1.96; // standard errors of a band of 95%
 const WINDOWS = {
@@ -16,7 +16,7 @@ const WINDOWS = {
   month: { length: 43200 * MINUTE, step: 720 * MINUTE, tick: 10080 * MINUTE, word: "half day", name: "the last 30 days" },
 };
 
-// Small things
+// Helpers
 
 const at = (id) => document.getElementById(id);
 const number = (value, digits = 3) => new Intl.NumberFormat("en", { maximumSignificantDigits: digits }).format(value);
@@ -27,7 +27,7 @@ const SECONDS = { ...HOURS, second: "2-digit" };
 const DAYS = { day: "numeric", month: "short" };
 
 function say(node, text) {
-  if (node.textContent !== text) node.textContent = text; // what stays the same is not read out again
+  if (node.textContent !== text) node.textContent = text; // screen readers repeat what changes
 }
 
 function made(name, attributes = {}, ...children) {
@@ -37,7 +37,7 @@ function made(name, attributes = {}, ...children) {
   return node;
 }
 
-/** Let a parent have a child for each entry. Children stay where their key does, and so keep the focus. */
+/** Give a parent a child for each entry. Children with the same key stay, and so keep the focus. */
 function keyed(parent, entries, keyOf, make, update) {
   const keys = entries.map((entry) => String(keyOf(entry)));
   const wanted = new Set(keys);
@@ -53,7 +53,7 @@ function keyed(parent, entries, keyOf, make, update) {
   });
 }
 
-/** Fill a table's body: each row has a key, the words of its cells, and perhaps more to be done with it. */
+/** Fill a table's body: each row has a key, the texts of its cells, and optionally a function `also`. */
 function fill(id, rows) {
   const classes = [...at(id).tHead.rows[0].cells].map((head) => head.className);
   const blank = () => made("tr", {}, made("th", { scope: "row" }), ...classes.slice(1).map((name) => made("td", { class: name })));
@@ -63,11 +63,11 @@ function fill(id, rows) {
   });
 }
 
-// Asking the server
+// Requests
 
 const STORED = "discreet key";
 const key = () => sessionStorage.getItem(STORED) ?? "";
-let leaving = new AbortController(); // of the update that is under way
+let leaving = new AbortController(); // of the current update
 let now = Date.now(); // by the server's clock
 
 class Lost extends Error {}
@@ -83,7 +83,7 @@ async function get(path, signal) {
   let response, body;
   try {
     const headers = { authorization: `Bearer ${key()}` };
-    response = await fetch(path, { headers, cache: "no-store", signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]) });
+    response = await fetch(path, { headers, cache: "no-store", signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]) });
     body = await response.json();
   } catch {
     throw new Lost();
@@ -93,9 +93,9 @@ async function get(path, signal) {
   throw new Refused(response.status, body?.error?.message, 1000 * Number(response.headers.get("retry-after")));
 }
 
-// Which page is shown
+// Pages
 
-let shown = null; // the address whose page is on the screen
+let shown = null; // the address of the current page
 let redraw = () => {}; // its charts, for another width
 
 function present(view, title) {
@@ -137,19 +137,19 @@ async function update() {
     say(at("updated"), `Last updated ${clock(new Date(), SECONDS)}`);
     failures = 0;
   } catch (problem) {
-    if (mine.signal.aborted) return; // somebody went elsewhere meanwhile
+    if (mine.signal.aborted) return; // the visitor left the page meanwhile
     wait = trouble(problem);
   }
   if (!mine.signal.aborted) timer = setTimeout(update, wait);
 }
 
-/** Say what went wrong; how long to wait before the next attempt. */
+/** Show an error; return how long to wait before the next attempt. */
 function trouble(problem) {
   const { status = 0, message } = problem;
   if (status in LOCKED) lock(LOCKED[status]);
   else if (status === 404) present("none", "No such learner");
   else if (status === 429) say(at("banner"), "Too many requests with this key. Waiting, then trying again.");
-  else if (status) say(at("banner"), `The server cannot answer at present, trying again. ${message}`);
+  else if (status) say(at("banner"), `The server cannot answer now, trying again. ${message}`);
   else if (problem instanceof Lost) say(at("banner"), "Connection lost, trying again.");
   else {
     say(at("banner"), "This page has a fault and may not show everything.");
@@ -157,7 +157,7 @@ function trouble(problem) {
   }
   if (status === 404) return POLL;
   failures += 1;
-  const longer = Math.min(SLOWEST, 500 * 2 ** failures) * (0.9 + 0.2 * Math.random()); // not all tabs at once
+  const longer = Math.min(SLOWEST, 500 * 2 ** failures) * (0.9 + 0.2 * Math.random()); // not all tabs at the same time
   return Math.max(longer, problem.wait || 0);
 }
 
@@ -192,7 +192,7 @@ async function showLearner(name, signal) {
   const view = WINDOWS[at("window").value];
   const [minutes, { recent }, promise, ledger] = await Promise.all([
     minutesOf(learner, view, path, signal),
-    get(`${path}/recent?most=${LATELY}`, signal),
+    get(`${path}/recent?limit=${RECENT}`, signal),
     get(`${path}/guarantee`, signal),
     learner.population === null ? null : get(`v1/populations/${learner.population}`, signal),
   ]);
@@ -219,7 +219,7 @@ function showFacts(learner) {
   const { counts, cost_range: [low, high], mean, rounds, noise_variance: variance } = learner;
   const facts = [
     ["Epsilon", number(learner.epsilon, 6)],
-    ["Rounds learnt from", count(rounds)],
+    ["Rounds learned from", count(rounds)],
     mean !== null && [`Mean ${worth(learner)}, noisy`, `${number(mean)} ± ${number(CONFIDENT * Math.sqrt(variance / rounds), 2)}`],
     !isBandit(learner) && [learner.method === "tree" ? "Rounds released" : "Blocks released", count(learner.releases)],
     ["Pending decisions", count(counts.pending)],
@@ -264,17 +264,17 @@ function showLedger(ledger) {
   at("ledger").hidden = ledger === null;
   if (ledger === null) return;
   const limit = ledger.limit === null ? "No limit is set." : `The limit is ${number(ledger.limit, 6)}.`;
-  say(at("spent"), `Somebody in the data of all of these may lose epsilon = ${number(ledger.spent, 6)} in sum. ${limit}`);
+  say(at("spent"), `The loss of somebody in the data of all of these is at most epsilon = ${number(ledger.spent, 6)} in total. ${limit}`);
   say(at("population"), ledger.name);
   fill("losses", ledger.learners.map(({ name, epoch, epsilon }) => (
     { key: `${name} ${epoch}`, cells: [name, count(epoch), number(epsilon, 6)] })));
 }
 
-// What happened over time
+// Counts over time
 
 let history = { of: "", minutes: new Map(), last: 0 };
 
-/** The minutes of a window; only the latest are asked for again. */
+/** The minutes of a window; only the latest are requested again. */
 async function minutesOf(learner, view, path, signal) {
   const of = `${learner.name} ${learner.epoch} ${view.word}`;
   const start = firstOf(view);
@@ -340,22 +340,22 @@ function showMean(learner, bins, view) {
 
 function showNoise({ rounds, noise_variance: variance }, half) {
   const share = Math.sqrt(variance / rounds) / half;
-  const verdict = share >= 1 ? "Nothing can be read from the mean yet." : share >= 0.3 ? "Mostly noise: only large differences show."
+  const verdict = share >= 1 ? "The mean says nothing yet." : share >= 0.3 ? "Mostly noise: only large differences show."
     : share > 0.1 ? "The mean begins to show." : "The mean can be read.";
-  const words = rounds === 0 ? "No bits have been released: all is noise."
+  const text = rounds === 0 ? "No bits have been released yet."
     : `${count(rounds)} bits so far: the standard error is ${number(share * half, 2)}, which is ${number(100 * share, 2)}% of half the range. ${verdict}`;
   const needed = share > 0.1 ? ` It takes about ${number(100 * variance / half ** 2, 2)} bits for 10%.` : "";
-  say(at("noise-words"), words + needed);
+  say(at("noise-text"), text + needed);
   bar(at("noise"), share);
   at("noise").setAttribute("aria-valuenow", Math.min(100, 100 * share).toFixed(0));
   at("noise").setAttribute("aria-valuetext", `${Math.min(100, 100 * share).toFixed(0)}% noise`);
 }
 
 function showActivity(bins, view) {
-  const perMinute = (bin, what) => (bin.lasted < 1 ? null : bin[what] / bin.lasted); // a part would look like a fall
+  const perMinute = (bin, what) => (bin.lasted < 1 ? null : bin[what] / bin.lasted); // a partial minute would look like a drop
   const lines = ["asked", "told"].map((what) => bins.map((bin) => ({ time: bin.time, value: perMinute(bin, what) })));
   const [asks, tells] = ["asked", "told"].map((what) => count(bins.reduce((sum, bin) => sum + bin[what], 0)));
-  const label = `Asks and tells per minute in ${view.name}: ${asks} asks and ${tells} tells in all.`;
+  const label = `Asks and tells per minute in ${view.name}: ${asks} asks and ${tells} tells in total.`;
   const high = 1.05 * Math.max(1, ...lines.flat().map((point) => point.value));
   draw(at("activity-chart"), { ...axis(view), low: 0, high, marks: [], lines, label });
   const busy = bins.filter((bin) => bin.asked || bin.told || bin.expired).reverse();
@@ -363,14 +363,14 @@ function showActivity(bins, view) {
     { key: bin.start, cells: [moment(bin.start, view), count(bin.asked), count(bin.told), count(bin.expired)] })));
 }
 
-// What visitors do
+// Events
 
 at("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const typed = at("key").value.trim();
   at("key").value = "";
   const isKey = /^[!-~]+$/.test(typed);
-  say(at("key-problem"), isKey ? "" : "This is no key: keys are letters, digits and underscores.");
+  say(at("key-problem"), isKey ? "" : "This is not a key: keys are letters, digits and underscores.");
   if (!isKey) return;
   sessionStorage.setItem(STORED, typed);
   update();

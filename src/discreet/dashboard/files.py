@@ -1,8 +1,8 @@
 """The dashboard's files as they are served, with their headers.
 
-Style and scripts are named after their content, so they may be kept for ever; the page, which names them, is
-asked for anew each time. The policy lets a browser run and load these files only, send requests to this
-server only, and refuses markup made of text by a script.
+Style and scripts are named after their content, so browsers may cache them for ever; the page, which names
+them, is requested every time. The policy lets a browser load only these files, send requests only to this
+server, and create no markup from text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import importlib.resources
 import re
 
-#: What a browser may do with the page.
+#: The content security policy of the page.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
@@ -34,9 +34,9 @@ class File:
     """A file of the page.
 
     Attributes:
-        path: Where it is served.
+        path: In the URL.
         body: Its bytes.
-        headers: Those of its answer.
+        headers: Of the response.
     """
 
     path: str
@@ -45,15 +45,15 @@ class File:
 
 
 def files() -> tuple[File, ...]:
-    """Style, scripts and the page, each after those that it names.
+    """Style, scripts and the page; each comes after those that it names.
 
     >>> [file.path.partition(".")[0] for file in files()]
-    ['/dashboard', '/charts', '/words', '/dashboard', '/']
+    ['/dashboard', '/charts', '/messages', '/dashboard', '/']
     """
     found: dict[str, File] = {}
-    for name in ("dashboard.css", "charts.js", "words.js", "dashboard.js", "index.html"):
+    for name in ("dashboard.css", "charts.js", "messages.js", "dashboard.js", "index.html"):
         text = _read(name)
-        for other, file in found.items():  # relative: a proxy may put all of them elsewhere
+        for other, file in found.items():  # relative: a proxy may serve them below another path
             text = re.sub(rf'"(\./)?{re.escape(other)}"', rf'"\1{file.path[1:]}"', text)
         found[name] = _file(name, text.encode())
     return tuple(found.values())
@@ -68,8 +68,10 @@ def _file(name: str, body: bytes) -> File:
 
 
 def _read(name: str) -> str:
-    return importlib.resources.files("discreet.dashboard").joinpath(name).read_text("utf-8")
+    package = importlib.resources.files("discreet")
+    base = package.joinpath("base.css").read_text("utf-8") if name.endswith(".css") else ""
+    return base + package.joinpath("dashboard", name).read_text("utf-8")
 
 
-def _headers(ending: str, kept: str) -> dict[str, str]:
-    return {"content-type": _TYPES[ending], "cache-control": kept, **_COMMON}
+def _headers(ending: str, caching: str) -> dict[str, str]:
+    return {"content-type": _TYPES[ending], "cache-control": caching, **_COMMON}

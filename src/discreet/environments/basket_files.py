@@ -13,14 +13,14 @@ from discreet.errors import InvalidArgument
 
 Path = str | os.PathLike[str]
 
-#: How a gzipped file begins.
+#: The first bytes of a gzipped file.
 GZIP = b"\x1f\x8b"
 
 
 def read_baskets(path: Path) -> list[tuple[str, ...]]:
-    r"""One basket a line, items separated by commas, in the order of the file.
+    r"""Read a file with one basket per line, items separated by commas.
 
-    Spaces around an item do not count, and an item that is listed twice counts once.
+    Spaces around items are removed, and an item that is listed twice counts once.
 
     Examples:
         >>> import pathlib, tempfile
@@ -33,9 +33,8 @@ def read_baskets(path: Path) -> list[tuple[str, ...]]:
     for number, row in _rows(path):
         items = tuple(dict.fromkeys(entry.strip() for entry in row))
         if not items or "" in items:
-            raise _malformed(
-                path, number, "a basket is a list of items separated by commas, none of them empty"
-            )
+            wanted = "a basket is a list of items separated by commas, none of them empty"
+            raise _malformed(path, number, wanted)
         baskets.append(items)
     if not baskets:
         raise InvalidArgument(f"{os.fspath(path)} holds no basket.")
@@ -45,16 +44,16 @@ def read_baskets(path: Path) -> list[tuple[str, ...]]:
 def read_invoices(
     path: Path, *, invoice: str = "InvoiceNo", item: str = "StockCode", quantity: str = "Quantity"
 ) -> list[tuple[str, ...]]:
-    r"""The items of each invoice, in the order in which invoices begin in the file.
+    r"""Read the items of each invoice, in the order in which invoices begin in the file.
 
-    The first line names the columns. Where there is a column of quantities, lines whose quantity is not
-    positive (returned goods) are left out.
+    The first line names the columns. If there is a column of quantities, lines whose quantity is not positive
+    (returned goods) are left out.
 
     Args:
         path: The file.
         invoice: The column of invoice numbers.
         item: The column of items.
-        quantity: The column of quantities; it need not be there.
+        quantity: The column of quantities, which is optional.
 
     Examples:
         >>> import pathlib, tempfile
@@ -68,9 +67,8 @@ def read_invoices(
     names = [name.strip() for name in header]
     for wanted in (invoice, item):
         if wanted not in names:
-            raise _malformed(
-                path, 1, f"the first line must name a column {wanted!r}.{_columns(wanted, names)}"
-            )
+            found = _columns(wanted, names)
+            raise _malformed(path, 1, f"the first line must name a column {wanted!r}.{found}")
     at_invoice, at_item = names.index(invoice), names.index(item)
     at_quantity = names.index(quantity) if quantity in names else None
     invoices: dict[str, dict[str, None]] = {}
@@ -80,7 +78,10 @@ def read_invoices(
         key, what = row[at_invoice].strip(), row[at_item].strip()
         if not key or not what:
             raise _malformed(path, number, f"{invoice} and {item} must not be empty")
-        if at_quantity is None or _amount(path, number, quantity, row[at_quantity]) > 0:
+        amount = 1.0 if at_quantity is None else _number(row[at_quantity])
+        if amount is None:
+            raise _malformed(path, number, f"{quantity} must be a number")
+        if amount > 0:
             invoices.setdefault(key, {})[what] = None
     if not invoices:
         raise InvalidArgument(f"{os.fspath(path)} holds no invoice.")
@@ -88,29 +89,21 @@ def read_invoices(
 
 
 def _columns(wanted: str, names: list[str]) -> str:
-    """What a header has instead. A line with a number in it is none: it may be somebody's data."""
-    if not names or any(_is_number(name) for name in names):
+    """What the header has instead. A line with a number in it is not quoted: it may be somebody's data."""
+    if not names or any(_number(name) is not None for name in names):
         return " It is not a line of names"
     return f"{did_you_mean(wanted, names)} It names: {', '.join(names)}"
 
 
-def _is_number(entry: str) -> bool:
-    try:
-        float(entry)
-    except ValueError:
-        return False
-    return True
-
-
-def _amount(path: Path, number: int, quantity: str, entry: str) -> float:
+def _number(entry: str) -> float | None:
     try:
         return float(entry)
     except ValueError:
-        raise _malformed(path, number, f"{quantity} must be a number") from None
+        return None
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows of a CSV file with the numbers of their lines."""
+    """The rows of a CSV file with their line numbers."""
     reader = csv.reader(_lines(path), strict=True)
     try:
         for row in reader:

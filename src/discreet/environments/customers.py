@@ -1,9 +1,9 @@
-"""Customers with complementary wishes, and the stream in which they come one a round."""
+"""Customers with complementary wishes, and the stream in which one comes per round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,18 +11,16 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.environments.exact_numbers import towards_zero
-from discreet.environments.stream import Stream, chain_costs, prefix_cost
+from discreet.environments.stream import SummedStream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.set_functions import Bundles
 from discreet.set_functions.groups import groups_chain, groups_value
 
 
 class CustomerRounds(NamedTuple):
-    """The compiled form. Wishes stand in one row, those of a customer side by side, and so do their items.
+    """The compiled form. Customer c has the wishes from `firsts[c]` up to `firsts[c + 1]`.
 
-    Wish w concerns the items `members[starts[w]:starts[w + 1]]`; customer c has the wishes from `firsts[c]`
-    up to `firsts[c + 1]`. Round t has the customer `choice[t]`.
+    Wish w concerns the items `members[starts[w]:starts[w + 1]]`. Round t has the customer `choice[t]`.
     """
 
     firsts: IntArray
@@ -39,17 +37,16 @@ class Customers:
     f(S) = sum of prices over S minus the values of the groups within S that the customer wants: a
     :class:`~discreet.set_functions.Bundles`. Groups of one item are plain wishes, larger ones complements.
 
-    Prices and values are rounded down to multiples of 2^-30. Sums of costs over millions of rounds are then
-    exact, whatever their order, and so is the range.
+    Prices and values are rounded down to multiples of 2^-30, so that sums over millions of rounds are exact.
 
     Args:
         prices: What it costs to show each item; nonnegative.
         groups: The groups that anybody may want, each a sequence of items.
-        wishes: For each customer, the value of each group wanted, by its place in `groups`.
+        wishes: For each customer, the value of each wanted group, by its index in `groups`.
 
     Attributes:
-        n: Items.
-        cost_range: No cost of any customer lies outside it.
+        n: The number of items.
+        cost_range: Bounds on the costs of all customers.
 
     Examples:
         >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
@@ -65,19 +62,18 @@ class Customers:
         groups: Sequence[Sequence[int] | IntArray],
         wishes: Sequence[Mapping[int, float]],
     ) -> None:
-        self.prices = _on_grid("prices", checks.finite_vector("Customers", "prices", prices))
+        self.prices = _on_grid("prices", prices)
         self.n = checks.integer("Customers", "number of items", self.prices.size, 1)
-        self.groups = [
-            np.unique(checks.index_array("Customers", "groups", group, self.n)) for group in groups
-        ]
+        listed = [checks.index_array("Customers", "groups", group, self.n) for group in groups]
+        self.groups = [np.unique(group) for group in listed]
         if any(group.size == 0 for group in self.groups):
             raise InvalidArgument("The 'groups' of Customers must have items. Got an empty one.")
         if not wishes:
             raise InvalidArgument("The 'wishes' of Customers must be those of at least one. Got none.")
-        listed = [group for wanted in wishes for group in wanted]
-        self.kinds = checks.index_array("Customers", "wishes", listed, len(self.groups))
+        kinds = [group for wanted in wishes for group in wanted]
+        self.kinds = checks.index_array("Customers", "wishes", kinds, len(self.groups))
         worth = [value for wanted in wishes for value in wanted.values()]
-        self.values = _on_grid("wishes", checks.finite_vector("Customers", "wishes", worth))
+        self.values = _on_grid("wishes", worth)
         self.firsts: IntArray = np.cumsum([0, *map(len, wishes)], dtype=np.int64)
         members = [self.groups[kind] for kind in self.kinds]
         self.starts: IntArray = np.cumsum([0, *(group.size for group in members)], dtype=np.int64)
@@ -91,24 +87,20 @@ class Customers:
 
     def function(self, customer: int) -> Bundles:
         """The cost function of one customer."""
-        one = np.zeros(len(self))
-        one[customer] = 1.0
-        return self.total(one)
+        return self.total(np.arange(len(self)) == customer)
 
-    def total(self, counts: FloatArray) -> Bundles:
-        """The sum of the customers' functions, each taken so many times."""
+    def total(self, counts: npt.NDArray[Any]) -> Bundles:
+        """The sum of the customers' functions, each times its count."""
         values = np.bincount(self.kinds, self.values * counts[self.owners], minlength=len(self.groups))
         return Bundles(self.n, self.groups, values, self.prices * counts.sum())
 
 
-class CustomerStream(Stream):
-    """A customer a round.
-
-    Iterating gives the customers' functions round by round.
+class CustomerStream(SummedStream):
+    """A stream with one customer per round.
 
     Args:
         customers: The customers.
-        choice: Who comes in each round.
+        choice: The index of the customer of each round.
 
     Examples:
         >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
@@ -127,26 +119,23 @@ class CustomerStream(Stream):
             customers.firsts, customers.starts, customers.members, customers.values, customers.prices, who
         )
 
-    def total_until(self, rounds: int) -> Bundles:
-        """The sum of the functions of the first so many rounds."""
-        counts = np.bincount(self.compiled.choice[:rounds], minlength=len(self.customers))
-        return self.customers.total(counts.astype(np.float64))
-
-    def __iter__(self) -> Iterator[Bundles]:
-        return (self.customers.function(customer) for customer in self.compiled.choice)
+    def sum_of(self, rounds: slice) -> Bundles:
+        return self.customers.total(np.bincount(self.compiled.choice[rounds], minlength=len(self.customers)))
 
 
-def _on_grid(name: str, numbers: FloatArray) -> FloatArray:
-    if numbers.min(initial=0.0) < 0:
-        raise checks.invalid_argument("Customers", name, "nonnegative", float(numbers.min()))
-    return towards_zero(numbers)
+def towards_zero(numbers: FloatArray) -> FloatArray:
+    """Numbers rounded to multiples of 2^-30, whose sums below 2^22 are exact in any order."""
+    return np.trunc(numbers * 2.0**30) / 2.0**30
+
+
+def _on_grid(name: str, numbers: npt.ArrayLike) -> FloatArray:
+    found = checks.finite_vector("Customers", name, numbers)
+    return towards_zero(checks.nonnegative("Customers", name, found))
 
 
 @chain_costs.register(CustomerRounds)
 @lean_kernel
-def _customer_chain(
-    stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray
-) -> None:
+def _chain(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
     first, last = stream.firsts[stream.choice[t]], stream.firsts[stream.choice[t] + 1]
     starts, values = stream.starts[first : last + 1], stream.values[first:last]
     groups_chain(starts, stream.members, values, stream.prices, 0.0, -1.0, order, costs)
@@ -154,7 +143,7 @@ def _customer_chain(
 
 @prefix_cost.register(CustomerRounds)
 @kernel
-def _customer_prefix(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+def _prefix(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
     shown = np.zeros(order.size, dtype=np.bool_)
     for k in range(size):
         shown[order[k]] = True

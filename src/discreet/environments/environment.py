@@ -1,15 +1,18 @@
-"""An environment: a recipe that makes a stream of any length from any seed."""
+"""Environments: recipes that make a stream of any length from any seed, and the names they have."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, ParamSpec
 
 from discreet import checks
 from discreet.environments.stream import Stream
+from discreet.errors import InvalidArgument
 
-Make = Callable[[int, int], Stream]
+P = ParamSpec("P")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,21 +20,21 @@ class Environment:
     """A named recipe for streams.
 
     Attributes:
-        name: What it is called, in tables and on the command line.
-        make: From rounds and a seed to a stream.
+        name: What tables and the command line call it.
+        make: A function of rounds and a seed that returns a stream.
         items: The names of the items.
-        cost_range: No cost lies outside it.
-        about: One sentence about what happens in it.
-        parameters: The arguments it was made with, for tables and reports. One called `path` names a file of
-            people's data: what is made from it is marked as such.
-        most_rounds: How many rounds a stream can have, where the data are limited.
-        fixed: Whether the seed makes no difference, as with data in the order of time.
-        rewards: Whether its numbers are rewards, for learners with `maximize=True`; those of all named
-            environments are costs.
+        cost_range: Bounds on all costs.
+        about: One sentence that describes it.
+        parameters: The arguments it was made with, for tables and reports. If one is called `path`, results
+            are marked as made from a file of people's data.
+        most_rounds: The longest possible stream, if the data are limited.
+        fixed: Whether the seed makes no difference, as for recorded data.
+        rewards: Whether its numbers are rewards, for learners with `maximize=True`. All named environments
+            have costs.
     """
 
     name: str
-    make: Make
+    make: Callable[[int, int], Stream]
     items: tuple[Hashable, ...]
     cost_range: tuple[float, float]
     about: str = ""
@@ -46,7 +49,7 @@ class Environment:
         return len(self.items)
 
     def stream(self, rounds: int, seed: int = 0) -> Stream:
-        """A stream of so many rounds.
+        """A stream of the given number of rounds.
 
         Examples:
             >>> from discreet.environments import modular
@@ -55,3 +58,47 @@ class Environment:
         """
         rounds = checks.integer(self.name, "rounds", rounds, 1, self.most_rounds)
         return self.make(rounds, checks.integer(self.name, "seed", seed, 0))
+
+
+#: Name -> the function that makes the environment. The decorator :func:`named` fills it.
+ENVIRONMENTS: dict[str, Callable[..., Environment]] = {}
+
+
+def named(recipe: Callable[P, Environment]) -> Callable[P, Environment]:
+    """Register a function under its own name, hyphens for underscores; its first line becomes `about`."""
+    about = (inspect.getdoc(recipe) or "").partition("\n")[0]
+
+    @functools.wraps(recipe)
+    def make(*args: P.args, **kwargs: P.kwargs) -> Environment:
+        return dataclasses.replace(recipe(*args, **kwargs), about=about)
+
+    ENVIRONMENTS[recipe.__name__.replace("_", "-")] = make
+    return make
+
+
+def find(name: str, **parameters: Any) -> Environment:
+    """The environment with a name, made with the given parameters.
+
+    Examples:
+        >>> find("modular", n=6, gap=0.1).n
+        6
+    """
+    if name not in ENVIRONMENTS:
+        raise checks.unknown_name(
+            f"There is no environment called {name!r}.", name, sorted(ENVIRONMENTS), others=", or MODULE:NAME"
+        )
+    check_parameters(name, ENVIRONMENTS[name], parameters)
+    return ENVIRONMENTS[name](**parameters)
+
+
+def check_parameters(name: str, make: Callable[..., object], given: Mapping[str, object]) -> None:
+    """Raise if a function has no such parameter, or needs one that is not given."""
+    known = inspect.signature(make).parameters
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        listed = f"It has: {', '.join(known)}." if known else "It has none."
+        raise InvalidArgument(f"The environment {name!r} has no parameter {unknown[0]!r}. {listed}")
+    for parameter in known.values():
+        variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if parameter.default is parameter.empty and parameter.name not in given and not variadic:
+            raise InvalidArgument(f"The environment {name!r} needs the parameter {parameter.name!r}.")

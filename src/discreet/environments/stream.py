@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -15,12 +16,12 @@ from discreet.set_functions import SetFunction, Sum
 
 @generic
 def chain_costs(stream: Any, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may look at x.
+    """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may use the point x.
 
     Examples:
         >>> import numpy as np
-        >>> from discreet.environments import ItemSigns
-        >>> stream, costs = ItemSigns(3, rounds=5, gap=1.0).compiled, np.empty(4)
+        >>> from discreet.environments import modular
+        >>> stream, costs = modular(3, gap=1.0).stream(5).compiled, np.empty(4)
         >>> chain_costs(stream, 0, np.full(3, 0.5), np.array([2, 1, 0]), costs)
         >>> int(stream.items[0]), costs
         (2, array([ 1., -1., -1., -1.]))
@@ -33,8 +34,8 @@ def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) 
 
     Examples:
         >>> import numpy as np
-        >>> from discreet.environments import ItemSigns
-        >>> stream = ItemSigns(3, rounds=5, gap=1.0).compiled
+        >>> from discreet.environments import modular
+        >>> stream = modular(3, gap=1.0).stream(5).compiled
         >>> [prefix_cost(stream, 0, np.full(3, 0.5), np.array([2, 1, 0]), size) for size in range(4)]
         [1.0, -1.0, -1.0, -1.0]
     """
@@ -42,18 +43,18 @@ def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) 
 
 
 class Stream(ABC):
-    """The cost functions of a number of rounds.
+    """The cost functions of a number of rounds. Iterating gives them one by one.
 
     Attributes:
-        n: Items.
-        rounds: Rounds.
-        cost_range: No function has a value outside it.
-        compiled: A named tuple for which `chain_costs` and `prefix_cost` are registered, or None where the
-            functions are only known to Python.
+        n: The number of items.
+        rounds: The number of rounds.
+        cost_range: Bounds on all costs.
+        compiled: A named tuple for which `chain_costs` and `prefix_cost` are registered, or None: then the
+            stream is iterated in Python.
 
     Examples:
-        >>> from discreet.environments import ItemSigns
-        >>> stream = ItemSigns(4, rounds=100, gap=1.0)
+        >>> from discreet.environments import modular
+        >>> stream = modular(4, gap=1.0).stream(100)
         >>> stream.n, stream.cost_range, sum(f([0, 2]) for f in stream) == stream.total([0, 2])
         (4, (-1.0, 1.0), True)
     """
@@ -65,7 +66,7 @@ class Stream(ABC):
 
     @abstractmethod
     def total_until(self, rounds: int) -> SetFunction:
-        """The sum of the functions of the first so many rounds: the best fixed set minimises it."""
+        """The sum of the functions of the first rounds: the best fixed set minimises it."""
 
     @property
     def total(self) -> SetFunction:
@@ -73,20 +74,41 @@ class Stream(ABC):
         return self.total_until(self.rounds)
 
     def for_one_run(self) -> Stream:
-        """This stream, or one like it if playing it changes it: several runs may go on side by side."""
+        """This stream, or a copy if playing it changes it, so that runs may go on side by side."""
         return self
 
     def __iter__(self) -> Iterator[SetFunction]:
         raise InvalidType(f"The functions of {type(self).__name__} depend on what the learner does.")
 
 
-class FunctionStream(Stream):
-    """Any iterable of set functions, taken one a round. It is played by a plain loop, not compiled.
+class SummedStream(Stream):
+    """A stream that can add up the functions of any slice of its rounds; most streams derive from it.
+
+    Examples:
+        >>> from discreet.environments import modular
+        >>> modular(4, gap=1.0).stream(100).sum_of(slice(10, 30))([0, 2])
+        -20.0
+    """
+
+    @abstractmethod
+    def sum_of(self, rounds: slice) -> SetFunction:
+        """The sum of the functions of these rounds."""
+
+    def total_until(self, rounds: int) -> SetFunction:
+        """The sum of the functions of the first rounds."""
+        return self.sum_of(slice(rounds))
+
+    def __iter__(self) -> Iterator[SetFunction]:
+        return (self.sum_of(slice(t, t + 1)) for t in range(self.rounds))
+
+
+class FunctionStream(SummedStream):
+    """Any iterable of set functions, one per round. It is played in Python, not compiled.
 
     Args:
         functions: The functions, of the same number of items.
-        cost_range: The range of their values; taken from the functions' own certified ranges by default.
-        rounds: Take no more than so many.
+        cost_range: Bounds on their values; by default those that the functions themselves guarantee.
+        rounds: How many to take at most.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -103,33 +125,31 @@ class FunctionStream(Stream):
         rounds: int | None = None,
     ) -> None:
         most = None if rounds is None else checks.integer("FunctionStream", "rounds", rounds, 1)
-        taken: list[SetFunction] = []
-        for function in functions:
+        self._functions = list[SetFunction]()
+        for t, function in enumerate(itertools.islice(functions, most), 1):
             if not isinstance(function, SetFunction):
                 raise InvalidType(
-                    f"A FunctionStream is made of set functions. Got {type(function).__name__} in round "
-                    f"{len(taken) + 1} (wrap Python code in discreet.set_functions.FromCallable)."
+                    f"A FunctionStream is made of set functions. Got {type(function).__name__} in round {t} "
+                    "(wrap Python code in discreet.set_functions.FromCallable)."
                 )
-            if taken and function.n != taken[0].n:
+            if t > 1 and function.n != self.n:
                 raise InvalidArgument(
                     f"All functions of a stream must have the same number of items. Got {function.n} in "
-                    f"round {len(taken) + 1}, {taken[0].n} before."
+                    f"round {t}, {self.n} before."
                 )
-            taken.append(function)
-            if len(taken) == most:
-                break
-        if not taken:
+            self.n = function.n
+            self._functions.append(function)
+        if not self._functions:
             raise InvalidArgument("A stream must have at least one round. Got none.")
-        self._functions = taken
-        self.n, self.rounds = taken[0].n, len(taken)
+        self.rounds = len(self._functions)
         if cost_range is None:
-            ranges = [function.range() for function in taken]
-            cost_range = (min(low for low, _ in ranges), max(high for _, high in ranges))
+            low, high = zip(*(function.range() for function in self._functions), strict=True)
+            cost_range = (min(low), max(high))
         self.cost_range = cost_range
 
-    def total_until(self, rounds: int) -> SetFunction:
-        """The sum of the functions of the first so many rounds."""
-        return Sum(self._functions[:rounds])
+    def sum_of(self, rounds: slice) -> SetFunction:
+        """The sum of the functions of these rounds."""
+        return Sum(self._functions[rounds])
 
     def __iter__(self) -> Iterator[SetFunction]:
         return iter(self._functions)

@@ -14,6 +14,6 @@ Examples:
 """
 
 from discreet.estimators.chain_sampling import chain_probabilities, draw_prefix
-from discreet.estimators.one_point import add_one_point, one_point, one_point_with_coin
+from discreet.estimators.one_point import one_point, one_point_with_coin
 
-__all__ = ["add_one_point", "chain_probabilities", "draw_prefix", "one_point", "one_point_with_coin"]
+__all__ = ["chain_probabilities", "draw_prefix", "one_point", "one_point_with_coin"]

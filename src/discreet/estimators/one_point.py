@@ -13,8 +13,6 @@ rho_k, dividing by rho_k makes the estimate unbiased.
 
 from __future__ import annotations
 
-from typing import Any
-
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
 
@@ -38,24 +36,28 @@ def one_point(order: IntArray, size: int, probability: float, cost: float, out: 
         array([-8.,  0.,  8.])
     """
     out[:] = 0.0
-    add_one_point(order, size, cost / probability, out)
+    if size > 0:
+        out[order[size - 1]] = cost / probability
+    if size < order.size:
+        out[order[size]] = -cost / probability
 
 
 @lean_kernel
-def add_one_point(order: IntArray, size: int, share: float, out: Any) -> None:
-    """Add the coin-free estimate to `out`, where `share` is the cost divided by its probability.
+def coin_entry(order: IntArray, size: int, heads: bool) -> tuple[int, float]:
+    """Where the paper's estimate is not zero: the item, and the factor of cost / probability there.
+
+    There must be an item.
 
     Examples:
         >>> import numpy as np
-        >>> g = np.zeros(3)
-        >>> add_one_point(np.array([2, 0, 1]), 1, 8.0, g)
-        >>> g
-        array([-8.,  0.,  8.])
+        >>> [coin_entry(np.array([2, 0, 1]), size, heads=False) for size in range(4)]
+        [(2, -1.0), (0, -2.0), (1, -2.0), (1, 1.0)]
     """
-    if size > 0:
-        out[order[size - 1]] += share
-    if size < order.size:
-        out[order[size]] -= share
+    if size == 0:
+        return order[0], -1.0
+    if size == order.size:
+        return order[size - 1], 1.0
+    return (order[size - 1], 2.0) if heads else (order[size], -2.0)
 
 
 @lean_kernel
@@ -72,14 +74,6 @@ def one_point_with_coin(
         array([ 0.,  0., 16.])
     """
     out[:] = 0.0
-    n = order.size
-    share = cost / probability
-    if size == 0:
-        if n > 0:
-            out[order[0]] = -share
-    elif size == n:
-        out[order[n - 1]] = share
-    elif heads:
-        out[order[size - 1]] = 2.0 * share
-    else:
-        out[order[size]] = -2.0 * share
+    if order.size > 0:
+        item, factor = coin_entry(order, size, heads)
+        out[item] = factor * cost / probability

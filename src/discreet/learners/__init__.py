@@ -1,8 +1,8 @@
-"""Learners: compositions of a sampler, an estimator, a private release and an update rule.
+"""Learners to ask and tell: a policy, a query and a release each, run by a session.
 
-The two that one would take are :class:`BanditLearner` and :class:`FullInformationLearner`; those of the
-paper are in `discreet.paper`, others to compare with in `discreet.baselines`. All of them
-are a :class:`Learner`.
+The two to start with are :class:`BanditLearner` and :class:`FullInformationLearner`. :class:`PolicyLearner`
+runs a custom policy. Those of the paper are in `discreet.paper`, others to compare with in
+`discreet.baselines`.
 
 Examples:
     >>> learner = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
@@ -12,8 +12,10 @@ Examples:
 """
 
 from discreet.learners.bandit import BanditLearner
-from discreet.learners.base import Learner
 from discreet.learners.decision import Decision
 from discreet.learners.full_information import FullInformationLearner
+from discreet.learners.learner import Learner
+from discreet.learners.policy_learner import PolicyLearner
+from discreet.learners.session import Session
 
-__all__ = ["BanditLearner", "Decision", "FullInformationLearner", "Learner"]
+__all__ = ["BanditLearner", "Decision", "FullInformationLearner", "Learner", "PolicyLearner", "Session"]

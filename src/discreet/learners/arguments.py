@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import FloatArray
-from discreet.errors import InvalidType
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.learners.decision import Item
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
@@ -47,6 +48,20 @@ def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
     if not names or len(set(names)) < len(names):
         raise checks.invalid_argument(owner, "items", "at least one name, all different", names)
     return names
+
+
+def named_items_and_sizes(
+    owner: str, n: int | Iterable[Item], T: int, M: float, most_rounds: int | None = None
+) -> tuple[tuple[Item, ...], int, int, float]:
+    """What the paper's algorithms and their baselines share: the items, their number, rounds, range of costs.
+
+    Examples:
+        >>> named_items_and_sizes("OwnLearner", ["tea", "milk"], T=100, M=1)
+        (('tea', 'milk'), 2, 100, 1.0)
+    """
+    names = named_items(owner, n)
+    rounds = checks.integer(owner, "T", T, 1, most_rounds)
+    return names, len(names), rounds, checks.positive_number(owner, "M", M)
 
 
 def counted(items: int | Iterable[Item]) -> int | Iterable[Item]:
@@ -196,6 +211,26 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def named_classes(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments with classes replaced by their names, as files hold them."""
+    return {
+        name: {"class": [value.__module__, value.__qualname__]} if isinstance(value, type) else value
+        for name, value in arguments.items()
+    }
+
+
+def _imported_class(module: str, name: str) -> type:
+    """A policy's class by its name, from a module that has been imported: a file cannot run anything else."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if not isinstance(found, type) or not all(hasattr(found, each) for each in ("start", "plan", "learn")):
+        raise InvalidArgument(
+            f"The saved learner needs the policy {name} of the module {module}: import it before loading."
+        )
+    return found
+
+
 def restored_argument(value: Any) -> Any:
     """What `keeps_arguments` wrote down, as it was given (sequences as lists)."""
     if isinstance(value, list):
@@ -204,6 +239,8 @@ def restored_argument(value: Any) -> Any:
         return value
     if "fraction" in value:
         return Fraction(value["fraction"])
+    if "class" in value:
+        return _imported_class(*value["class"])
     if "set" in value:
         return {restored_argument(entry) for entry in value["set"]}
     return {restored_argument(key): restored_argument(entry) for key, entry in value["pairs"]}

@@ -21,9 +21,10 @@ class Decision(Generic[Item]):
     """A chosen subset.
 
     Attributes:
-        id: Names the decision when its cost is told.
+        id: Identifies the decision when its cost is told.
         subset: The chosen items, as the caller named them.
         round: When it was chosen, counting from 1.
+        probability: With which just this set was chosen: public, and useful for off-policy evaluation.
         lineage: Of the learner that chose it, or of the one that it was loaded from; no other takes it.
 
     Examples:
@@ -36,4 +37,5 @@ class Decision(Generic[Item]):
     id: int
     subset: frozenset[Item]
     round: int
+    probability: float
     lineage: str = dataclasses.field(repr=False, compare=False)

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from discreet.checks import FloatArray
-from discreet.errors import AlreadyTold, HorizonReached, InvalidArgument, InvalidType
-from discreet.learners.base import Learner
-from discreet.learners.core import learn_cost, learn_function
+from discreet.checks import FloatArray, IntArray
+from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
+from discreet.kernel.releases import Bits
 from discreet.learners.decision import Decision, Item
-from discreet.learners.draw import Draw
+from discreet.learners.session import Session
 from discreet.privacy.grid import number_or_nan
 from discreet.quiet import no_warnings
-from discreet.randomness import BitArray
+from discreet.randomizers.one_bit import OneBit
+from discreet.randomness import BitSource
 from discreet.set_functions import FromCallable, SetFunction
 from discreet.set_functions.descriptions import affordable
 
@@ -34,7 +34,11 @@ def from_named(function: Callable[[Any], float], items: Sequence[Any]) -> FromCa
     return FromCallable(lambda chosen: function(frozenset(items[i] for i in chosen)), len(items))
 
 
-class BanditFeedback(Learner[Item]):
+#: Stands for a cost that was left out: a mistake in a program, and no value.
+NOTHING: Any = object()
+
+
+class BanditFeedback(Session[Item]):
     """A learner that is told one number: what the chosen set cost.
 
     Examples:
@@ -43,53 +47,84 @@ class BanditFeedback(Learner[Item]):
         [True, False]
     """
 
-    def tell(self, decision: Decision | int, cost: Any) -> None:
-        """Learn from the cost of a decision.
+    def tell(self, decision: Decision | int, cost: Any = NOTHING, *, released: int | None = None) -> None:
+        """Report the cost of a decision.
 
         Args:
-            decision: What `ask` returned, or its id; in any order, however late, but once.
-            cost: A private number. Outside the declared range it is clipped; what is no
-                finite number counts as the middle of the range. Nothing is raised for any value.
+            decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
+            cost: A private number. Outside the declared range it is clipped; anything that is not a finite
+                number counts as the middle of the range. Nothing is raised for any value.
+            released: In local mode, instead of a cost: the bit that :meth:`randomizer` made of it. If it
+                carries another epsilon or range (see `randomizers.Bit`), it is refused.
         """
-        number = self._number(cost)  # before the lock is taken: it may run the caller's code
+        if released is not None:
+            self._tell_bit(decision, cost, released)
+            return
+        if cost is NOTHING:
+            raise TypeError("tell() needs a 'cost', or in local mode a 'released' bit.")
+        costs = self._costs(cost)  # before the lock is taken: it may run the caller's code
         with self._alone():
-            name = self._number_of(decision)
-            self._learn(name, self._cost_step(self._pending[name], number))
+            self._take(self._ticket(decision), costs)
+
+    def _tell_bit(self, decision: Decision | int, cost: Any, released: int) -> None:
+        owner = type(self).__name__
+        if not isinstance(self.learner.release, Bits) or not (cost is NOTHING or cost is None):
+            raise InvalidArgument(f"A 'released' bit is told to a local {owner}, instead of a cost.")
+        if isinstance(released, bool) or not isinstance(released, int | np.integer) or released not in (0, 1):
+            # not quoted: it may be the cost, given in the wrong place
+            raise InvalidArgument(f"The 'released' bit told to {owner} must be 0 or 1.")
+        mine = self.randomizer()
+        if not mine.fits(released):
+            made_by = getattr(released, "randomizer", "")
+            raise InvalidArgument(
+                f"The 'released' bit was made by {made_by}, and this learner takes those of {mine!r}: "
+                "make bits with its `randomizer()`."
+            )
+        if self.guarantee.private and not getattr(released, "private", True):
+            raise InvalidArgument("The 'released' bit was made with a seed, and this learner is private.")
+        number = self._mechanism.magnitude * (1 if (released == 1) == (self._sign > 0) else -1)
+        with self._alone():
+            ticket = self._ticket(decision)
+            del self._tickets[ticket.id]
+            self._add(ticket, np.array([number]))
+
+    def randomizer(self, source: BitSource | None = None) -> OneBit:
+        """What makes bits for this local learner, on the person's own device.
+
+        It has the declared range, and the share of epsilon that one round has where a person may appear in
+        several. A value, cost or reward, is released as it would be told.
+
+        Args:
+            source: Random bits; straight from the operating system by default.
+
+        Examples:
+            >>> from discreet import BanditLearner
+            >>> BanditLearner(3, epsilon=1.0, cost_range=(0, 1), rounds_per_person=5).randomizer()
+            OneBit(epsilon=0.2, cost_range=(0.0, 1.0))
+        """
+        release = self.learner.release
+        if not isinstance(release, Bits):
+            raise InvalidArgument(f"Only a local {type(self).__name__} takes bits: this one is told costs.")
+        low, high = sorted(self._sign * end for end in release.cost_range)
+        return OneBit(release.budget.per_round, (low, high), source=source)
 
     def tell_many(self, feedback: Iterable[tuple[Decision | int, Any]]) -> None:
-        """Learn from many ``(decision, cost)`` pairs; from none if one decision is unknown or told twice."""
-        pairs = [(decision, self._number(cost)) for decision, cost in feedback]
+        """Report many ``(decision, cost)`` pairs; none of them if one decision is unknown or told twice."""
+        pairs = [(decision, self._costs(cost)) for decision, cost in feedback]
         with self._alone():
-            names = self._numbers_of(decision for decision, _ in pairs)
-            for name, (_, number) in zip(names, pairs, strict=True):
-                self._learn(name, self._cost_step(self._pending[name], number))
+            tickets = {id(pair): self._ticket(pair[0]) for pair in pairs}
+            if len({ticket.id for ticket in tickets.values()}) < len(pairs):
+                raise AlreadyTold("A decision is told about twice in one call; nothing was changed.")
+            for pair in pairs:
+                self._take(tickets[id(pair)], pair[1])
 
-    def _number(self, cost: Any) -> float:
+    def _costs(self, cost: Any) -> FloatArray:
         if issubclass(type(cost), Decision):  # `isinstance` would run code of the value's own
             raise InvalidType("tell() takes the decision first and the cost second. Got a Decision as cost.")
-        return self._sign * number_or_nan(cost)
-
-    def _numbers_of(self, decisions: Iterable[Decision | int]) -> list[int]:
-        names: dict[int, None] = {}
-        for decision in decisions:
-            name = self._number_of(decision)
-            if name in names:
-                raise AlreadyTold("A decision is told about twice in one call; nothing was changed.")
-            names[name] = None
-        if self._struck + len(names) > self.horizon:
-            raise HorizonReached(
-                f"This {type(self).__name__} can take {self.horizon - self._struck} more rounds."
-            )
-        return list(names)
-
-    def _cost_step(self, draw: Draw, number: float) -> Callable[[BitArray, int], int]:
-        return lambda bits, cursor: learn_cost(self._core, draw, number, bits, cursor)
-
-    def _neutral_step(self, draw: Draw) -> Callable[[BitArray, int], int]:
-        return self._cost_step(draw, float("nan"))
+        return np.array([self._sign * number_or_nan(cost)])
 
 
-class FunctionFeedback(Learner[Item]):
+class FunctionFeedback(Session[Item]):
     """A learner that is told the whole cost function of the round.
 
     Examples:
@@ -105,10 +140,10 @@ class FunctionFeedback(Learner[Item]):
         *,
         factory: Callable[[], Told] | None = None,
     ) -> None:
-        """Learn from the cost function of a decision's round.
+        """Report the cost function of a decision's round.
 
         Args:
-            decision: What `ask` returned, or its id; in any order, however late, but once.
+            decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             function: A set function over item numbers, its description (what `SetFunction.to_dict` gives), or
                 a Python function of a frozenset of the items as they were named. Its values are private:
                 they are clipped to the declared range, and a value that is not a finite number counts as
@@ -120,61 +155,56 @@ class FunctionFeedback(Learner[Item]):
         if (function is None) == (factory is None):
             raise TypeError("tell() needs a 'function' or a 'factory' of one.")
         quiet = factory is not None or isinstance(function, Mapping)
-        told = None if quiet else self._as_set_function(function)
+        told = None if quiet else as_set_function(type(self).__name__, function, self.items)
         with self._alone():
-            draw = self._pending[self._number_of(decision)]
+            ticket = self._ticket(decision)
         # Outside the lock: the function is the caller's, and may be slow.
         if told is None:
-            costs = self._quiet_costs(factory or (lambda: function), draw)
+            costs = quiet_costs(factory or (lambda: function), self.items, ticket.order)
         else:
-            costs = self._sign * self._chain_costs(told, draw)
+            costs = chain_costs(told, ticket.order)
         with self._alone():
-            self._learn(self._number_of(decision), self._costs_step(draw, costs))
+            self._take(self._ticket(decision), self._sign * costs)
 
     def tell_many(self, feedback: Iterable[tuple[Decision | int, Told]]) -> None:
-        """Learn from many ``(decision, function)`` pairs, one after the other."""
+        """Report many ``(decision, function)`` pairs, one after the other."""
         for decision, function in feedback:
             self.tell(decision, function)
 
-    def _quiet_costs(self, make: Callable[[], Any], draw: Draw) -> FloatArray:
-        """The costs along a draw's chain of the function that is made; those of a constant if it fails."""
-        costs = np.full(draw.order.size + 1, np.nan)
-        try:
-            with no_warnings():
-                function = make()
-                if isinstance(function, Mapping) and affordable(function, len(self.items)):
-                    function = SetFunction.from_dict(function)
-                costs[:] = self._sign * self._chain_costs(self._as_set_function(function), draw)
-        except Exception:  # which one would tell something about the function
-            costs[:] = np.nan
-        return costs
 
-    def _as_set_function(self, function: Any) -> SetFunction:
-        if isinstance(function, SetFunction):
-            if function.n != len(self.items):
-                raise InvalidArgument(
-                    f"The 'function' told to {type(self).__name__} must have {len(self.items)} items. "
-                    f"Got {function.n} instead."
-                )
-            return function
-        if callable(function):
-            return from_named(function, self.items)
-        raise InvalidType(
-            f"The 'function' told to {type(self).__name__} must be a set function, its description or "
-            f"callable. Got {type(function).__name__} instead."
-        )
+def quiet_costs(make: Callable[[], Any], items: Sequence[Any], order: IntArray) -> FloatArray:
+    """The costs along an order of the function that is made; those of a constant function if it fails."""
+    costs = np.full(order.size + 1, np.nan)
+    try:
+        with no_warnings():
+            function = make()
+            if isinstance(function, Mapping) and affordable(function, len(items)):
+                function = SetFunction.from_dict(function)
+            costs[:] = chain_costs(as_set_function("tell", function, items), order)
+    except Exception:  # which one would tell something about the function
+        costs[:] = np.nan
+    return costs
 
-    def _chain_costs(self, function: SetFunction, draw: Draw) -> FloatArray:
-        """The costs of the prefixes of a draw's order; items that were switched off are in none of them."""
-        off = (
-            np.setdiff1d(np.arange(len(self.items)), draw.order) if draw.order.size < len(self.items) else ()
-        )
-        with np.errstate(all="ignore"):  # a warning would depend on private values
-            costs: FloatArray = function.chain_values(np.append(draw.order, off).astype(np.int64))
-        return costs[: draw.order.size + 1]
 
-    def _costs_step(self, draw: Draw, costs: FloatArray) -> Callable[[BitArray, int], int]:
-        return lambda bits, cursor: learn_function(self._core, draw, costs, bits, cursor)
+def as_set_function(owner: str, function: Any, items: Sequence[Any]) -> SetFunction:
+    """A function that was told, as a set function over item numbers."""
+    if isinstance(function, SetFunction):
+        if function.n != len(items):
+            raise InvalidArgument(
+                f"The 'function' told to {owner} must have {len(items)} items. Got {function.n} instead."
+            )
+        return function
+    if callable(function):
+        return from_named(function, items)
+    raise InvalidType(
+        f"The 'function' told to {owner} must be a set function, its description or callable. "
+        f"Got {type(function).__name__} instead."
+    )
 
-    def _neutral_step(self, draw: Draw) -> Callable[[BitArray, int], int]:
-        return self._costs_step(draw, np.full(draw.order.size + 1, np.nan))
+
+def chain_costs(function: SetFunction, order: IntArray) -> FloatArray:
+    """The costs of the prefixes of an order; items that are switched off are in none of them."""
+    off = np.setdiff1d(np.arange(function.n), order) if order.size < function.n else ()
+    with np.errstate(all="ignore"):  # a warning would depend on private values
+        costs: FloatArray = function.chain_values(np.append(order, off).astype(np.int64))
+    return costs[: order.size + 1]

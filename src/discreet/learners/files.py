@@ -19,7 +19,7 @@ import pathlib
 
 from discreet.atomic_files import name_beside, real_path, sync_folder
 from discreet.errors import StaleState
-from discreet.privacy.exclusive import opened
+from discreet.state import decode
 
 #: Added to the name of a file whose learner has been taken out of it.
 TAKEN = ".taken"
@@ -63,7 +63,7 @@ def take(path: str | os.PathLike[str]) -> bytes:
         raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
     sync_folder(source.parent)
     data = claimed.read_bytes()
-    document = opened(data)
+    document, _ = decode(data)
     left = {"lineage": document["lineage"], "generation": document["generation"]}
     with claimed.open("r+b") as file:  # in place, and to the end: no secret is left on the disk
         file.write((_LEFT + b", " + json.dumps(left).encode()[1:]).ljust(len(data)))

@@ -3,31 +3,27 @@
 import math
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 import numpy.typing as npt
 
 from discreet import checks
 from discreet.bounds import dual_averaging as bounds
 from discreet.errors import InvalidArgument
+from discreet.kernel.queries import ChainGradient
+from discreet.kernel.releases import Laplace, Tree
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
-from discreet.learners.base import EXPIRE_AFTER
-from discreet.learners.batched_core import ALPHA, LENGTH, new_batched_core, step_of
-from discreet.learners.core import new_core
 from discreet.learners.decision import Item
 from discreet.learners.feedback import FunctionFeedback
-from discreet.learners.limits import Limits, subgradient_limits
-from discreet.learners.update_rules import DualAveraging
+from discreet.learners.learner import Learner
+from discreet.policies import Averaging, DualAveraging
+from discreet.policies.averaging import ALPHA
 from discreet.prefix_sums import KAryTree
 from discreet.prefix_sums.base import MOST_ROUNDS
-from discreet.prefix_sums.plain import round_noise
 from discreet.privacy.budget import Budget
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.noise import variance
-from discreet.privacy.sensitivity import VectorBound
-from discreet.randomness import BitSource, Seed, as_source
+from discreet.randomness import BitSource, Seed
 
-Method = Literal["batched", "tree"]
+Method = Literal["blocks", "tree"]
 
 #: Blocks grow up to this many times their shortest length; the regret bound pays the square root of about
 #: half of it.
@@ -42,7 +38,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
             are clipped.
-        method: "batched": blocks of rounds, with a step and lengths that adapt to what was released; the safe
+        method: "blocks": blocks of rounds, with a step and lengths that adapt to what was released; the safe
             choice, and the default. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
             length.
@@ -54,8 +50,9 @@ class FullInformationLearner(FunctionFeedback[Item]):
         start: The first point: n levels in [0, 1], or a set of items.
         step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or
             twenty times that is much better, on others ruinous.
-        expire_after: A decision that was not told about when so many more have been made counts as a
-            constant function.
+        expire_after: For how many further decisions feedback is waited for; then a decision counts as a
+            constant function. By default 0: a block closes at the `ask` after its last decision. Where many
+            decisions are open at a time, give more than that many.
         seed: Makes a run repeatable and not private.
         source: Random bits, instead of a seed.
 
@@ -64,8 +61,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
         Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M (or `gradient_bound`) in exact
         integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
         block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate. Where a
-        block ends depends on earlier releases only: `docs/guarantees.md#adaptive-blocks`. A block that does
-        not fill is never released. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
+        block ends depends on earlier releases only: `docs/guarantees.md#slots`. A block that was not dealt to
+        its end is never released. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
         `bounds.batched`, `bounds.tree_dual_averaging`.
 
     Examples:
@@ -74,8 +71,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
         >>> decision = learner.ask()
         >>> learner.tell(decision, Modular([0.5, -0.5]))
         >>> learner.tell(learner.ask(), lambda subset: 0.5 if "tea" in subset else 0.0)
-        >>> learner.rounds
-        2
+        >>> learner.pending, learner.rounds  # until the block is full, nothing is released
+        (2, 0)
     """
 
     @keeps_arguments
@@ -85,77 +82,79 @@ class FullInformationLearner(FunctionFeedback[Item]):
         epsilon: float | Fraction,
         cost_range: tuple[float, float],
         *,
-        method: Method = "batched",
+        method: Method = "blocks",
         horizon: int | None = None,
         gradient_bound: float | None = None,
         maximize: bool = False,
         rounds_per_person: int = 1,
         start: npt.ArrayLike | Iterable[Hashable] | None = None,
         step: float | None = None,
-        expire_after: int = EXPIRE_AFTER,
+        expire_after: int | None = None,
         seed: Seed | None = None,
         source: BitSource | None = None,
     ) -> None:
         owner = "FullInformationLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        if method not in ("batched", "tree"):
-            raise checks.invalid_argument(owner, "method", "'batched' or 'tree'", method)
+        if method not in ("blocks", "tree"):
+            raise checks.invalid_argument(owner, "method", "'blocks' or 'tree'", method)
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
-        bits = as_source(source, seed, owner=owner)
-        self._limits, self._bound = subgradient_limits(low, high, gradient_bound, owner=owner)
+        self._query = ChainGradient.of(owner, low, high, gradient_bound)
         self._start = first_point(owner, "start", start, names)
         budget = Budget.of(owner, epsilon, rounds_per_person)
         if method == "tree":
-            core, promise = self._tree(budget, bits, horizon, step)
+            learner = self._tree(budget, horizon, step)
         elif step is not None:
             raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
         else:
-            core, promise = self._batched(budget, bits, horizon)
+            learner = self._blocks(budget, horizon)
         self.method: Method = method
-        super().__init__(names, core, bits, promise, maximize=maximize, expire_after=expire_after)
+        super().__init__(
+            names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
+        )
 
-    def _batched(self, budget: Budget, bits: BitSource, horizon: int | None) -> tuple[Any, Guarantee]:
-        n, limits, bound = self._start.size, self._limits, self._bound
-        law = budget.law(l1=bound.l1_distance(), squared_l2=bound.squared_l2_distance())
-        self.noise_variance = variance(law) * limits.step**2
-        shortest, longest = block_lengths(n, self.noise_variance, squared_gradient(limits, bound), horizon)
-        core = new_batched_core(
-            mechanism=round_noise(n, law),
-            limits=limits,
+    def _blocks(self, budget: Budget, horizon: int | None) -> Learner:
+        n, query = self._start.size, self._query
+        release = Laplace(query.bound, budget)
+        variance = release.noise_variance * query.step**2
+        shortest, longest = block_lengths(n, variance, squared_gradient(query), horizon)
+        policy = Averaging(
+            self._start,
+            unit=query.step,
             shortest=shortest,
             longest=longest,
-            noise_energy=n * self.noise_variance,
-            first_spent=ALPHA * n * math.sqrt(self.noise_variance),
-            start=self._start,
+            noise_energy=n * variance,
+            first_spent=ALPHA * n * math.sqrt(variance),
         )
-        return core, budget.guarantee(bits, proof="adaptive-blocks")
+        return Learner(n, policy, query, release)
 
-    def _tree(
-        self, budget: Budget, bits: BitSource, horizon: int | None, step: float | None
-    ) -> tuple[Any, Guarantee]:
+    def _tree(self, budget: Budget, horizon: int | None, step: float | None) -> Learner:
         if horizon is None:
             raise InvalidArgument("The method 'tree' of FullInformationLearner needs a 'horizon'.")
-        n, limits = self._start.size, self._limits
-        made = KAryTree(n, horizon, self._bound, budget, source=bits)
-        self.noise_variance = made.mean_variance
+        n, query = self._start.size, self._query
+        release = Tree(KAryTree(n, horizon, query.bound, budget))
+        variance = release.noise_variance * query.step**2
         if step is None:
             distance = bounds.start_range(self._start)
-            step = bounds.tree_step(n, horizon, _half(limits), self.noise_variance, start_range=distance)
-        rule = DualAveraging(checks.positive_number("FullInformationLearner", "step", step), self._start)
-        core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=self._start, horizon=horizon)
-        return core, made.guarantee
+            step = bounds.tree_step(n, horizon, _half(query), variance, start_range=distance)
+        eta = checks.positive_number("FullInformationLearner", "step", step)
+        return Learner(n, DualAveraging(self._start, eta, unit=query.step), query, release)
 
     @property
     def block_length(self) -> int:
         """For how many rounds the point is held now; 1 for the tree."""
-        return int(self._core.counts[LENGTH]) if self.method == "batched" else 1
+        policy = self.learner.policy
+        return policy.rounds(self._learned_state()) if isinstance(policy, Averaging) else 1
 
     @property
     def step(self) -> float:
-        """The step now: levels are start - step * (sum of all released gradients). That of blocks adapts."""
-        return float(self._core.rule.eta if self.method == "tree" else step_of(self._core))
+        """The present step: levels are start - step * (sum of released gradients). That of blocks adapts."""
+        policy = self.learner.policy
+        if isinstance(policy, Averaging):
+            return policy.step(self._learned_state())
+        assert isinstance(policy, DualAveraging)
+        return float(policy.constants.eta)
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
@@ -163,23 +162,26 @@ class FullInformationLearner(FunctionFeedback[Item]):
         It holds for submodular costs in the declared range, each told before the next set is drawn, and
         without a `gradient_bound` that cuts gradients. For blocks the adversary is oblivious.
         """
-        n, half, core = self._start.size, _half(self._limits), self._core
-        if self.method == "tree":
-            rounds = checks.integer("regret_bound", "rounds", rounds, 1, core.horizon)
+        n, half, policy = self._start.size, _half(self._query), self.learner.policy
+        if isinstance(policy, DualAveraging):
+            rounds = checks.integer("regret_bound", "rounds", rounds, 1, self.horizon)
             # The variances of some of the rounds add up to no more than those of all.
-            variance = self.noise_variance * core.horizon / rounds
+            variance = self.noise_variance * self.horizon / rounds
             distance = bounds.start_range(self._start)
-            return bounds.tree_dual_averaging(n, rounds, half, variance, core.rule.eta, start_range=distance)
+            return bounds.tree_dual_averaging(
+                n, rounds, half, variance, policy.constants.eta, start_range=distance
+            )
+        assert isinstance(policy, Averaging)
         return bounds.batched(
             n,
             rounds,
             half,
             self.noise_variance,
-            core.shortest,
-            core.longest,
+            policy.constants.shortest,
+            policy.constants.longest,
             alpha=ALPHA,
-            squared_gradient=squared_gradient(self._limits, self._bound),
-            start_range=core.range,
+            squared_gradient=squared_gradient(self._query),
+            start_range=policy.constants.range,
             first_spent=ALPHA * n * math.sqrt(self.noise_variance),
         )
 
@@ -198,10 +200,10 @@ def block_lengths(
     return int(shortest), int(min(LONGEST_OVER_SHORTEST * shortest, most))
 
 
-def squared_gradient(limits: Limits, bound: VectorBound) -> float:
+def squared_gradient(query: ChainGradient) -> float:
     """The largest squared norm of a gradient, in values."""
-    return bound.squared_l2 * limits.step**2
+    return query.bound.squared_l2 * query.step**2
 
 
-def _half(limits: Limits) -> float:
-    return 0.5 * limits.high - 0.5 * limits.low
+def _half(query: ChainGradient) -> float:
+    return 0.5 * query.high - 0.5 * query.low

@@ -1,16 +1,17 @@
-"""Choose a way to minimise a set function, from the most exact to the most general."""
+"""Choose a method to minimise a set function, from the most exact to the most general."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from discreet import checks
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.minimizers.closed_form import minimize_closed_form
-from discreet.minimizers.enumeration import minimize_by_enumeration
 from discreet.minimizers.max_flow import minimize_by_max_flow
 from discreet.minimizers.min_norm_point import minimize_by_min_norm_point
 from discreet.minimizers.result import Method, Minimum, Progress
+from discreet.minimizers.stopping import Stopping
 from discreet.set_functions import SetFunction
 
 METHODS = ("auto", "closed form", "max-flow", "minimum-norm point", "enumeration")
@@ -30,14 +31,20 @@ def minimize(
 
     Ctrl-C stops an iterative method and returns the best set and bound so far.
 
+    Tables, Python code and negated functions are not known to be submodular. Up to 12 items they are
+    enumerated, which is right for any function. **Beyond that they are assumed to be submodular: if one is
+    not, the set may be far from optimal and the lower bound wrong, without an error or a warning.** The
+    result then has `assumes_submodular=True`. Check such a function with `is_submodular` first, or enumerate
+    up to 24 items with `method="enumeration"`.
+
     Args:
-        f: A submodular function. Functions given as a table or as Python code are enumerated when
-            they have few items, and need not be submodular then.
+        f: The function.
         method: "auto" takes the first that applies: "closed form" (concave of modular plus
             modular), "max-flow" (cuts, coverage, bundles, facility location and their sums),
-            "enumeration" (tables), "minimum-norm point" (any submodular function).
-        tolerance: The iterative methods stop once value - lower_bound is at most this part of
-            1 + |value|. Whole-numbered functions are always solved exactly.
+            "enumeration" (functions of at most 12 items that are not known to be submodular),
+            "minimum-norm point" (any submodular function).
+        tolerance: The iterative methods stop once value - lower_bound is at most this fraction of
+            1 + |value|. Integer-valued functions are always solved exactly.
         time_limit: Seconds after which an iterative method returns what it has.
         progress: Called after every pass with a `Progress`.
 
@@ -60,17 +67,37 @@ def minimize(
     tolerance = checks.positive_number("minimize", "tolerance", tolerance)
     if time_limit is not None:
         time_limit = checks.positive_number("minimize", "time_limit", time_limit)
+    stopping = Stopping(f.integer_valued, tolerance, time_limit, progress)
 
     found: Minimum | None = None
     if method in ("auto", "closed form"):
-        found = minimize_closed_form(f)
+        found = _by_closed_form(f)
     if found is None and method in ("auto", "max-flow"):
-        found = minimize_by_max_flow(f, tolerance=tolerance, time_limit=time_limit, progress=progress)
+        found = minimize_by_max_flow(f, stopping)
     unproved = not f.known_submodular and f.n <= MOST_ITEMS_TO_ENUMERATE
     if found is None and (method == "enumeration" or (method == "auto" and unproved)):
-        found = minimize_by_enumeration(f)
+        found = _by_enumeration(f)
     if found is None and method in ("auto", "minimum-norm point"):
-        found = minimize_by_min_norm_point(f, tolerance=tolerance, time_limit=time_limit, progress=progress)
+        found = minimize_by_min_norm_point(f, stopping)
     if found is None:
         raise InvalidArgument(f"The method {method!r} does not apply to {f!r}; use method='auto'.")
     return found
+
+
+def _by_closed_form(f: SetFunction) -> Minimum | None:
+    """Concave of modular plus modular, by one chain pass (see `set_functions.concave_form`)."""
+    form = f.concave_form()
+    if form is None:
+        return None
+    order = form.minimizing_order()
+    best = order[: int(np.argmin(f.chain_values(order)))]
+    value = f(best)
+    return Minimum(frozenset(best.tolist()), value, value, "closed form")
+
+
+def _by_enumeration(f: SetFunction) -> Minimum:
+    values = f.table().values
+    code = int(np.argmin(values))
+    chosen = frozenset(i for i in range(f.n) if code >> i & 1)
+    value = f(chosen)  # the table's value may differ by rounding
+    return Minimum(chosen, value, value, "enumeration", iterations=values.size)

@@ -1,6 +1,6 @@
 """Exact minimisation of cut-like functions by maximum flow.
 
-scipy's max-flow takes 32-bit capacities only (and truncates larger ones without a word), so
+scipy's max-flow takes 32-bit capacities only (and silently truncates larger ones), so
 capacities are first put on a 61-bit integer grid, rounded DOWN, and the flow on that grid is found
 by refinement: push what fits in 31 bits of the leading digits, take the residual network, and go on
 with the next digits. Each stage leaves a cut whose residual capacity bounds what is still
@@ -10,13 +10,11 @@ original network too, so its value is a certified lower bound, and the cut gives
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument
-from discreet.minimizers.result import Minimum, Progress
+from discreet.minimizers.result import Minimum
 from discreet.minimizers.stopping import Stopping
 from discreet.set_functions import SetFunction
 from discreet.set_functions.cut_network import CutNetwork
@@ -27,20 +25,11 @@ GRID_BITS = 61
 STAGE_BITS = 31
 
 
-def minimize_by_max_flow(
-    f: SetFunction,
-    *,
-    tolerance: float,
-    time_limit: float | None,
-    progress: Callable[[Progress], None] | None,
-) -> Minimum | None:
+def minimize_by_max_flow(f: SetFunction, stopping: Stopping) -> Minimum | None:
     """The minimum, or None if f is not known to be a minimum cut (see `set_functions.cut_network`)."""
     network = f.cut_network()
     if network is None:
         return None
-    stopping = Stopping(
-        integer_valued=f.integer_valued, tolerance=tolerance, time_limit=time_limit, progress=progress
-    )
     flow = _Flow(network)
     best: BoolArray = np.zeros(f.n, dtype=np.bool_)
     value, stopped = f(best), None
@@ -56,15 +45,9 @@ def minimize_by_max_flow(
                 stopped = "optimal" if flow.exact else stopped or "stalled"
     except KeyboardInterrupt:
         stopped = "interrupted"
-    bound = min(max(stopping.lower_bound, flow.lower_bound()), value)
-    return Minimum(
-        frozenset(np.flatnonzero(best).tolist()),
-        value,
-        value if stopped == "optimal" else bound,
-        "max-flow",
-        stopped,
-        iterations=stopping.iterations,
-    )
+    bound = value if stopped == "optimal" else min(max(stopping.lower_bound, flow.lower_bound()), value)
+    chosen = frozenset(np.flatnonzero(best).tolist())
+    return Minimum(chosen, value, bound, "max-flow", stopped, iterations=stopping.iterations)
 
 
 class _Flow:

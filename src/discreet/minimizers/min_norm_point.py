@@ -18,15 +18,13 @@ Math. Programming 11 (1976).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.lovasz import chain_gains
-from discreet.minimizers.result import Minimum, Progress, Stop
+from discreet.minimizers.result import Minimum, Stop
 from discreet.minimizers.stopping import Stopping
 from discreet.set_functions import SetFunction
 
@@ -36,23 +34,13 @@ PARALLEL = 1e-12
 NO_WEIGHT = 1e-12
 
 
-def minimize_by_min_norm_point(
-    f: SetFunction,
-    *,
-    tolerance: float,
-    time_limit: float | None,
-    progress: Callable[[Progress], None] | None,
-) -> Minimum:
+def minimize_by_min_norm_point(f: SetFunction, stopping: Stopping) -> Minimum:
     """The minimum of a submodular function, with a duality gap."""
-    stopping = Stopping(
-        integer_valued=f.integer_valued, tolerance=tolerance, time_limit=time_limit, progress=progress
-    )
     empty = f(())
     best, value = np.empty(0, dtype=np.int64), empty
     stopped: Stop | None = None
     if f.n == 0:
         return Minimum(frozenset(), value, value, "minimum-norm point")
-    # Any vertex will do to start with.
     corral = _Corral(_greedy_vertex(f, np.arange(f.n))[0])
     try:
         while stopped is None:
@@ -68,29 +56,20 @@ def minimize_by_min_norm_point(
         stopped = "interrupted"
     value = f(best)
     bound = value if stopped == "optimal" else min(stopping.lower_bound, value)
-    return Minimum(
-        frozenset(best.tolist()),
-        value,
-        bound,
-        "minimum-norm point",
-        stopped,
-        assumes_submodular=not f.known_submodular,
-        iterations=stopping.iterations,
-    )
+    chosen, assumed = frozenset(best.tolist()), not f.known_submodular
+    return Minimum(chosen, value, bound, "minimum-norm point", stopped, assumed, stopping.iterations)
 
 
 def _greedy_vertex(f: SetFunction, order: IntArray) -> tuple[FloatArray, FloatArray]:
     """The vertex of the base polytope for an order, and the values along it."""
-    values = f.chain_values(order)
+    vertex, values = chain_gains(f, order)
     if not np.all(np.isfinite(values)):
-        raise InvalidArgument(f"The function to minimise must have finite values. {f!r} has not.")
-    vertex = np.empty(f.n)
-    chain_gains(values, order, vertex)
+        raise InvalidArgument(f"The function to minimise must have finite values. {f!r} does not.")
     return vertex, values
 
 
 class _Corral:
-    """Affinely independent vertices, their weights, the factor R, and the point x they make."""
+    """Affinely independent vertices, their weights, the factor R, and their combination x."""
 
     def __init__(self, vertex: FloatArray) -> None:
         capacity = min(vertex.size + 1, 64)
@@ -128,9 +107,8 @@ class _Corral:
         capacity = min(2 * self._size, self._points.shape[1] + 2)
         extra = capacity - self._size
         self._points = np.pad(self._points, ((0, extra), (0, 0)))
-        self._factor = np.pad(self._factor, ((0, extra), (0, extra)))
-        self._solved = np.pad(self._solved, (0, extra))
-        self._weights = np.pad(self._weights, (0, extra))
+        self._factor = np.pad(self._factor, (0, extra))
+        self._solved, self._weights = np.pad(self._solved, (0, extra)), np.pad(self._weights, (0, extra))
 
 
 @kernel
@@ -198,12 +176,7 @@ def shrink_to_nearest(
 
 @kernel
 def remove_row(
-    points: FloatArray,
-    factor: FloatArray,
-    solved: FloatArray,
-    weights: FloatArray,
-    size: int,
-    drop: int,
+    points: FloatArray, factor: FloatArray, solved: FloatArray, weights: FloatArray, size: int, drop: int
 ) -> None:
     """Take one vertex out and make the factor triangular again by plane rotations."""
     for i in range(drop, size - 1):

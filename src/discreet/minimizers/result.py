@@ -20,8 +20,9 @@ class Minimum:
         method: What found it.
         stopped: Why it stopped: "optimal" (exact), "tolerance" (the gap is as small as asked),
             "time limit", "interrupted" (Ctrl-C) or "stalled" (the gap no longer shrinks in floats).
-        assumes_submodular: Whether the bound holds only if f is submodular, which was not checked.
-            It is so for functions given as Python code or as a table.
+        assumes_submodular: Whether f was assumed to be submodular, as tables and Python code of more than 12
+            items are. If it is not, the set may be far from optimal and the lower bound wrong, whatever
+            `stopped` says.
         iterations: Chain passes or max-flows used.
 
     Examples:
@@ -47,7 +48,7 @@ class Minimum:
 
     @property
     def certified(self) -> bool:
-        """Whether the answer is optimal or as close as was asked."""
+        """Whether the set is optimal or within the tolerance, subject to `assumes_submodular`."""
         return self.stopped in ("optimal", "tolerance")
 
 

@@ -3,22 +3,21 @@
 import math
 from collections.abc import Hashable, Iterable
 
-import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
 from discreet.bounds import bandit_submod_pftal_stated_tuning
 from discreet.bounds.corrected import Noise
-from discreet.checks import share
 from discreet.errors import InvalidArgument
-from discreet.learners.arguments import first_point, keeps_arguments
-from discreet.learners.core import new_core
+from discreet.kernel.queries import OnePoint, largest_estimate
+from discreet.learners.arguments import first_point, keeps_arguments, named_items_and_sizes
 from discreet.learners.feedback import BanditFeedback
-from discreet.learners.limits import largest_estimate, one_point_limits
-from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
-from discreet.paper.parameters import Calibration, checked, tree
-from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import BitSource, Seed, as_source
+from discreet.learners.learner import Learner
+from discreet.paper.parameters import Calibration, tree_release
+from discreet.policies import Leader
+from discreet.prefix_sums.base import MOST_ROUNDS
+from discreet.privacy.budget import Budget
+from discreet.randomness import BitSource, Seed
 
 
 class BanditSubmodPFTAL(BanditFeedback):
@@ -36,6 +35,7 @@ class BanditSubmodPFTAL(BanditFeedback):
         calibration: "corrected" or "published".
         noise: "laplace" (exact, the corrected default) or "spherical" (the paper's: floats, not private).
         x1: The first point of the cube; all levels 1/2 by default.
+        expire_after: As of `Session`.
         seed: Makes a run repeatable and not private.
         source: Random bits, instead of a seed.
 
@@ -70,21 +70,22 @@ class BanditSubmodPFTAL(BanditFeedback):
         calibration: Calibration = "corrected",
         noise: Noise | None = None,
         x1: npt.ArrayLike | None = None,
+        expire_after: int | None = None,
         seed: Seed | None = None,
         source: BitSource | None = None,
     ) -> None:
         owner, published = "BanditSubmodPFTAL", calibration == "published"
-        items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
-        size = len(items)
+        items, size, T, M = named_items_and_sizes(owner, n, T, M, MOST_ROUNDS)
+        budget = Budget.of(owner, epsilon)
         default_H, default_gamma = bandit_submod_pftal_stated_tuning(size, T, M)
         if gamma is None and default_gamma > 1:
             raise InvalidArgument(
                 f"The default gamma = n / T^(1/4) of BanditSubmodPFTAL needs T >= n^4 = {size**4}. "
                 f"Got T = {T} instead. Give a 'gamma' in (0, 1], or use BanditLearner, which has no horizon."
             )
-        self.gamma = share(owner, "gamma", default_gamma if gamma is None else gamma)
+        self.gamma = checks.share(owner, "gamma", default_gamma if gamma is None else gamma)
         self.H = checks.positive_number(owner, "H", default_H if H is None else H)
-        largest = largest_estimate(-M, M, size, self.gamma, coin=True)
+        largest = largest_estimate(-M, M, size, self.gamma)
         printed = 4 * M + 2 * self.H * math.sqrt(size)
         self.L = checks.positive_number(owner, "L", (printed if published else largest) if L is None else L)
         if not published and largest > self.L:
@@ -92,32 +93,22 @@ class BanditSubmodPFTAL(BanditFeedback):
                 f"The 'L' of BanditSubmodPFTAL must be at least 2M(n+1)/gamma = {largest}, the size that an "
                 f"estimate can have. Got {self.L} instead. A larger gamma allows a smaller L."
             )
-        self.T, self.M, self.epsilon, self.calibration = T, M, epsilon, calibration
-        bits = as_source(source, seed, owner=owner)
-        limits, bound = one_point_limits(-M, M, size, self.gamma, coin=True)
-        made = tree(owner, size, T, bound, epsilon, bits, noise, self.L if published else None)
-        promise = _published_guarantee(made.guarantee, self, largest) if published else made.guarantee
+        self.T, self.M, self.epsilon, self.calibration = T, M, float(epsilon), calibration
+        query = OnePoint.of(-M, M, size, self.gamma)
+        but = _why_false(self, largest)
+        release = tree_release(owner, size, T, query.bound, budget, calibration, noise, self.L, but)
         start = first_point(owner, "x1", x1, items)
-        rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
-        core = new_core(
-            mechanism=made.steps,
-            rule=rule,
-            limits=limits,
-            start=start,
-            horizon=T,
-            gamma=self.gamma,
-            coin=True,
-        )
-        super().__init__(items, core, bits, promise)
+        policy = Leader(start, self.H, unit=query.step, gamma=self.gamma, coin=True)
+        learner = Learner(size, policy, query, release)
+        super().__init__(items, learner, source=source, seed=seed, expire_after=expire_after)
 
 
-def _published_guarantee(promise: Guarantee, learner: BanditSubmodPFTAL, largest: float) -> Guarantee:
-    """The theorem says: epsilon-private. What holds is in the reason."""
+def _why_false(learner: BanditSubmodPFTAL, largest: float) -> str:
+    """What holds instead of the theorem, which says: epsilon-private."""
     known = learner.epsilon * 2 * largest / learner.L
     hidden = learner.epsilon * math.sqrt(2) * largest / learner.L
-    return Guarantee(epsilon=learner.epsilon, horizon=learner.T, proof=promise.proof).void(
-        f"the published theorem claims epsilon = {learner.epsilon:g}, but its noise is made for vectors of "
-        f"norm L = {learner.L:.3g} while an estimate reaches 2M(n+1)/gamma = {largest:.3g} (erratum E1): the "
-        f"real loss is bounded by {hidden:.3g}, and by {known:.3g} where the coins are seen, which grow like "
-        "T^(1/4); and the noise is made of floats"
+    return (
+        f", but its noise is made for vectors of norm L = {learner.L:.3g} while an estimate reaches "
+        f"2M(n+1)/gamma = {largest:.3g} (erratum E1): the real loss is bounded by {hidden:.3g}, and by "
+        f"{known:.3g} where the coins are seen, which grow like T^(1/4); and the noise is made of floats"
     )

@@ -1,77 +1,57 @@
-"""The arguments that the paper's algorithms share, checked."""
+"""The tree of the paper's algorithms in its two calibrations."""
 
-from collections.abc import Hashable, Iterable
-from typing import Literal, NamedTuple
+import dataclasses
+from typing import Literal
 
 from discreet import checks
 from discreet.bounds.corrected import Noise
-from discreet.learners.arguments import named_items
-from discreet.prefix_sums.base import MOST_ROUNDS
+from discreet.kernel.releases import Tree
 from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy.budget import Budget
+from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitSource
 
 Calibration = Literal["corrected", "published"]
 
 
-class Parameters(NamedTuple):
-    """Checked arguments; `noise` is the default of the calibration where none was given."""
+@dataclasses.dataclass(frozen=True)
+class PublishedTree(Tree):
+    """A tree with the published noise; its guarantee is the published claim, marked as false."""
 
-    items: tuple[Hashable, ...]
-    T: int
-    epsilon: float
-    M: float
-    noise: Noise
+    claim: Guarantee
 
-
-def checked(
-    owner: str,
-    n: int | Iterable[Hashable],
-    T: int,
-    epsilon: float,
-    M: float,
-    calibration: Calibration,
-    noise: Noise | None,
-) -> Parameters:
-    """The common arguments, each refused by its name if it cannot be used."""
-    return Parameters(
-        named_items(owner, n),
-        checks.integer(owner, "T", T, 1, MOST_ROUNDS),
-        checks.positive_number(owner, "epsilon", epsilon),
-        checks.positive_number(owner, "M", M),
-        checked_noise(owner, calibration, noise),
-    )
+    @property
+    def guarantee(self) -> Guarantee:
+        """The claim, void, with the reason."""
+        return self.claim
 
 
-def checked_noise(owner: str, calibration: Calibration, noise: Noise | None) -> Noise:
-    """The noise to use; what is published is spherical."""
-    if calibration not in ("corrected", "published"):
-        raise checks.invalid_argument(owner, "calibration", "'corrected' or 'published'", calibration)
-    if noise not in (None, "laplace", "spherical"):
-        raise checks.invalid_argument(owner, "noise", "'laplace' or 'spherical'", noise)
-    if calibration == "published":
-        if noise == "laplace":
-            raise checks.invalid_argument(
-                owner, "noise", "'spherical' where the calibration is 'published'", noise
-            )
-        return "spherical"
-    return noise or "laplace"
-
-
-def tree(
+def tree_release(
     owner: str,
     n: int,
     T: int,
     bound: VectorBound,
-    epsilon: float,
-    source: BitSource,
-    noise: Noise,
-    sensitivity: float | None = None,
-) -> BinaryTree:
-    """TBAP's tree with exact Laplace noise, or with the paper's spherical noise made for `sensitivity`."""
-    budget = Budget.of(owner, epsilon)
+    budget: Budget,
+    calibration: Calibration,
+    noise: Noise | None,
+    L: float,
+    but: str,
+    source: BitSource | None = None,
+) -> Tree:
+    """TBAP's tree. As published, its noise is spherical, made for L; `but` is why its claim is false."""
+    if calibration not in ("corrected", "published"):
+        raise checks.invalid_argument(owner, "calibration", "'corrected' or 'published'", calibration)
+    if noise not in (None, "laplace", "spherical"):
+        raise checks.invalid_argument(owner, "noise", "'laplace' or 'spherical'", noise)
+    if calibration == "corrected":
+        kind = SphericalTree if noise == "spherical" else BinaryTree
+        return Tree(kind(n, T, bound, budget, source=source))
     if noise == "laplace":
-        return BinaryTree(n, T, bound, budget, source=source)
-    return SphericalTree(n, T, bound, budget, sensitivity=sensitivity, source=source)
+        raise checks.invalid_argument(owner, "noise", "'spherical' in the 'published' calibration", noise)
+    published = SphericalTree(n, T, bound, budget, sensitivity=L, source=source)
+    claim = budget.guarantee(proof="binary-tree", horizon=T)
+    return PublishedTree(
+        published, claim.void(f"the published theorem claims epsilon = {claim.epsilon:g}{but}")
+    )

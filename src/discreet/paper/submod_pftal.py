@@ -9,14 +9,15 @@ from discreet import checks
 from discreet.bounds import submod_pftal_stated_H
 from discreet.bounds.corrected import Noise
 from discreet.errors import InvalidArgument
-from discreet.learners.arguments import keeps_arguments
-from discreet.learners.core import new_core
+from discreet.kernel.queries import ChainGradient
+from discreet.learners.arguments import keeps_arguments, named_items_and_sizes
 from discreet.learners.feedback import FunctionFeedback
-from discreet.learners.limits import subgradient_limits
-from discreet.learners.update_rules import ApproximateLeader, PublishedLeader
-from discreet.paper.parameters import Calibration, checked, tree
-from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import BitSource, Seed, as_source
+from discreet.learners.learner import Learner
+from discreet.paper.parameters import Calibration, tree_release
+from discreet.policies import Leader
+from discreet.prefix_sums.base import MOST_ROUNDS
+from discreet.privacy.budget import Budget
+from discreet.randomness import BitSource, Seed
 
 
 def corrected_H(T: int, M: float, epsilon: float) -> float:
@@ -43,6 +44,7 @@ class SubmodPFTAL(FunctionFeedback):
         calibration: "corrected" or "published".
         noise: "laplace" (exact, the corrected default) or "spherical" (the paper's: floats, not private).
         S1: The first set, as numbers.
+        expire_after: As of `Session`.
         seed: Makes a run repeatable and not private.
         source: Random bits, instead of a seed.
 
@@ -77,40 +79,40 @@ class SubmodPFTAL(FunctionFeedback):
         calibration: Calibration = "corrected",
         noise: Noise | None = None,
         S1: Iterable[int] = (),
+        expire_after: int | None = None,
         seed: Seed | None = None,
         source: BitSource | None = None,
     ) -> None:
         owner, published = "SubmodPFTAL", calibration == "published"
-        items, T, epsilon, M, noise = checked(owner, n, T, epsilon, M, calibration, noise)
-        size = len(items)
+        items, size, T, M = named_items_and_sizes(owner, n, T, M, MOST_ROUNDS)
+        budget = Budget.of(owner, epsilon)
         if H is None:
             H = submod_pftal_stated_H(size, T, M) if published else corrected_H(T, M, epsilon)
         self.H = checks.positive_number(owner, "H", H)
-        self.L = 4 * M + (self.H * math.sqrt(size) if published else 0.0) if L is None else L
-        checks.positive_number(owner, "L", self.L)
+        default_L = 4 * M + (self.H * math.sqrt(size) if published else 0.0)
+        self.L = checks.positive_number(owner, "L", default_L if L is None else L)
         if not published and self.L < 4 * M:
             raise InvalidArgument(
                 f"The 'L' of SubmodPFTAL must be at least 4M = {4 * M}, the bound that is enforced. Got "
                 f"{self.L} instead. To clip gradients harder use FullInformationLearner(gradient_bound=...)."
             )
-        self.T, self.M, self.epsilon, self.calibration = T, M, epsilon, calibration
-        bits = as_source(source, seed, owner=owner)
-        limits, bound = subgradient_limits(-M, M)
-        made = tree(owner, size, T, bound, epsilon, bits, noise, self.L if published else None)
-        promise = _published_guarantee(made.guarantee, self) if published else made.guarantee
+        self.T, self.M, self.epsilon, self.calibration = T, M, float(epsilon), calibration
+        query = ChainGradient.of(owner, -M, M)
+        but = _why_false(self)
+        release = tree_release(owner, size, T, query.bound, budget, calibration, noise, self.L, but)
         start = checks.subset_mask(owner, "S1", S1, size).astype(np.float64)
-        rule = PublishedLeader(self.H, np.zeros(size)) if published else ApproximateLeader(self.H)
-        core = new_core(mechanism=made.steps, rule=rule, limits=limits, start=start, horizon=T)
-        super().__init__(items, core, bits, promise)
+        policy = Leader(start, self.H, unit=query.step)
+        learner = Learner(size, policy, query, release)
+        super().__init__(items, learner, source=source, seed=seed, expire_after=expire_after)
 
 
-def _published_guarantee(promise: Guarantee, learner: SubmodPFTAL) -> Guarantee:
-    """The theorem says: epsilon-private for any L. What holds is in the reason."""
+def _why_false(learner: SubmodPFTAL) -> str:
+    """What holds instead of the theorem, which says: epsilon-private for any L."""
     submodular = learner.epsilon * 2 * math.sqrt(6) * learner.M / learner.L
     anything = learner.epsilon * 4 * math.sqrt(2) * learner.M / learner.L
-    return Guarantee(epsilon=learner.epsilon, horizon=learner.T, proof=promise.proof).void(
-        f"the published theorem claims epsilon = {learner.epsilon:g} whatever L is, but neighbours replace a "
-        "function, so for submodular costs in [-M, M] the real loss is up to epsilon * 2 sqrt(6) M / L, here "
-        f"{submodular:.3g}, and for any other costs, clipped, up to {anything:.3g}: more than epsilon once L "
-        "is small (errata E3, E8); its noise is made of floats; and with its H the regret is linear (E2)"
+    return (
+        " whatever L is, but neighbours replace a function, so for submodular costs in [-M, M] the real loss "
+        f"is up to epsilon * 2 sqrt(6) M / L, here {submodular:.3g}, and for any other costs, clipped, up to "
+        f"{anything:.3g}: more than epsilon once L is small (errata E3, E8); its noise is made of floats; "
+        "and with its H the regret is linear (E2)"
     )

@@ -8,8 +8,9 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.bounds.corrected import Noise
 from discreet.checks import FloatArray
-from discreet.paper.parameters import Calibration, checked_noise, tree
+from discreet.paper.parameters import Calibration, tree_release
 from discreet.prefix_sums.base import MOST_ROUNDS
+from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitSource, Seed, as_source
@@ -63,31 +64,20 @@ class TBAP:
         source: BitSource | None = None,
         owner: str = "TBAP",
     ) -> None:
-        published = calibration == "published"
-        noise = checked_noise(owner, calibration, noise)
         self.d = checks.integer(owner, "d", d, 1, MOST_COORDINATES)
         self.T = checks.integer(owner, "T", T, 1, MOST_ROUNDS)
         self.mu = checks.positive_number(owner, "mu", mu)
-        self.epsilon = checks.positive_number(owner, "epsilon", epsilon)
+        budget, self.epsilon = Budget.of(owner, epsilon), float(epsilon)
         l1 = math.isqrt(self.d * UNITS**2 - 1) + 1
         bound = VectorBound(coordinate=UNITS, l1=l1, step=self.mu / UNITS, l2=UNITS)
-        self._tree = tree(
-            owner,
-            self.d,
-            self.T,
-            bound,
-            self.epsilon,
-            as_source(source, seed, owner=owner),
-            noise,
-            self.mu if published else None,
+        but = (
+            ", but neighbours replace a vector, which moves a node by up to 2 mu: the real loss is bounded "
+            f"by {2 * self.epsilon:g} (erratum E3); and its noise is made of floats"
         )
-        self._promise = self._tree.guarantee
-        if published:
-            self._promise = Guarantee(epsilon=self.epsilon, horizon=self.T, proof=self._promise.proof).void(
-                f"the published theorem claims epsilon = {self.epsilon:g}, but neighbours replace a vector, "
-                f"which moves a node by up to 2 mu: the real loss is bounded by {2 * self.epsilon:g} "
-                "(erratum E3); and its noise is made of floats"
-            )
+        bits = as_source(source, seed, owner=owner)
+        self._sums = tree_release(
+            owner, self.d, self.T, bound, budget, calibration, noise, self.mu, but, source=bits
+        )
 
     def add(self, z: npt.ArrayLike) -> FloatArray:
         """Take in a private vector; the noisy sum of all vectors so far.
@@ -99,12 +89,12 @@ class TBAP:
             raise checks.invalid_argument(
                 "TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}"
             )
-        return self._tree.add(_scaled_down(vector, self.mu)).values
+        return self._sums.prefix_sum.add(_scaled_down(vector, self.mu)).values
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised, or for the published calibration what is false."""
-        return self._promise
+        return self._sums.guarantee
 
 
 def _scaled_down(vector: FloatArray, mu: float) -> FloatArray:

@@ -2,9 +2,9 @@
 
 | class | noise | use it when |
 |---|---|---|
-| :class:`KAryTree` | exact, Laplace | the number of rounds is known |
-| :class:`Epochs` | exact, Laplace | it is not |
-| :class:`BinaryTree` | exact, Laplace or Gaussian | comparing with the literature |
+| `KAryTree` | exact, Laplace | the number of rounds is known |
+| `Epochs` | exact, Laplace | it is not |
+| `BinaryTree` | exact, Laplace or Gaussian | comparing with the literature |
 
 Examples:
     >>> import numpy as np

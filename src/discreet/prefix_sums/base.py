@@ -65,11 +65,17 @@ class PrefixSum(Exclusive):
         self.bound = bound
         self.budget = budget
         self.round = 0
+        self._released: npt.NDArray[Any] = np.zeros(self.dimension, dtype=np.int64)
 
     @property
     @abstractmethod
     def horizon(self) -> int | None:
         """The number of rounds it can take, or None for any number."""
+
+    @property
+    def dtype(self) -> Any:
+        """Of released numbers in units: integers, unless the noise is made of floats."""
+        return self._released.dtype
 
     @property
     @abstractmethod
@@ -86,7 +92,7 @@ class PrefixSum(Exclusive):
 
         Args:
             vector: An array of floats (values) or of integers (grid units, see
-                :class:`~discreet.privacy.sensitivity.VectorBound`). Values outside the
+                `VectorBound`). Values outside the
                 bound are forced inside, what is not a finite number counts as zero.
         """
         fitting_dimension(type(self).__name__, vector, self.dimension)
@@ -95,7 +101,8 @@ class PrefixSum(Exclusive):
             secret = self.bound.enforce(vector)
             self._source.feed(self._draw, self._samples_to_draw())
             with self._changing():
-                values = self._advance(secret) * self.bound.step
+                self._released += self._advance(secret)
+                values = self._released * self.bound.step
                 self.round += 1
             values.flags.writeable = False
             return Released(values, self.round)
@@ -123,7 +130,10 @@ class PrefixSum(Exclusive):
 
     @abstractmethod
     def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
-        """Enter one vector in the state; return the noisy sum in units."""
+        """Enter one vector in the state; return by how much the noisy sum grows, in units."""
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"released": self._released}
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -169,8 +179,7 @@ class CompiledPrefixSum(PrefixSum):
         return released
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        arrays: dict[str, npt.NDArray[Any]] = self.steps.state._asdict()
-        return arrays
+        return {**super()._arrays(), **self.steps.state._asdict()}
 
 
 def common_settings(settings: dict[str, Any]) -> dict[str, Any]:

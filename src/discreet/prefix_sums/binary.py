@@ -7,13 +7,8 @@ import numpy.typing as npt
 from discreet.checks import IntArray, integer
 from discreet.compiled import lean_kernel
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
-from discreet.prefix_sums.steps import (
-    add_secret,
-    check_round,
-    draw_noise,
-    samples_needed,
-)
-from discreet.prefix_sums.tree import TreeState, check_digits, draw_rows, new_state, round_of
+from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
+from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
@@ -80,7 +75,7 @@ class BinaryTree(CompiledPrefixSum):
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to one person."""
-        promise = self.budget.guarantee(self._source, proof="binary-tree", horizon=self._horizon)
+        promise = self.budget.guarantee(proof="binary-tree", horizon=self._horizon)
         return promise.void(self._not_private_because)
 
     @property
@@ -130,9 +125,11 @@ def entering_level(state: TreeState) -> int:
 
 @lean_kernel
 def advance(state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> None:
-    """Enter a vector; drop the nodes that the new one contains; write the noisy sum."""
-    n = state.total.size
+    """Add a node, drop those that it contains; write the vector plus the change of the noise."""
+    n = state.noise.size
     level = entering_level(state)
+    for i in range(n):
+        released[i] = vector[i] - state.noise[i]
     for lower in range(level):
         state.digits[lower] = 0
         for i in range(n):
@@ -140,15 +137,14 @@ def advance(state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> N
     state.digits[level] = 1
     for i in range(n):
         state.noise[i] += state.live[level * n + i]
-        state.total[i] += vector[i]
-        released[i] = state.total[i] + state.noise[i]
+        released[i] += state.noise[i]
 
 
 @samples_needed.register(BinarySteps)
 @lean_kernel
 def one_node(mechanism: Any) -> int:
     """A round completes one node."""
-    size: int = mechanism.state.total.size
+    size: int = mechanism.state.noise.size
     return size
 
 
@@ -167,6 +163,6 @@ def enter_vector(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -
 
 
 @check_round.register(BinarySteps)
-def check_binary_digits(mechanism: Any, rounds: int) -> None:
-    """The digits of any mechanism laid out like this one are those of the round."""
-    check_digits(mechanism.state.digits, 2, least=0, most=1, rounds=rounds)
+def check_binary_digits(mechanism: Any) -> None:
+    """The digits of any mechanism laid out like this one are those of a round."""
+    round_of(mechanism.state.digits, 2, least=0, most=1)

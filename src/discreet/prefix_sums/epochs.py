@@ -35,7 +35,7 @@ class Epochs(PrefixSum):
         Neighbours: histories that differ in one round, inputs adaptive, any number of
         rounds. Sensitivity: a round lies in one epoch only, there in at most ``height``
         nodes of the tree and in the extra one. Noise: as for
-        :class:`~discreet.prefix_sums.kary.KAryTree` with height + 1 for height, epoch by
+        `KAryTree` with height + 1 for height, epoch by
         epoch. Proof: `docs/guarantees.md#epochs`.
 
     Examples:
@@ -59,7 +59,6 @@ class Epochs(PrefixSum):
         kary.require_epsilon("Epochs", budget)
         self.growth = integer("Epochs", "growth", growth, least=2, most=64)
         self._plan(self._epoch_of(MOST_ROUNDS))  # refuses now a budget too small for the noise of late epochs
-        self._past_total = np.zeros(self.dimension, dtype=np.int64)
         self._past_noise = np.zeros(self.dimension, dtype=np.int64)
         self._begin(epoch=0)
 
@@ -70,7 +69,7 @@ class Epochs(PrefixSum):
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to one person."""
-        return self.budget.guarantee(self._source, proof="epochs").void(self._not_private_because)
+        return self.budget.guarantee(proof="epochs").void(self._not_private_because)
 
     @property
     def mean_variance(self) -> float:
@@ -100,12 +99,11 @@ class Epochs(PrefixSum):
         return epoch
 
     def _begin(self, epoch: int) -> None:
-        """Start an epoch with a new tree on top of what past epochs have added up to."""
+        """Start an epoch with a new tree; the noise of past epochs stays."""
         self.epoch = epoch
         self._rounds_left = self.growth**epoch
         self._shape, self._law = self._plan(epoch)
         self._state = kary.state_for(self._shape, self.dimension)
-        self._state.total[:] = self._past_total
         self._state.noise[:] = self._past_noise
 
     def _rows_to_draw(self) -> tuple[int, int]:
@@ -123,10 +121,11 @@ class Epochs(PrefixSum):
 
     def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
         if self._rounds_left == 1:
-            self._past_total[:] = self._state.total + secret
+            before = self._state.noise.copy()
             self._past_noise += self._state.live[: self.dimension]
             self._begin(self.epoch + 1)
-            return self._past_total + self._past_noise
+            released: IntArray = secret - before + self._past_noise
+            return released
         released = np.empty(self.dimension, dtype=np.int64)
         kary.advance(self._shape, self._state, secret, released)
         self._rounds_left -= 1
@@ -136,8 +135,7 @@ class Epochs(PrefixSum):
         return super()._settings() | {"growth": self.growth, "round": self.round}
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        past = {"past_total": self._past_total, "past_noise": self._past_noise}
-        return past | self._state._asdict()
+        return super()._arrays() | {"past_noise": self._past_noise} | self._state._asdict()
 
     def _load(self, saved: Any) -> None:
         super()._load(saved)

@@ -14,13 +14,8 @@ from discreet.checks import IntArray, integer
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
-from discreet.prefix_sums.steps import (
-    add_secret,
-    check_round,
-    draw_noise,
-    samples_needed,
-)
-from discreet.prefix_sums.tree import TreeState, check_digits, draw_rows, new_state, round_of
+from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
+from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
@@ -56,8 +51,7 @@ class KAryTree(CompiledPrefixSum):
     Level l cuts time into nodes of k^l rounds. Write t in balanced base k, with digits
     from -(k-1)/2 to (k-1)/2. From the top level down, a digit d > 0 appends the next d
     nodes, a digit d < 0 takes the last abs(d) nodes off again; these may reach beyond t,
-    so their noise is needed before their data. The exact sum and the signed noise are
-    therefore kept apart.
+    so their noise is needed before their data.
 
     Args:
         dimension: Length of the vectors.
@@ -105,7 +99,7 @@ class KAryTree(CompiledPrefixSum):
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to one person."""
-        promise = self.budget.guarantee(self._source, proof="tree-with-subtraction", horizon=self._horizon)
+        promise = self.budget.guarantee(proof="tree-with-subtraction", horizon=self._horizon)
         return promise.void(self._not_private_because)
 
     @property
@@ -219,10 +213,12 @@ def rows_to_draw(shape: Shape, state: TreeState) -> tuple[int, int]:
 
 @lean_kernel
 def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> None:
-    """Enter a vector, change the nodes in use to those of the next round, write the noisy sum."""
-    n = state.total.size
+    """Change the nodes in use to those of the next round; write the vector plus the change of the noise."""
+    n = state.noise.size
     reach = (shape.arity - 1) // 2
     level = wrapping_levels(shape, state)
+    for i in range(n):
+        released[i] = vector[i] - state.noise[i]
     for lower in range(level):
         state.digits[lower] = -reach
         for i in range(n):
@@ -243,15 +239,14 @@ def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDAr
             state.right[level * n + i] += state.live[i]
     state.digits[level] = digit + 1
     for i in range(n):
-        state.total[i] += vector[i]
-        released[i] = state.total[i] + state.noise[i]
+        released[i] += state.noise[i]
 
 
 @samples_needed.register(KArySteps)
 @lean_kernel
 def _rows_of_nodes(mechanism: KArySteps) -> int:
     first, last = rows_to_draw(mechanism.shape, mechanism.state)
-    return (last - first) * mechanism.state.total.size
+    return (last - first) * mechanism.state.noise.size
 
 
 @draw_noise.register(KArySteps)
@@ -268,6 +263,6 @@ def _add(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> 
 
 
 @check_round.register(KArySteps)
-def _check_digits(mechanism: KArySteps, rounds: int) -> None:
+def _check_digits(mechanism: KArySteps) -> None:
     k, reach = mechanism.shape.arity, mechanism.shape.reach
-    check_digits(mechanism.state.digits, k, least=-reach, most=reach, rounds=rounds)
+    round_of(mechanism.state.digits, k, least=-reach, most=reach)

@@ -1,4 +1,4 @@
-"""Sums without a tree: exact ones, and ones in which every vector has noise of its own."""
+"""Sums without a tree: exact vectors, and vectors that each get fresh noise."""
 
 from typing import Any, NamedTuple
 
@@ -8,75 +8,68 @@ import numpy.typing as npt
 from discreet.checks import IntArray
 from discreet.compiled import lean_kernel
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
-from discreet.privacy.bounded_sums import bounded_sum
 from discreet.privacy.noise import Law, fill
 from discreet.randomness import BitArray
 
 
 class NoNoise(NamedTuple):
-    """Exact sums, for algorithms that are not private."""
+    """Vectors as they are, for algorithms that are not private."""
 
-    total: IntArray
+    dimension: int
 
 
-class RoundNoise(NamedTuple):
-    """Fresh noise on every single vector: what local privacy of whole gradients costs.
-
-    Each noisy vector is released, so that sums of them may be cut off at the end of 64 bits. Exact sums of
-    bounded vectors do not come near it: 2^32 rounds of at most 2^29 units.
-    """
+class FreshNoise(NamedTuple):
+    """Fresh noise on every vector; `fresh` is zero between them."""
 
     law: Law
-    total: IntArray
     fresh: IntArray
 
 
-def no_noise(dimension: int) -> NoNoise:
-    """Exact sums of vectors of this length."""
-    return NoNoise(np.zeros(dimension, dtype=np.int64))
+def fresh_noise(dimension: int, law: Law) -> FreshNoise:
+    """Vectors of this length, each with fresh noise."""
+    return FreshNoise(law, np.zeros(dimension, dtype=np.int64))
 
 
-def round_noise(dimension: int, law: Law) -> RoundNoise:
-    """Sums of vectors of this length, each with its own noise."""
-    return RoundNoise(law, np.zeros(dimension, dtype=np.int64), np.zeros(dimension, dtype=np.int64))
+# Also for other mechanisms that add nothing to a sum.
 
 
 @samples_needed.register(NoNoise)
 @lean_kernel
-def _no_samples(mechanism: NoNoise) -> int:
+def no_samples(mechanism: Any) -> int:
+    """None."""
     return 0
 
 
 @draw_noise.register(NoNoise)
 @lean_kernel
-def _draw_nothing(mechanism: NoNoise, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+def draw_nothing(mechanism: Any, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    """Nothing is drawn."""
     return done, cursor
 
 
 @add_secret.register(NoNoise)
 @lean_kernel
-def _add_exactly(mechanism: NoNoise, vector: IntArray, released: npt.NDArray[Any]) -> None:
+def add_as_it_is(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> None:
+    """The noisy sum grows by the vector."""
     for i in range(vector.size):
-        mechanism.total[i] += vector[i]
-        released[i] = mechanism.total[i]
+        released[i] = vector[i]
 
 
-@samples_needed.register(RoundNoise)
+@samples_needed.register(FreshNoise)
 @lean_kernel
-def _one_sample_each(mechanism: RoundNoise) -> int:
+def _one_sample_each(mechanism: FreshNoise) -> int:
     return mechanism.fresh.size
 
 
-@draw_noise.register(RoundNoise)
+@draw_noise.register(FreshNoise)
 @lean_kernel
-def _draw_each(mechanism: RoundNoise, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+def _draw_each(mechanism: FreshNoise, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     return fill(mechanism.law, mechanism.fresh, done, bits, cursor)
 
 
-@add_secret.register(RoundNoise)
+@add_secret.register(FreshNoise)
 @lean_kernel
-def _add_each(mechanism: RoundNoise, vector: IntArray, released: npt.NDArray[Any]) -> None:
+def _add_each(mechanism: FreshNoise, vector: IntArray, released: npt.NDArray[Any]) -> None:
     for i in range(vector.size):
-        mechanism.total[i] = bounded_sum(mechanism.total[i], vector[i] + mechanism.fresh[i])
-        released[i] = mechanism.total[i]
+        released[i] = vector[i] + mechanism.fresh[i]
         mechanism.fresh[i] = 0

@@ -1,8 +1,7 @@
-"""The paper's tree: the layout of :class:`BinaryTree` with noise of density exp(-|z|_2 / scale).
+"""The paper's tree: the layout of `BinaryTree` with noise of density exp(-|z|_2 / scale).
 
-It is here for :mod:`discreet.paper`, which reproduces the published algorithms and is
-its only intended user; :class:`~discreet.prefix_sums.kary.KAryTree` has exact noise
-and far less of it.
+It is here for `discreet.paper`, which reproduces the published algorithms and is its only intended user;
+`KAryTree` has exact noise and far less of it.
 """
 
 import math
@@ -15,12 +14,7 @@ from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import binary
 from discreet.prefix_sums.base import common_settings
-from discreet.prefix_sums.steps import (
-    add_secret,
-    check_round,
-    draw_noise,
-    samples_needed,
-)
+from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
 from discreet.prefix_sums.tree import TreeState, new_state
 from discreet.privacy.budget import Budget
 from discreet.privacy.float_noise import MADE_OF_FLOATS, fill_spherical
@@ -77,6 +71,7 @@ class SphericalTree(binary.BinaryTree):
         self._not_private_because = "; ".join([*reasons, MADE_OF_FLOATS])
         self._scale = self.levels * self.sensitivity / bound.step / float(budget.per_round)
         self._state = new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
+        self._released = np.zeros(self.dimension)
 
     @property
     def mean_variance(self) -> float:
@@ -107,6 +102,6 @@ check_round.register(SphericalSteps)(binary.check_binary_digits)
 @draw_noise.register(SphericalSteps)
 @lean_kernel
 def _draw_node(mechanism: SphericalSteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-    n = mechanism.state.total.size
+    n = mechanism.state.noise.size
     start = binary.entering_level(mechanism.state) * n
     return fill_spherical(mechanism.scale, mechanism.state.live[start : start + n], done, bits, cursor)

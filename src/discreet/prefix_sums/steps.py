@@ -4,7 +4,7 @@ A mechanism is a named tuple of its public constants and its secret state. One r
 
 1. `draw_noise`: draw the `samples_needed` by the round. Nothing that was released depends on them
    yet, so drawing may go on, or begin again, when the bits ran out;
-2. `add_secret`: enter the vector, which cannot fail, and write the noisy sum.
+2. `add_secret`: enter the vector, which cannot fail, and write by how much the noisy sum grows.
 
 The vector must already be within its bound (`discreet.privacy.sensitivity`), and the caller counts
 rounds: a mechanism made for T rounds must not take more.
@@ -26,9 +26,9 @@ def samples_needed(mechanism: Any) -> int:
 
     Examples:
         >>> from fractions import Fraction
-        >>> from discreet.prefix_sums.plain import no_noise, round_noise
+        >>> from discreet.prefix_sums.plain import NoNoise, fresh_noise
         >>> from discreet.privacy.noise import laplace
-        >>> samples_needed(no_noise(2)), samples_needed(round_noise(2, laplace(Fraction(3))))
+        >>> samples_needed(NoNoise(2)), samples_needed(fresh_noise(2, laplace(Fraction(3))))
         (0, 2)
     """
     raise AssertionError("declares a generic function")
@@ -41,10 +41,10 @@ def draw_noise(mechanism: Any, done: int, bits: BitArray, cursor: int) -> tuple[
     Examples:
         >>> from fractions import Fraction
         >>> import numpy as np
-        >>> from discreet.prefix_sums.plain import round_noise
+        >>> from discreet.prefix_sums.plain import fresh_noise
         >>> from discreet.privacy.noise import laplace
         >>> few, many = np.zeros(0, dtype=np.uint64), np.full(64, 2**62, dtype=np.uint64)
-        >>> mechanism = round_noise(2, laplace(Fraction(3)))
+        >>> mechanism = fresh_noise(2, laplace(Fraction(3)))
         >>> draw_noise(mechanism, 0, few, 0), draw_noise(mechanism, 0, many, 0)[0]
         ((0, 0), 2)
     """
@@ -53,22 +53,23 @@ def draw_noise(mechanism: Any, done: int, bits: BitArray, cursor: int) -> tuple[
 
 @generic
 def add_secret(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> None:
-    """Enter one vector (in units) and write the noisy sum (in units) into `released`.
+    """Enter one vector (in units); write into `released` by how much the noisy sum grows.
 
     Examples:
         >>> import numpy as np
-        >>> from discreet.prefix_sums.plain import no_noise
-        >>> mechanism, released = no_noise(2), np.empty(2)
+        >>> from discreet.prefix_sums.plain import NoNoise
+        >>> mechanism, released = NoNoise(2), np.empty(2)
         >>> for vector in ([3, 0], [1, -1]):
         ...     add_secret(mechanism, np.array(vector), released)
         >>> released
-        array([ 4., -1.])
+        array([ 1., -1.])
     """
+    raise AssertionError("declares a generic function")
 
 
 @functools.singledispatch
-def check_round(mechanism: Any, rounds: int) -> None:
-    """Refuse a restored mechanism whose state is not the one after so many rounds.
+def check_round(mechanism: Any) -> None:
+    """Refuse a restored mechanism whose digits are not those of a round.
 
     Trees index by their digits; other mechanisms have nothing that depends on the round.
     """

@@ -1,9 +1,10 @@
-"""What all trees share: an exact sum, the signed noise of the nodes in use, and each node's noise.
+"""What all trees share: the signed noise of the nodes in use, and each node's noise.
 
-A tree never stores noisy node sums. It keeps the exact sum of all vectors and, apart
-from it, the noise that belongs to the nodes whose combination makes up the present
-prefix. Going on by one round then means to drop the noise of some nodes and to enter
-that of others. Only nodes that will be needed again are kept.
+A tree stores no sums, exact or noisy. It keeps the noise of the nodes whose combination makes
+up the present prefix. One round adds the noise of some nodes and drops that of others, and
+releases by how much the noisy prefix sum grows: the vector plus the change of the noise.
+These increments add up to the noisy sums exactly, in integers. Only the noise of nodes that
+will be needed again is kept.
 
 Drawing writes to rows that are not in use yet, and a round changes the state only when
 its noise is complete. A round whose bits run out may therefore be drawn again as a whole.
@@ -26,14 +27,12 @@ class TreeState(NamedTuple):
 
     Attributes:
         digits: The digits of the round number, lowest first.
-        total: The exact sum of all vectors so far.
-        noise: The noise now on that sum.
+        noise: The noise now on the sum of all vectors.
         live: The noise of single nodes, one row of length n after the other.
         right: Per level, the noise of the added nodes together (k-ary trees only).
     """
 
     digits: IntArray
-    total: IntArray
     noise: npt.NDArray[Any]
     live: npt.NDArray[Any]
     right: npt.NDArray[Any]
@@ -50,14 +49,13 @@ def new_state(
     """A state before the first round."""
     return TreeState(
         digits=np.zeros(levels, dtype=np.int64),
-        total=np.zeros(n, dtype=np.int64),
         noise=np.zeros(n, dtype=dtype),
         live=np.zeros(rows * n, dtype=dtype),
         right=np.zeros(right_rows * n, dtype=dtype),
     )
 
 
-def round_of(digits: IntArray, base: int, *, least: int, most: int, horizon: int) -> int:
+def round_of(digits: IntArray, base: int, *, least: int, most: int, horizon: int = 1 << 62) -> int:
     """The round number that restored digits stand for; kernels rely on their being possible."""
     number = sum(int(digit) * int(base**level) for level, digit in enumerate(digits))
     if digits.min() < least or digits.max() > most or not 0 <= number <= horizon:
@@ -65,16 +63,10 @@ def round_of(digits: IntArray, base: int, *, least: int, most: int, horizon: int
     return number
 
 
-def check_digits(digits: IntArray, base: int, *, least: int, most: int, rounds: int) -> None:
-    """Refuse restored digits that are not those of this round."""
-    if round_of(digits, base, least=least, most=most, horizon=rounds) != rounds:
-        raise InvalidArgument("The saved state is damaged: its digits are not those of its round.")
-
-
 @lean_kernel
 def draw_rows(
     law: Law, state: TreeState, first: int, last: int, done: int, bits: BitArray, cursor: int
 ) -> tuple[int, int]:
     """Draw the noise of the nodes in rows first..last-1, as far as the bits reach."""
-    n = state.total.size
+    n = state.noise.size
     return fill(law, state.live[first * n : last * n], done, bits, cursor)

@@ -9,7 +9,6 @@ from discreet.errors import InvalidType
 from discreet.privacy import noise
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.rational import float_above, gaussian_sigma, laplace_scale, one_of, privacy_loss
-from discreet.randomness import BitSource
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,15 +76,8 @@ class Budget:
             return noise.laplace(laplace_scale(self.per_round, l1, nodes))
         return noise.gaussian(gaussian_sigma(self.per_round, squared_l2, nodes))
 
-    def guarantee(
-        self,
-        source: BitSource,
-        *,
-        proof: str,
-        horizon: int | None = None,
-        local: bool = False,
-    ) -> Guarantee:
-        """The promise that noise of :meth:`law` keeps."""
+    def guarantee(self, *, proof: str, horizon: int | None = None, local: bool = False) -> Guarantee:
+        """The promise that noise of `law` keeps."""
         loss = float_above(self.per_round * self.rounds_per_person ** (1 if self.epsilon is not None else 2))
         return Guarantee(
             epsilon=loss if self.epsilon is not None else None,
@@ -95,10 +87,10 @@ class Budget:
             local=local,
             horizon=horizon,
             proof=f"docs/guarantees.md#{proof}",
-        ).void(source.not_private_because)
+        )
 
     def saved(self) -> dict[str, Any]:
-        """The budget as plain JSON values; :meth:`restored` undoes it."""
+        """The budget as plain JSON values; `restored` undoes it."""
         return {
             "epsilon": None if self.epsilon is None else str(Fraction(self.epsilon)),
             "rho": None if self.rho is None else str(Fraction(self.rho)),
@@ -108,7 +100,7 @@ class Budget:
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> "Budget":
-        """The budget that :meth:`saved` wrote down."""
+        """The budget that `saved` wrote down."""
         return cls(
             epsilon=None if saved["epsilon"] is None else Fraction(saved["epsilon"]),
             rho=None if saved["rho"] is None else Fraction(saved["rho"]),

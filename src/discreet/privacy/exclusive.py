@@ -7,26 +7,19 @@ child, and is saved with a lineage and a generation by which a store tells the l
 copy from a stale one.
 """
 
-import base64
 import contextlib
-import hashlib
-import json
 import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn, Self
 
-import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import integer
 from discreet.errors import DiscreetError, InvalidArgument, InvalidType, NotCopyable, StaleState
 from discreet.randomness import BitSource, process_mark
-
-_FORMAT = "discreet secret state"
-_VERSION = 1
-_FIELDS = {"kind", "lineage", "generation", "not_private_because", "settings", "arrays"}
+from discreet.state import decode, encode, with_arrays
 
 
 class Exclusive(ABC):
@@ -38,7 +31,7 @@ class Exclusive(ABC):
             records it, durably, *before* a release is shown, by compare-and-set: from
             g - 1 to g, and if it finds another number the release is not shown. Two
             branches of one state (a restored one and an original that still runs) then
-            cannot both go on. :meth:`from_bytes` is given the recorded number, and the
+            cannot both go on. `from_bytes` is given the recorded number, and the
             number after restoring is recorded in the same way.
     """
 
@@ -47,13 +40,13 @@ class Exclusive(ABC):
         self._not_private_because = source.not_private_because
         self.lineage = secrets.token_hex(16)
         self.generation = 0
-        self._lock = threading.Lock()
+        self._holding = _Holding(self)
         self._mark = process_mark()
         self._interrupted = False
         self._handed_over = False
 
     def to_bytes(self) -> bytes:
-        """The whole state, exactly, as versioned JSON.
+        """The whole state, exactly.
 
         It holds exact sums and unreleased noise: as secret as the data. Seal it, and
         never export it with results.
@@ -64,17 +57,15 @@ class Exclusive(ABC):
     def _whole(self) -> bytes:
         """The same, for a caller that holds the state."""
         document = {
-            "format": _FORMAT,
-            "version": _VERSION,
             "kind": type(self).__name__,
             "lineage": self.lineage,
             "generation": self.generation,
             "not_private_because": self._not_private_because,
             "settings": self._settings(),
-            "arrays": {name: _packed(array) for name, array in self._arrays().items()},
         }
+        arrays = self._arrays()
         try:
-            return sealed(document)
+            return encode(document, arrays)
         except (TypeError, ValueError):
             raise InvalidType(
                 f"This {type(self).__name__} cannot be saved: it was made with an argument that JSON cannot "
@@ -86,10 +77,10 @@ class Exclusive(ABC):
         """Go on from a saved state, if it is the latest one.
 
         Args:
-            data: What :meth:`to_bytes` returned.
+            data: What `to_bytes` returned.
             generation: The generation that the caller's store knows to be the latest of
                 this lineage. Any other is refused.
-            source: Words for the noise to come; new cryptographic ones by default.
+            source: Bits for the noise to come; new cryptographic ones by default.
 
         Returns:
             The state, one generation on: record that number before using it, and the
@@ -98,7 +89,7 @@ class Exclusive(ABC):
         Raises:
             StaleState: The saved state is not of the stated generation.
         """
-        document = opened(data)
+        document, arrays = decode(data)
         if document.get("kind") != cls.__name__:
             raise InvalidArgument(f"This is the state of a {document.get('kind')}, not of a {cls.__name__}.")
         latest = integer(cls.__name__, "generation", generation, least=0)
@@ -114,7 +105,7 @@ class Exclusive(ABC):
             state.generation = document["generation"] + 1
             if document["not_private_because"]:
                 state._not_private_because = document["not_private_because"]
-            state._load({name: _unpacked(packed) for name, packed in document["arrays"].items()})
+            state._load(arrays)
         except DiscreetError:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -139,27 +130,24 @@ class Exclusive(ABC):
 
     def _load(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
         """Put saved arrays in place of the present ones, which have the same shapes."""
-        overwrite(type(self).__name__, self._arrays(), saved)
+        present = self._arrays()
+        for name, array in with_arrays(present, saved).items():
+            present[name][...] = array
 
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Hold the state; refuse it where it is a copy or was left half-way."""
-        if self._mark != process_mark():
+    def _alone(self) -> "_Holding":
+        """Hold the state in a `with` block; refuse it where it is a copy or was left half-way."""
+        return self._holding
+
+    def _refuse_unless_whole(self) -> None:
+        if self._handed_over:
             raise StaleState(
-                f"This {type(self).__name__} belongs to the process that forked this one. Both going on "
-                "would reuse its noise. Save it there and load it here."
+                f"This {type(self).__name__} was saved and so handed over. Load what was saved to go on: "
+                "two that do would share noise."
             )
-        with self._lock:
-            if self._handed_over:
-                raise StaleState(
-                    f"This {type(self).__name__} was saved and so handed over. Load what was saved to go on: "
-                    "two that do would share noise."
-                )
-            if self._interrupted:
-                raise StaleState(
-                    f"This {type(self).__name__} was interrupted in the middle of a round and cannot go on."
-                )
-            yield
+        if self._interrupted:
+            raise StaleState(
+                f"This {type(self).__name__} was interrupted in the middle of a round and cannot go on."
+            )
 
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
@@ -176,53 +164,24 @@ class Exclusive(ABC):
         )
 
 
-def overwrite(
-    owner: str, arrays: Mapping[str, npt.NDArray[Any]], saved: Mapping[str, npt.NDArray[Any]]
-) -> None:
-    """Put saved arrays in place of the present ones, which must have the same shapes and types."""
-    for name, array in arrays.items():
-        if name not in saved or saved[name].shape != array.shape or saved[name].dtype != array.dtype:
-            raise InvalidArgument(f"The saved state does not fit a {owner}: '{name}' differs.")
-        array[...] = saved[name]
+class _Holding:
+    """Holds a state that only one thread of one process may use at a time."""
 
+    def __init__(self, state: Exclusive) -> None:
+        self._state = state
+        self._lock = threading.Lock()
 
-def _packed(array: npt.NDArray[Any]) -> dict[str, Any]:
-    data = base64.b64encode(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes())
-    return {"dtype": array.dtype.str.lstrip("<>=|"), "shape": list(array.shape), "data": data.decode()}
+    def __enter__(self) -> None:
+        state = self._state
+        if state._mark != process_mark():
+            raise StaleState(
+                f"This {type(state).__name__} belongs to the process that forked this one. Both going on "
+                "would reuse its noise. Save it there and load it here."
+            )
+        self._lock.acquire()
+        if state._handed_over or state._interrupted:
+            self._lock.release()
+            state._refuse_unless_whole()
 
-
-def _unpacked(packed: dict[str, Any]) -> npt.NDArray[Any]:
-    if packed["dtype"] not in ("i8", "f8", "b1"):
-        raise InvalidArgument(f"The saved state holds an array of the unknown type {packed['dtype']!r}.")
-    raw = np.frombuffer(base64.b64decode(packed["data"], validate=True), dtype="<" + packed["dtype"])
-    return raw.reshape(packed["shape"]).astype(packed["dtype"])
-
-
-def sealed(document: dict[str, Any]) -> bytes:
-    """A document with a digest of itself, by which :func:`opened` notices damage; it is no signature."""
-    return json.dumps(document | {"sha256": _digest(document)}, sort_keys=True).encode()
-
-
-def opened(data: bytes) -> dict[str, Any]:
-    """The document in `data`, if it is whole and of a known version."""
-    try:
-        document = json.loads(data)
-        known = document["format"] == _FORMAT
-    except (ValueError, KeyError, TypeError, RecursionError):
-        known = False
-    if not known:
-        raise InvalidArgument("These bytes are not a saved state of discreet, or were cut short.") from None
-    if document.get("version") != _VERSION:
-        raise InvalidArgument(
-            f"This state was saved in version {document.get('version')} of the format. Known: {_VERSION}. "
-            "A newer release of discreet may read it."
-        )
-    if document.pop("sha256", None) != _digest(document):
-        raise InvalidArgument("The saved state is damaged: its contents do not match their digest.")
-    if not document.keys() >= _FIELDS:
-        raise InvalidArgument(f"The saved state lacks {sorted(_FIELDS - document.keys())}.")
-    return document  # type: ignore[no-any-return] # JSON objects are dictionaries
-
-
-def _digest(document: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()

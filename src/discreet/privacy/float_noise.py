@@ -2,7 +2,7 @@
 
 The low bits of a sum of data and such noise give the data away (Mironov 2012): few pairs of random numbers
 have exactly these bits for the true sum, and often none for another. `tests/privacy/test_float_noise.py`
-carries out the attack. :mod:`discreet.privacy.noise` is exact.
+carries out the attack. `discreet.privacy.noise` is exact.
 """
 
 import math

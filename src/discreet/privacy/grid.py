@@ -1,7 +1,7 @@
-"""Private numbers become whole numbers in a declared range before anything else happens to them.
+"""Private numbers become integers in a declared range before anything else happens to them.
 
 Importing this module loads no compiler, so that a client can randomise one value
-in a few lines; kernels compile the very same :func:`to_units`.
+in a few lines; kernels compile the very same `to_units`.
 """
 
 import dataclasses
@@ -21,7 +21,7 @@ MOST_UNITS = 1 << 28
 
 
 def number_or_nan(value: Any) -> float:
-    """A private value of any kind as a float, NaN where it is no number; nothing is raised or warned of."""
+    """A private value of any kind as a float, NaN if it is not a number; nothing is raised or warned of."""
     kind = type(value)
     if kind is float or kind is np.float64:  # nearly always; a subclass may do anything
         return float(value)
@@ -35,7 +35,7 @@ def number_or_nan(value: Any) -> float:
 
 
 def to_units(value: float, low: float, high: float, units: int) -> int:
-    """The grid point of `value`: a whole number in [-units, units], for whatever float it is.
+    """The grid point of `value`: an integer in [-units, units], for any float.
 
     What is not finite becomes the midpoint 0; the rest is clipped to [low, high] and
     rounded to the nearest point. Every step is a function of this one value, so
@@ -50,10 +50,10 @@ def to_units(value: float, low: float, high: float, units: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """A declared range of costs and the whole numbers that stand for its values.
+    """A declared range of costs and the integers that stand for its values.
 
     The range must be fixed before the data are seen: a range chosen from data is
-    itself a release. The midpoint of the range is the whole number 0, its ends are
+    itself a release. The midpoint of the range is the integer 0, its ends are
     -units and +units.
 
     Args:
@@ -98,7 +98,7 @@ class Grid:
         return self.half_width / self.units
 
     def of(self, value: Any) -> int:
-        """The whole number that stands for a private value; it raises nothing, whatever it is given."""
+        """The integer that stands for a private value; it raises nothing, whatever it is given."""
         return to_units(number_or_nan(value), self.low, self.high, self.units)
 
     def value(self, units: float) -> float:

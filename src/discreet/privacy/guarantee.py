@@ -41,6 +41,8 @@ class Guarantee:
         local: Whether each value is randomised on its own before anything else reads
             it. Otherwise a trusted party keeps exact sums.
         horizon: The number of rounds covered, or None for any number.
+        absence_hidden: Whether a person who does not report is hidden like one who does. Otherwise who has
+            reported is public, and absence that depends on the value is not protected.
         private: Whether the promise holds in this configuration.
         reason: If not, why.
         proof: Where the proof is written.
@@ -61,6 +63,7 @@ class Guarantee:
     rounds_per_person: int = 1
     local: bool = False
     horizon: int | None = None
+    absence_hidden: bool = False
     private: bool = True
     reason: str = ""
     proof: str = ""
@@ -135,7 +138,7 @@ class Guarantee:
         return text + (f", up to an added probability of {rounded_up(self.delta)}." if self.delta else ".")
 
     def _factor(self) -> str:
-        """The largest likelihood ratio in bits; as a percentage where it is close to one."""
+        """The largest likelihood ratio as text; a percentage where it is close to one."""
         assert self.epsilon is not None
         if self.epsilon == 0:
             return "exactly as likely"
@@ -160,8 +163,13 @@ class Guarantee:
         rounds = "any number of rounds" if self.horizon is None else f"{self.horizon} rounds"
         return (
             f"It holds for {rounds}, whatever the inputs, even if they are chosen in view of earlier output. "
-            "It does not hide that somebody took part, or when."
+            f"It does not hide that somebody took part, or when. {self._about_absence()}"
         )
+
+    def _about_absence(self) -> str:
+        if self.epsilon == 0 or self.absence_hidden:
+            return "Whether they reported anything is hidden like the value."
+        return "Who has reported is public: do not let that depend on the value."
 
 
 def _composed_delta(epsilon: float, delta: float, k: int) -> float:

@@ -119,16 +119,6 @@ def sample(law: Law, count: int, source: BitSource) -> IntArray:
     return out
 
 
-def wrapped(number: int) -> int:
-    """What remains of an unbounded sum of data and noise: its representative modulo 2^64 in int64.
-
-    Examples:
-        >>> wrapped(2**63), wrapped(-5)
-        (-9223372036854775808, -5)
-    """
-    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
 @lean_kernel
 def fill(law: Law, out: IntArray, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     """Fill ``out[done:]`` with samples as far as the bits reach; return the new ``(done, cursor)``.
@@ -236,7 +226,7 @@ def _distance_from_one(whole: int, part: int, top: int) -> tuple[int, int]:
 def _last_coin(x: int, top: int, k: int, bits: BitArray, cursor: int) -> tuple[bool, int]:
     """A coin of bias exp(-y (2k+y) / (2k+2)) with y = x / top (Karney 2016, algorithm B).
 
-    The run of :func:`run_is_even` again, which goes on after each step only if a coin
+    The run of `run_is_even` again, which goes on after each step only if a coin
     of bias (2k + y) / (2k + 2) shows heads: a die of 2k + 2 sides, of which 2k win,
     one loses, and one wins with probability y.
     """

@@ -12,7 +12,7 @@ from discreet.errors import InvalidArgument
 
 #: Beyond this a privacy loss protects nobody, and exp(loss) no longer fits anywhere.
 LARGEST_LOSS = 1000
-#: With less than this nothing can be learnt, and noise no longer fits a float.
+#: With less than this nothing can be learned, and noise no longer fits a float.
 SMALLEST_LOSS = Fraction(1, 1 << 200)
 
 

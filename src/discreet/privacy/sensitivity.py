@@ -22,7 +22,7 @@ from discreet.privacy.guarantee import Neighbours
 MOST_L2_UNITS = 1 << 24
 MOST_L2_COORDINATES = 1 << 14
 
-#: :func:`discreet.privacy.grid.to_units`, compiled.
+#: `privacy.grid.to_units`, compiled.
 to_units: Callable[[float, float, float, int], int] = lean_kernel(grid.to_units)
 
 
@@ -30,7 +30,7 @@ to_units: Callable[[float, float, float, int], int] = lean_kernel(grid.to_units)
 class VectorBound:
     """What every private vector is forced to satisfy: |g_i| <= coordinate and |g|_1 <= l1.
 
-    Both bounds are whole numbers of grid units, so the sensitivities are exact.
+    Both bounds are integers, in grid units, so the sensitivities are exact.
     Clipping coordinates as well as the L1 norm matters for Gaussian noise: with the
     L1 bound alone the whole norm could sit in one coordinate.
 
@@ -129,7 +129,7 @@ class VectorBound:
 
 @lean_kernel
 def values_to_units(values: FloatArray, step: float, limit: int, out: IntArray) -> None:
-    """Each value as a whole number of steps, clipped to [-limit, limit]; zero if it is not finite."""
+    """Each value as an integer number of steps, clipped to [-limit, limit]; zero if it is not finite."""
     for i in range(values.size):
         out[i] = to_units(values[i], -limit * step, limit * step, limit)
 
@@ -155,7 +155,7 @@ def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
 def bound_l2_in_place(units: IntArray, l2: int) -> None:
     """Clip each coordinate to [-l2, l2], then shrink all alike if the Euclidean norm exceeds `l2`.
 
-    |g_i| -> floor(|g_i| l2 / r) with r the norm rounded up to a whole number, so the new norm is at
+    |g_i| -> floor(|g_i| l2 / r) with r the norm rounded up to an integer, so the new norm is at
     most l2 exactly. With l2 <= 2^24 and at most 2^14 coordinates the squares add up to below 2^62.
     """
     square = 0
@@ -179,7 +179,7 @@ def chain_gradient(
 
     ``out[order[i]]`` becomes the cost of the set with i+1 elements minus that of the
     set with i elements, each clipped to [low, high] and put on the grid first. Follow
-    it by :func:`bound_in_place`, which costs that are not submodular need.
+    it by `bound_in_place`, which costs that are not submodular need.
     """
     before = to_units(costs[0], low, high, units)
     for i in range(order.size):

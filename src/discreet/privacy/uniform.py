@@ -2,7 +2,7 @@
 
 Every kernel here takes ``(bits, cursor)`` and returns its result with the new
 cursor, or with ``NEED_MORE_BITS`` when the bits ran out; a caller that sees ``NEED_MORE_BITS`` forgets
-the whole sample in progress (see :mod:`discreet.randomness`).
+the whole sample in progress (see `discreet.randomness`).
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The service: private decisions that are kept, for many workers at once, through crashes and for years."""
+"""The service: learners in a store, for many workers at once, durable across crashes."""
 
 from discreet.extras import require_extra
 
@@ -6,7 +6,6 @@ require_extra(
     "service",
     "The service, its stores and its keys need",
     "alembic",
-    "cryptography",
     "fastapi",
     "prometheus_client",
     "sqlalchemy",

@@ -1,4 +1,4 @@
-"""The service as an ASGI application: `create_app(desk, settings)`."""
+"""The service as an ASGI application."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from starlette.types import ASGIApp
 
 from discreet import dashboard
-from discreet.service.desk import Desk
-from discreet.service.web import complaints
-from discreet.service.web.gate import Gate
-from discreet.service.web.hot import Hot
+from discreet.service.learner_service import LearnerService
+from discreet.service.web import errors, models
+from discreet.service.web.ask_tell import AskTellRoutes
 from discreet.service.web.logs import RequestLog
 from discreet.service.web.metrics import Metrics
+from discreet.service.web.middleware import ServiceMiddleware
 from discreet.service.web.openapi import document
 from discreet.service.web.reference import reference
 from discreet.service.web.routes import add_routes
 
-#: Requests per second of one key, and bytes of a body, unless told otherwise.
+#: Requests per second of one key, and bytes of a body, by default.
 RATE, MAX_BODY = 10_000.0, 4 << 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What can be set.
+    """Settings of the app.
 
     Attributes:
         rate: Requests per second of one key, in each process; a second's worth may come at once.
         max_body: Bytes of a request's body.
-        log_requests: Whether each request is a line on standard error.
+        log_requests: Whether to log requests on standard error.
     """
 
     rate: float = RATE
@@ -44,28 +44,28 @@ class Settings:
     log_requests: bool = True
 
 
-class JsonAnswer(JSONResponse):
-    """JSON in ASCII: strings that are no valid text can be written as well."""
+class AsciiJson(JSONResponse):
+    """JSON in ASCII, so that strings with lone surrogates can be written."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
 
 
-def create_app(desk: Desk, settings: Settings | None = None) -> ASGIApp:
-    """An application that serves a desk, which it closes when it shuts down.
+def create_app(service: LearnerService, settings: Settings | None = None) -> ASGIApp:
+    """Create the application of a service, which it closes when it shuts down.
 
     Args:
-        desk: The learners.
-        settings: Limits.
+        service: The learners.
+        settings: Limits and logging.
     """
-    wanted = settings or Settings()
+    settings = settings or Settings()
     metrics = Metrics()
-    log = RequestLog(sys.stderr if wanted.log_requests else None)
+    log = RequestLog(sys.stderr if settings.log_requests else None)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await asyncio.to_thread(desk.close)
+        await asyncio.to_thread(service.close)
         log.flush()
 
     app = FastAPI(
@@ -73,12 +73,12 @@ def create_app(desk: Desk, settings: Settings | None = None) -> ASGIApp:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        default_response_class=JsonAnswer,
+        default_response_class=AsciiJson,
         redirect_slashes=False,
     )
-    add_routes(app.router, desk, metrics)
+    add_routes(app.router, service, metrics)
     described = document(app)
-    written, page = JsonAnswer(described), reference(described)
+    written, page = AsciiJson(described), reference(described)
 
     @app.get("/openapi.json", include_in_schema=False)
     def openapi() -> Response:
@@ -92,21 +92,21 @@ def create_app(desk: Desk, settings: Settings | None = None) -> ASGIApp:
 
     for file in dashboard.files():
         _add_file(app, file)
-    complaints.add_to(app)
-    return Gate(
+    errors.add_handlers(app, models.FIELDS)
+    return ServiceMiddleware(
         app,
-        Hot(desk, metrics),
-        desk.bearers,
+        AskTellRoutes(service, metrics),
+        service.api_keys,
         metrics,
         log,
-        rate=wanted.rate,
-        most=wanted.max_body,
+        rate=settings.rate,
+        max_body=settings.max_body,
     )
 
 
 def _add_file(app: FastAPI, file: dashboard.File) -> None:
-    answer = Response(file.body, headers=file.headers)
+    response = Response(file.body, headers=file.headers)
 
     @app.api_route(file.path, methods=["GET", "HEAD"], include_in_schema=False)
     def show() -> Response:
-        return answer
+        return response

@@ -1,4 +1,4 @@
-"""Times as the service keeps them: milliseconds since 1970, and the minutes in which things are counted."""
+"""Times of the service: milliseconds since 1970, and the minutes of its counts."""
 
 import time
 
@@ -11,7 +11,7 @@ def milliseconds() -> int:
 
 
 def minute_of(now: int) -> int:
-    """The start of the minute that a time is in.
+    """The start of the minute of a time.
 
     Examples:
         >>> minute_of(125_000)

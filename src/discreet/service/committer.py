@@ -1,12 +1,11 @@
-"""One thread that writes: all that waits goes into one transaction, and is answered once it is durable.
+"""Group commit: one thread writes all queued operations in one transaction, and answers once it is durable.
 
-A commit that waits for the disk takes milliseconds however much is in it. While one is under way, others'
-operations queue up; the next takes all of them, as far as memory allows. Callers who were just answered are
-often back at once, so where there were many the thread waits a moment for them: fewer and larger transactions
-cost less.
+A commit takes milliseconds however much is in it. While one runs, other operations queue up; the next commit
+takes all of them, as far as memory allows. Callers that were just answered often return at once, so after a
+large transaction the thread waits a moment for them: fewer and larger transactions cost less.
 
-An operation that nobody can perform must not take others with it. A transaction that fails for a reason that
-was not foreseen is undone, and its halves are tried by themselves, until what cannot be done is alone.
+An operation that fails must not take others with it. A transaction that fails for an unforeseen reason is
+rolled back, and its halves are tried separately, until the failing operation is alone.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from discreet.errors import Busy, CannotKeep, Conflict, StoreError
 
 Operation = TypeVar("Operation")
 
-#: Operations that may wait before more are refused, and how many go into one transaction.
-_MOST_WAITING, _MOST_AT_ONCE = 20_000, 512
-#: The same by weight: numbers of eight bytes. One that is heavier is taken by itself.
-_HEAVIEST_WAITING, _HEAVIEST_AT_ONCE = 1 << 26, 1 << 20
-#: How long to wait for callers who were just answered, in seconds, and for how many it is worth it.
+#: Operations in the queue before more are refused, and in one transaction.
+_MOST_QUEUED, _MOST_AT_ONCE = 20_000, 512
+#: The same by size, in numbers of eight bytes. A larger operation gets a transaction of its own.
+_LARGEST_QUEUE, _LARGEST_TRANSACTION = 1 << 26, 1 << 20
+#: Seconds to wait for callers that were just answered, and for how many this is worth it.
 _MOMENT, _CROWD = 0.0005, 8
-#: How often a transaction that others were in the way of is tried.
+#: How often a transaction that conflicts with others is tried.
 _TRIES = 5
 
 
@@ -37,20 +36,19 @@ class Committer(Generic[Operation]):
     """The thread and its queue.
 
     Args:
-        perform: Runs operations in one transaction and gives an answer for each, or an exception to raise for
-            it. It returns when all is durable. An exception out of it means that nothing was written, or
-            that doing it again changes nothing.
-        weigh: How much memory an operation takes, in numbers of eight bytes.
+        perform: Runs operations in one transaction and returns an answer for each, or an exception to raise
+            for it, once all is durable. If it raises, nothing was written, or doing it again changes nothing.
+        size_of: Memory of an operation, in numbers of eight bytes.
     """
 
     def __init__(
         self,
         perform: Callable[[Sequence[Operation]], Sequence[Any]],
-        weigh: Callable[[Operation], int] = lambda _: 1,
+        size_of: Callable[[Operation], int] = lambda _: 1,
     ) -> None:
-        self._perform, self._weigh = perform, weigh
-        self._waiting: collections.deque[tuple[Operation, Future[Any], int]] = collections.deque()
-        self._weight = 0  # of all that wait
+        self._perform, self._size_of = perform, size_of
+        self._queue: collections.deque[tuple[Operation, Future[Any], int]] = collections.deque()
+        self._size = 0
         self._changed = threading.Condition()
         self._closed = False
         self._process = os.getpid()
@@ -60,21 +58,21 @@ class Committer(Generic[Operation]):
     def submit(self, operation: Operation) -> Future[Any]:
         """Queue an operation; the future has its answer once it is durable."""
         if os.getpid() != self._process:
-            raise StoreError("This desk belongs to the process that forked this one. Open one here.")
+            raise StoreError("This service belongs to the parent process. Open one in this process.")
         future: Future[Any] = Future()
-        weight = self._weigh(operation)
+        size = self._size_of(operation)
         with self._changed:
             if self._closed:
-                raise StoreError("The desk is closed.")
-            if len(self._waiting) >= _MOST_WAITING or self._weight >= _HEAVIEST_WAITING:
-                raise Busy("Too much is waiting to be written; nothing was changed. Try again later.")
-            self._waiting.append((operation, future, weight))
-            self._weight += weight
+                raise StoreError("The service is closed.")
+            if len(self._queue) >= _MOST_QUEUED or self._size >= _LARGEST_QUEUE:
+                raise Busy("The queue is full; nothing was changed. Try again later.")
+            self._queue.append((operation, future, size))
+            self._size += size
             self._changed.notify()
         return future
 
     def close(self) -> None:
-        """Write what waits, and end."""
+        """Write what is queued, and end."""
         with self._changed:
             self._closed = True
             self._changed.notify()
@@ -83,30 +81,30 @@ class Committer(Generic[Operation]):
     def _run(self) -> None:
         last = before = 0  # sizes of the latest transactions
         while True:
-            if last >= _CROWD and len(self._waiting) < last + before:
+            if last >= _CROWD and len(self._queue) < last + before:
                 time.sleep(_MOMENT)
             with self._changed:
-                while not self._waiting and not self._closed:
+                while not self._queue and not self._closed:
                     self._changed.wait()
-                if not self._waiting:
+                if not self._queue:
                     return
                 taken = self._taken()
                 last, before = len(taken), last
-            # Whoever cancelled is not waiting any more; what they asked for is done all the same.
+            # A cancelled operation is performed anyway; only its answer is dropped.
             for _, future in taken:
                 future.set_running_or_notify_cancel()
             self._answer(taken)
 
     def _taken(self) -> list[tuple[Operation, Future[Any]]]:
-        """The next transaction's operations: as many as wait, as are allowed, and as memory allows."""
+        """The operations of the next transaction."""
         taken: list[tuple[Operation, Future[Any]]] = []
-        weight = 0
-        while self._waiting and len(taken) < _MOST_AT_ONCE:
-            weight += self._waiting[0][2]
-            if taken and weight > _HEAVIEST_AT_ONCE:
+        size = 0
+        while self._queue and len(taken) < _MOST_AT_ONCE:
+            size += self._queue[0][2]
+            if taken and size > _LARGEST_TRANSACTION:
                 break
-            operation, future, its_weight = self._waiting.popleft()
-            self._weight -= its_weight
+            operation, future, its_size = self._queue.popleft()
+            self._size -= its_size
             taken.append((operation, future))
         return taken
 
@@ -126,7 +124,7 @@ class Committer(Generic[Operation]):
             return self._tried(operations)
         except CannotKeep as error:
             reason: BaseException = error
-        except StoreError as error:  # of the store, not of an operation: halves would fare no better
+        except StoreError as error:  # of the store, not of an operation: halves would fail as well
             return [error] * len(operations)
         except Exception as error:
             reason = error

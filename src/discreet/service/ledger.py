@@ -1,4 +1,4 @@
-"""What the people of a population may lose to all learners on them: losses add up, archived ones included."""
+"""The privacy loss of a population: the losses of all learners on it add up, including archived ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.storage.records import LearnerRecord, PopulationRecord
 
 
 def view(population: PopulationRecord, learners: Iterable[LearnerRecord]) -> PopulationView:
-    """A population with what it has been promised to lose at most, in all."""
+    """A population with its total loss."""
     mine = [record for record in learners if record.population == population.name]
     return PopulationView(
         name=population.name,
@@ -30,17 +30,17 @@ def total(epsilons: Iterable[float]) -> float:
 
 
 def admit(writing: Writing, name: str, epsilon: float) -> None:
-    """Refuse a learner that would let people lose more than their population's limit.
+    """Refuse a learner that would exceed its population's limit.
 
-    The population stays locked until the transaction ends, so two learners are not admitted at once.
+    The population stays locked until the transaction ends, so that two learners are not admitted at once.
     """
     population = writing.lock_population(name)
     if population is None:
-        raise UnknownName(f"No population is called {name!r}.")
+        raise UnknownName(f"No population is named {name!r}.")
     limit = math.inf if population.limit is None else population.limit
     spent = view(population, writing.learners()).spent
     if total((spent, epsilon)) > limit:
         raise BudgetExceeded(
-            f"The people of {name!r} may lose {limit:g} in all. Learners on them add up to {spent:g} now, "
-            f"and this one would add {epsilon:g}."
+            f"The limit of the population {name!r} is {limit:g}. Its learners add up to {spent:g}, and this "
+            f"one would add {epsilon:g}."
         )

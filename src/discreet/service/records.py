@@ -1,21 +1,24 @@
-"""What the desk is told and what it answers."""
+"""Arguments and answers of the service."""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Hashable
+import itertools
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from discreet.errors import InvalidType
-from discreet.learners.detached import Summary
+from discreet.learners.host import Summary
 from discreet.storage.records import Counts
 
 Item = str | int
 
 
 class _Missing:
-    """Stands for feedback that was not given: None is a value like any other."""
+    """Stands for an argument that was not given: None is a value."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -25,31 +28,31 @@ MISSING: Any = _Missing()
 
 
 class Code(enum.StrEnum):
-    """What became of one piece of feedback. The words are stable."""
+    """The outcome of one piece of feedback. The values are stable."""
 
-    #: Learnt from, or told before; which of them, and whether it counted, is not said.
+    #: Accepted now or before; which of them, and whether it counted, is not revealed.
     ACCEPTED = "accepted"
-    #: Nobody was ever given this id, or it was forgotten long after it was closed.
+    #: There never was such a decision, or it was forgotten long after it was closed.
     UNKNOWN = "unknown_decision"
-    #: The decision is another learner's.
+    #: The decision belongs to another learner.
     FOREIGN = "foreign_decision"
-    #: The deadline has passed, and a neutral value was learnt from in its place.
+    #: The deadline has passed, and a neutral value was applied instead.
     EXPIRED = "expired"
-    #: Not what this learner takes: a cost or a bit for bandits, a function for full information.
+    #: Of the wrong kind: bandits take a cost or a bit, full-information learners a function.
     INVALID = "invalid_feedback"
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class Feedback:
-    """What happened after a decision. Its printed form shows no value.
+    """Feedback on a decision. Its repr shows no value.
 
     Attributes:
-        decision: The id of the decision.
-        cost: The private cost (or reward), for bandit learners; anything, nothing is raised for any value.
-        released: Instead: the bit that `randomizers.OneBit` made of it.
+        decision: The decision's id.
+        cost: The private cost (or reward), for bandit learners. No value is refused.
+        released: Instead of a cost: the bit that `randomizers.OneBit` made of it.
         function: The private cost function, for full information: a set function, its JSON description, or
             a Python function.
-        person: An opaque id of the person, or None. It is kept as a keyed hash only.
+        person: An opaque id of the person, or None. Only a keyed hash is stored.
     """
 
     decision: str
@@ -59,15 +62,15 @@ class Feedback:
     person: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.decision, str):  # not quoted: it may be the cost, given in the wrong place
-            raise InvalidType("The 'decision' of Feedback must be the id of one, a string.")
+        if not isinstance(self.decision, str):  # not quoted: it may be the cost, in the wrong place
+            raise InvalidType("The 'decision' of Feedback must be a decision's id, a string.")
 
     def __repr__(self) -> str:
         return f"Feedback(decision={self.decision!r})"
 
 
 class Outcome(NamedTuple):
-    """What became of one piece of feedback."""
+    """The outcome of one piece of feedback."""
 
     decision: str
     code: Code
@@ -80,7 +83,7 @@ class Outcome(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """A decision: a chosen set, and the id under which to tell what it cost."""
+    """A chosen set, and the decision's id for its feedback."""
 
     id: str
     subset: tuple[Hashable, ...]
@@ -88,22 +91,22 @@ class Choice:
 
 @dataclasses.dataclass(frozen=True)
 class LearnerView:
-    """What may be shown of a learner.
+    """The public view of a learner.
 
     Attributes:
-        name: What it is called.
-        epoch: How often it has been started anew under this name, from 1.
+        name: Its name.
+        epoch: Counts restarts, from 1.
         kind: "bandit" or "full_information".
         items: The items.
-        arguments: Those it was made with.
+        arguments: Those of its constructor.
         population: The people it learns from, or None.
-        status: "active", "archived", "closed" (a later epoch took over), "handed_over" (exported), "stale"
+        status: "active", "archived", "closed" (replaced by a later epoch), "handed_over" (exported), "stale"
             (an old backup) or "damaged".
-        deadline_seconds: When decisions that were not told about are closed.
+        deadline_seconds: When decisions without feedback are closed.
         created_at: Milliseconds since 1970.
         generation: Of the state shown.
         summary: Point, rounds, mean, noise, guarantee.
-        counts: How much was asked, told and closed by the deadline.
+        counts: Decisions asked, told and expired.
     """
 
     name: str
@@ -122,11 +125,11 @@ class LearnerView:
 
 @dataclasses.dataclass(frozen=True)
 class PopulationView:
-    """What the people of a population may lose to all learners on them, archived ones included.
+    """The privacy loss of a population's people to all learners on them, including archived ones.
 
     Attributes:
-        name: What it is called.
-        limit: What `spent` may reach, or None.
+        name: Its name.
+        limit: The most that `spent` may be, or None.
         spent: The sum of the learners' epsilons.
         learners: Name, epoch and epsilon of each.
     """
@@ -139,14 +142,14 @@ class PopulationView:
 
 @dataclasses.dataclass(frozen=True)
 class MinuteView:
-    """A minute of a learner (an hour, once it is long ago).
+    """A minute of a learner (an hour or a day, once merged).
 
     Attributes:
         start: Milliseconds since 1970.
-        counts: What happened.
+        counts: Of the minute.
         mean: Of what was released, or None.
-        standard_error: Of the mean, at most: half the distance of the two numbers that a bit can stand for,
-            over the square root of how many bits there were. Of noise and values together.
+        standard_error: An upper bound on that of the mean, from noise and values together: half the distance
+            of the two numbers that a bit stands for, over the square root of the number of bits.
     """
 
     start: int
@@ -157,7 +160,13 @@ class MinuteView:
 
 @dataclasses.dataclass(frozen=True)
 class RecentChoice:
-    """A set that was chosen lately, without the id under which to tell."""
+    """A recently chosen set, without its decision's id."""
 
     asked_at: int
     subset: tuple[Item, ...]
+
+
+def members(items: Sequence[Any], subset: bytes) -> tuple[Any, ...]:
+    """The items of an encoded subset."""
+    bits = np.unpackbits(np.frombuffer(subset, dtype=np.uint8), count=len(items), bitorder="little")
+    return tuple(itertools.compress(items, bits.tolist()))

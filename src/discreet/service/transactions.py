@@ -1,4 +1,4 @@
-"""What the committer does with operations: one durable transaction, and then what it led to is shown."""
+"""How the committer performs operations: one durable transaction, then the new states are shown."""
 
 from __future__ import annotations
 
@@ -8,64 +8,68 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from discreet.errors import Conflict, DiscreetError, StoreError
-from discreet.service.batch import Ask, Batch, Tell
-from discreet.service.housekeeping import Housekeeping
-from discreet.service.kept import Folded, Kept
+from discreet.service.batch import Batch
+from discreet.service.hosted_learner import Applied, HostedLearner
+from discreet.service.maintenance import Maintenance
+from discreet.service.operations import Ask, Tell
 from discreet.service.registry import Registry
 from discreet.storage.base import Store
 from discreet.storage.records import Status
 
 
 class Transactions:
-    """Called in the committer's thread, by nobody else.
+    """Called in the committer's thread only.
 
     Args:
-        store: Where everything is kept.
+        store: The store.
         registry: Knows the latest epoch of each learner.
-        housekeeping: Is told what should happen next.
+        maintenance: Is told what is due.
         clock: Milliseconds since 1970.
     """
 
     def __init__(
-        self, store: Store, registry: Registry, housekeeping: Housekeeping, clock: Callable[[], int]
+        self, store: Store, registry: Registry, maintenance: Maintenance, clock: Callable[[], int]
     ) -> None:
-        self._store, self._registry, self._housekeeping, self._clock = store, registry, housekeeping, clock
-        self._committed: collections.deque[tuple[Kept, Folded]] = collections.deque()
+        self._store, self._registry, self._maintenance, self._clock = store, registry, maintenance, clock
+        self._committed: collections.deque[tuple[HostedLearner, Applied]] = collections.deque()
 
     def __call__(self, operations: Sequence[Ask | Tell]) -> Sequence[Any]:
-        """An answer for each operation, all of them durable and shown."""
-        self._show_committed()  # what could not be shown before: nothing is answered that the witness missed
+        """An answer for each operation, or an exception to raise for it; all of them durable and shown."""
+        self._show_committed()  # of an earlier transaction, whose states could not be shown
         operations = [self._to_latest(operation) for operation in operations]
         try:
             with self._store.writing() as writing:
                 batch = Batch(writing, self._clock(), alone=self._store.one_process)
                 done = batch.run(operations)
         except Conflict:
-            self._housekeeping.refresh()  # somebody else went on with a learner; the committer tries again
+            self._maintenance.refresh()  # another process updated a learner; the committer retries
             raise
-        self._committed.extend(done.folded)
+        self._committed.extend(done.applied)
         self._show_committed()
-        if done.waiting or done.behind:
-            self._housekeeping.hurry(done.behind)
-        return done.answers
+        if done.queued or done.behind:
+            self._maintenance.wake(done.behind)
+        return [
+            found if isinstance(found, Exception) else operation.answer(found)
+            for operation, found in zip(operations, done.answers, strict=True)
+        ]
 
     def _show_committed(self) -> None:
-        """Show what was committed. If that fails, it is tried again before anything else is done."""
+        """Show what was committed. If that fails, it is retried before anything else."""
         while self._committed:
-            kept, folded = self._committed[0]
+            hosted, applied = self._committed[0]
             try:
-                kept.show(folded.generation, folded.state)
+                hosted.show(applied.generation, applied.state)
             except DiscreetError as error:
                 raise StoreError(f"What was committed cannot be shown: {error}") from None
-            except Exception as error:  # not quoted: it may be about something private
+            except Exception as error:  # not quoted: it may contain something private
                 raise StoreError(f"What was committed cannot be shown ({type(error).__name__}).") from None
             self._committed.popleft()
 
     def _to_latest(self, operation: Ask | Tell) -> Ask | Tell:
-        """The same for the next epoch, where a restart came first: epochs differ in where they start only.
+        """The same ask for the next epoch, if the learner was restarted meanwhile.
 
-        Not so for tells: people and sealed costs belong to the epoch they were made ready for.
+        Not so for tells: hashed people and sealed costs belong to one epoch.
         """
-        if isinstance(operation, Tell) or operation.kept.record.status is not Status.CLOSED:
+        if isinstance(operation, Tell) or operation.hosted.record.status is not Status.CLOSED:
             return operation
-        return dataclasses.replace(operation, kept=self._registry.named(operation.kept.record.name))
+        return dataclasses.replace(operation, hosted=self._registry.named(operation.hosted.record.name))

@@ -1,7 +1,9 @@
-"""Set functions made from others: sums, multiples, negations, restrictions, contractions, complements."""
+"""Set functions made of others: sums, multiples, negations, restrictions, contractions, complements."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
@@ -36,29 +38,31 @@ class Sum(SetFunction):
 
     def __init__(self, functions: Iterable[SetFunction]) -> None:
         families: dict[type[SetFunction], list[SetFunction]] = {}
+        sizes = set()
         for function in functions:
             if not isinstance(function, SetFunction):
                 raise InvalidType(
                     "The 'functions' of Sum must be set functions. "
                     f"Got {type(function).__name__} instead (wrap Python code in FromCallable)."
                 )
+            sizes.add(function.n)
             for term in function.terms if isinstance(function, Sum) else (function,):
                 families.setdefault(type(term), []).append(term)
+        if len(sizes) != 1:
+            raise InvalidArgument(
+                "The 'functions' of Sum must be at least one, all with the same number of items. "
+                f"Got {sorted(sizes) or 'none'} instead."
+            )
+        (self.n,) = sizes
         terms: list[SetFunction] = []
         for family, members in families.items():
-            _require_same_items(members)
             merged = members[0] if len(members) == 1 else family._merged(members)
             terms.extend(members if merged is None else [merged])
-        if not terms:
-            raise InvalidArgument("The 'functions' of Sum must be at least one set function. Got none.")
-        _require_same_items(terms)
         self.terms: tuple[SetFunction, ...] = tuple(terms)
-        self.n = terms[0].n
 
     def range(self) -> tuple[float, float]:
-        """The sums of the terms' ends."""
-        ends = [term.range() for term in self.terms]
-        return sum(lo for lo, _ in ends), sum(hi for _, hi in ends)
+        lows, highs = zip(*(term.range() for term in self.terms), strict=True)
+        return sum(lows), sum(highs)
 
     @property
     def integer_valued(self) -> bool:
@@ -78,16 +82,13 @@ class Sum(SetFunction):
         return values
 
     def _all_values(self) -> FloatArray:
-        values = self.terms[0]._all_values()
-        for term in self.terms[1:]:
-            values = values + term._all_values()
-        return values
+        return functools.reduce(np.add, (term._all_values() for term in self.terms))
 
     def _scaled(self, factor: float) -> Sum:
         return Sum(term._scaled(factor) for term in self.terms)
 
-    def _negated(self) -> Sum:
-        return Sum(term._negated() for term in self.terms)
+    def __neg__(self) -> Sum:
+        return Sum(-term for term in self.terms)
 
     def _fields(self) -> dict[str, Any]:
         return {"functions": [term.to_dict() for term in self.terms]}
@@ -107,15 +108,20 @@ class Sum(SetFunction):
 
 
 class _Derived(SetFunction):
-    """Shared by functions that look at one other function through a change of items."""
+    """A function of one other function, by default on the same items."""
 
-    function: SetFunction
+    def __init__(self, function: SetFunction) -> None:
+        self.function = function
+        self.n = function.n
 
     @classmethod
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
         described = SetFunction.from_dict(fields.pop("function"))
         build: Callable[..., Self] = cls
         return build(described, **fields)
+
+    def range(self) -> tuple[float, float]:
+        return self.function.range()
 
     @property
     def integer_valued(self) -> bool:
@@ -124,6 +130,22 @@ class _Derived(SetFunction):
     @property
     def known_submodular(self) -> bool:
         return self.function.known_submodular
+
+    def concave_form(self) -> ConcaveForm | None:
+        form = self.function.concave_form()
+        return None if form is None else self._form(form)
+
+    def cut_network(self) -> CutNetwork | None:
+        network = self.function.cut_network()
+        return None if network is None else self._network(network)
+
+    def _form(self, form: ConcaveForm) -> ConcaveForm | None:
+        """The concave form of this function, from that of the other."""
+        return None
+
+    def _network(self, network: CutNetwork) -> CutNetwork | None:
+        """The cut network of this function, from that of the other."""
+        return None
 
     def __repr__(self) -> str:
         return f"{self._name}({self.function!r}, n={self.n})"
@@ -140,12 +162,10 @@ class Scaled(_Derived):
     """
 
     def __init__(self, function: SetFunction, factor: float) -> None:
-        self.function = function
+        super().__init__(function)
         self.factor = checks.positive_number("Scaled", "factor", factor, quoted=False)
-        self.n = function.n
 
     def range(self) -> tuple[float, float]:
-        """The scaled ends."""
         lo, hi = self.function.range()
         return lo * self.factor, hi * self.factor
 
@@ -162,16 +182,11 @@ class Scaled(_Derived):
     def _scaled(self, factor: float) -> SetFunction:
         return Scaled(self.function, self.factor * factor)
 
-    def _fields(self) -> dict[str, Any]:
-        return {"function": self.function.to_dict(), "factor": self.factor}
+    def _form(self, form: ConcaveForm) -> ConcaveForm:
+        return form.scaled(self.factor)
 
-    def concave_form(self) -> ConcaveForm | None:
-        form = self.function.concave_form()
-        return None if form is None else form.scaled(self.factor)
-
-    def cut_network(self) -> CutNetwork | None:
-        network = self.function.cut_network()
-        return None if network is None else network.scaled(self.factor)
+    def _network(self, network: CutNetwork) -> CutNetwork:
+        return network.scaled(self.factor)
 
 
 class Negated(_Derived):
@@ -179,17 +194,12 @@ class Negated(_Derived):
 
     Examples:
         >>> from discreet.set_functions import Bundles
-        >>> reward = -Bundles(2, [[0, 1]], values=[3], costs=[1, 1])  # both are worth 3, and each costs 1
+        >>> reward = -Bundles(2, [[0, 1]], values=[3], costs=[1, 1])  # each costs 1, both are worth 3
         >>> reward([0]), reward([0, 1]), type(-reward).__name__
         (-1.0, 1.0, 'Bundles')
     """
 
-    def __init__(self, function: SetFunction) -> None:
-        self.function = function
-        self.n = function.n
-
     def range(self) -> tuple[float, float]:
-        """The ends with the other sign."""
         lo, hi = self.function.range()
         return -hi, -lo
 
@@ -209,15 +219,12 @@ class Negated(_Derived):
     def _scaled(self, factor: float) -> SetFunction:
         return Negated(self.function._scaled(factor))
 
-    def _negated(self) -> SetFunction:
+    def __neg__(self) -> SetFunction:
         return self.function
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
         return cls(Sum(each.function for each in functions))
-
-    def _fields(self) -> dict[str, Any]:
-        return {"function": self.function.to_dict()}
 
 
 class Restriction(_Derived):
@@ -226,38 +233,29 @@ class Restriction(_Derived):
     Examples:
         >>> from discreet.set_functions import FromCallable
         >>> f = FromCallable(lambda chosen: float(sum(chosen)), 4).restrict([1, 3])
-        >>> f.n, f([1])  # its item 1 is the item 3 of the whole
+        >>> f.n, f([1])  # its item 1 is item 3 of the original function
         (2, 3.0)
     """
 
     def __init__(self, function: SetFunction, kept: Iterable[int] | BoolArray) -> None:
-        self.function = function
-        self._kept = checks.subset_mask("Restriction", "kept", kept, function.n).copy()
-        self._items, self._rest = np.flatnonzero(self._kept), np.flatnonzero(~self._kept)
-        self.n = self._items.size
-
-    def range(self) -> tuple[float, float]:
-        """The range of the whole function."""
-        return self.function.range()
+        super().__init__(function)
+        self._mask = checks.subset_mask("Restriction", "kept", kept, function.n)
+        self.kept, self._rest = np.flatnonzero(self._mask), np.flatnonzero(~self._mask)
+        self.n = self.kept.size
 
     def _value(self, mask: BoolArray) -> float:
         whole = np.zeros(self.function.n, dtype=np.bool_)
-        whole[self._items] = mask
+        whole[self.kept] = mask
         return self.function._value(whole)
 
     def _chain(self, order: IntArray) -> FloatArray:
-        return self.function._chain(np.concatenate((self._items[order], self._rest)))[: self.n + 1]
+        return self.function._chain(np.concatenate((self.kept[order], self._rest)))[: self.n + 1]
 
-    def _fields(self) -> dict[str, Any]:
-        return {"function": self.function.to_dict(), "kept": self._items.tolist()}
+    def _form(self, form: ConcaveForm) -> ConcaveForm:
+        return form.taking(self._mask)
 
-    def concave_form(self) -> ConcaveForm | None:
-        form = self.function.concave_form()
-        return None if form is None else form.taking(self._kept)
-
-    def cut_network(self) -> CutNetwork | None:
-        network = self.function.cut_network()
-        return None if network is None else network.fixing(np.zeros_like(self._kept), ~self._kept)
+    def _network(self, network: CutNetwork) -> CutNetwork:
+        return network.fixing(np.zeros_like(self._mask), ~self._mask)
 
 
 class Contraction(_Derived):
@@ -271,39 +269,31 @@ class Contraction(_Derived):
     """
 
     def __init__(self, function: SetFunction, chosen: Iterable[int] | BoolArray) -> None:
-        self.function = function
-        self._chosen = checks.subset_mask("Contraction", "chosen", chosen, function.n).copy()
-        self._base, self._items = np.flatnonzero(self._chosen), np.flatnonzero(~self._chosen)
-        self._offset = function._value(self._chosen)
+        super().__init__(function)
+        self._mask = checks.subset_mask("Contraction", "chosen", chosen, function.n)
+        self.chosen, self._items = np.flatnonzero(self._mask), np.flatnonzero(~self._mask)
+        self._offset = function._value(self._mask)
         self.n = self._items.size
 
     def range(self) -> tuple[float, float]:
-        """The range of the whole function, shifted."""
         lo, hi = self.function.range()
         return lo - self._offset, hi - self._offset
 
     def _value(self, mask: BoolArray) -> float:
-        whole = self._chosen.copy()
+        whole = self._mask.copy()
         whole[self._items] = mask
         return self.function._value(whole) - self._offset
 
     def _chain(self, order: IntArray) -> FloatArray:
-        values = self.function._chain(np.concatenate((self._base, self._items[order])))
-        return values[self._base.size :] - self._offset
+        values = self.function._chain(np.concatenate((self.chosen, self._items[order])))
+        return values[self.chosen.size :] - self._offset
 
-    def _fields(self) -> dict[str, Any]:
-        return {"function": self.function.to_dict(), "chosen": self._base.tolist()}
+    def _form(self, form: ConcaveForm) -> ConcaveForm:
+        return form.taking(~self._mask)
 
-    def concave_form(self) -> ConcaveForm | None:
-        form = self.function.concave_form()
-        return None if form is None else form.taking(~self._chosen)
-
-    def cut_network(self) -> CutNetwork | None:
-        network = self.function.cut_network()
-        if network is None:
-            return None
-        fixed = network.fixing(self._chosen, np.zeros_like(self._chosen))
-        return sum_of_networks([fixed, CutNetwork(self.n, np.zeros(self.n), -self._offset)])
+    def _network(self, network: CutNetwork) -> CutNetwork:
+        fixed = network.fixing(self._mask, np.zeros_like(self._mask))
+        return dataclasses.replace(fixed, constant=fixed.constant - self._offset)
 
 
 class Complement(_Derived):
@@ -312,20 +302,12 @@ class Complement(_Derived):
     Examples:
         >>> from discreet.set_functions import FromCallable
         >>> f = FromCallable(lambda chosen: float(sum(chosen)), 4).complement()
-        >>> f([3])  # what 0, 1 and 2 cost
+        >>> f([3])  # the value of {0, 1, 2}
         3.0
     """
 
-    def __init__(self, function: SetFunction) -> None:
-        self.function = function
-        self.n = function.n
-
-    def range(self) -> tuple[float, float]:
-        """The same range."""
-        return self.function.range()
-
     def complement(self) -> SetFunction:
-        """The function it was made from."""
+        """The original function."""
         return self.function
 
     def _value(self, mask: BoolArray) -> float:
@@ -335,21 +317,8 @@ class Complement(_Derived):
         # What is left outside a prefix of the order is a prefix of the reversed order.
         return self.function._chain(order[::-1].copy())[::-1].copy()
 
-    def _fields(self) -> dict[str, Any]:
-        return {"function": self.function.to_dict()}
+    def _form(self, form: ConcaveForm) -> ConcaveForm:
+        return form.complemented()
 
-    def concave_form(self) -> ConcaveForm | None:
-        form = self.function.concave_form()
-        return None if form is None else form.complemented()
-
-    def cut_network(self) -> CutNetwork | None:
-        network = self.function.cut_network()
-        return None if network is None else network.complemented()
-
-
-def _require_same_items(functions: list[SetFunction]) -> None:
-    sizes = {function.n for function in functions}
-    if len(sizes) > 1:
-        raise InvalidArgument(
-            f"The 'functions' of Sum must have the same number of items. Got {sorted(sizes)} instead."
-        )
+    def _network(self, network: CutNetwork) -> CutNetwork:
+        return network.complemented()

@@ -1,18 +1,21 @@
 """What every set function offers: values, chains, a certified range, algebra, JSON.
 
-A family implements `_value` (one set), `_chain` (all prefixes of an order in one
-pass), `range` and `_fields` (its arguments as JSON). Families that can say more about
-their structure override the hooks of the last section, which the minimiser reads.
+A family implements `_value` (one set), `_chain` (all prefixes of an order in one pass) and `range`. Its JSON
+is made of the attributes that have the names of its constructor's arguments; a family that stores them
+otherwise overrides `_fields`. Families that know more about their structure override the hooks of the last
+section, which the minimiser reads.
 """
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+import discreet.set_functions as families  # complete by the time a method looks into it
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType, UnknownName
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from discreet.set_functions.cut_network import CutNetwork
     from discreet.set_functions.table import Table
 
-#: Enumerating all subsets beyond this many items is refused: 2^24 values take 128 MB.
+#: Enumerating the subsets of more items than this is refused: 2^24 values take 128 MB.
 MOST_ITEMS_OF_A_TABLE = 24
 
 
@@ -34,10 +37,10 @@ class SetFunction(ABC):
 
     Examples:
         >>> from discreet.set_functions import Cut
-        >>> f = Cut([[0, 2, 0], [0, 0, 1], [0, 0, 0]])  # what leaves a set: 2 from 0 to 1, 1 from 1 to 2
+        >>> f = Cut([[0, 2, 0], [0, 0, 1], [0, 0, 0]])  # an edge of weight 2 from 0 to 1, of 1 from 1 to 2
         >>> f([0]), f({0, 1}), f([True, False, True])
         (2.0, 1.0, 2.0)
-        >>> g = 2 * f.restrict([0, 1])  # of the same items, without the last
+        >>> g = 2 * f.restrict([0, 1])  # without the last item
         >>> g.n, g([0]), f.complement()([1, 2]), f.contract([1])([1])
         (2, 4.0, 2.0, -1.0)
     """
@@ -68,10 +71,8 @@ class SetFunction(ABC):
 
     def table(self) -> Table:
         """The same function with all 2^n values computed once."""
-        from discreet.set_functions.table import Table
-
         checks.integer(self._name, "n", self.n, 0, MOST_ITEMS_OF_A_TABLE)
-        return Table(self._all_values())
+        return families.Table(self._all_values())
 
     @abstractmethod
     def range(self) -> tuple[float, float]:
@@ -79,12 +80,12 @@ class SetFunction(ABC):
 
     @property
     def integer_valued(self) -> bool:
-        """Whether every value is known to be a whole number."""
+        """Whether every value is known to be an integer."""
         return False
 
     @property
     def known_submodular(self) -> bool:
-        """Whether the family guarantees submodularity, so that nothing need be checked."""
+        """Whether all functions of the family are submodular. `minimize` relies on it: override it if not."""
         return True
 
     @abstractmethod
@@ -96,7 +97,7 @@ class SetFunction(ABC):
         """The values along a checked order, as a new array."""
 
     def _all_values(self) -> FloatArray:
-        """The values of all 2^n sets, by their codes; a family that can compute them at once overrides it."""
+        """The values of all 2^n sets, indexed by code; families override it where all at once is faster."""
         bits = np.arange(self.n)
         return np.array([self._value((code >> bits) & 1 == 1) for code in range(2**self.n)])
 
@@ -105,55 +106,36 @@ class SetFunction(ABC):
     def __add__(self, other: SetFunction) -> SetFunction:
         if not isinstance(other, SetFunction):
             return NotImplemented
-        from discreet.set_functions.algebra import Sum
-
-        total = Sum([self, other])
+        total = families.Sum([self, other])
         return total.terms[0] if len(total.terms) == 1 else total
 
     def __mul__(self, factor: float) -> SetFunction:
-        number = checks.positive_number(self._name, "factor", factor, quoted=False)
-        return self._scaled(number)
+        return self._scaled(checks.positive_number(self._name, "factor", factor, quoted=False))
 
     __rmul__ = __mul__
 
     def __neg__(self) -> SetFunction:
-        return self._negated()
+        return families.Negated(self)
 
     def shift(self, amount: float) -> SetFunction:
         """S -> f(S) + amount."""
-        from discreet.set_functions.modular import Modular
-
-        return self + Modular(np.zeros(self.n), constant=amount)
+        return self + families.Modular(np.zeros(self.n), constant=amount)
 
     def restrict(self, subset: Iterable[int] | BoolArray) -> SetFunction:
-        """f on subsets of `subset` alone, whose items are renumbered 0, 1, ... in increasing order."""
-        from discreet.set_functions.algebra import Restriction
-
-        return Restriction(self, subset)
+        """f on subsets of `subset`, whose items are renumbered 0, 1, ... in increasing order."""
+        return families.Restriction(self, subset)
 
     def contract(self, subset: Iterable[int] | BoolArray) -> SetFunction:
         """S -> f(S + subset) - f(subset) on the other items, renumbered in increasing order."""
-        from discreet.set_functions.algebra import Contraction
-
-        return Contraction(self, subset)
+        return families.Contraction(self, subset)
 
     def complement(self) -> SetFunction:
         """S -> f(V minus S), submodular when f is."""
-        from discreet.set_functions.algebra import Complement
-
-        return Complement(self)
+        return families.Complement(self)
 
     def _scaled(self, factor: float) -> SetFunction:
-        """factor * f; a family that is closed under scaling returns one of its own."""
-        from discreet.set_functions.algebra import Scaled
-
-        return Scaled(self, factor)
-
-    def _negated(self) -> SetFunction:
-        """-f; a family that is closed under negation returns one of its own."""
-        from discreet.set_functions.algebra import Negated
-
-        return Negated(self)
+        """factor * f; a family that is closed under scaling returns one of its members."""
+        return families.Scaled(self, factor)
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self | None:
@@ -184,7 +166,7 @@ class SetFunction(ABC):
             sentence = f"No set function is called {kind!r}."
             raise checks.unknown_name(sentence, kind, sorted(SetFunction._families))
         if not issubclass(family, cls):
-            raise InvalidArgument(f"{kind!r} describes no {cls.__name__}.")
+            raise InvalidArgument(f"{kind!r} does not describe a {cls.__name__}.")
         try:
             return family._from_fields(fields)
         except (InvalidType, UnknownName):
@@ -194,9 +176,9 @@ class SetFunction(ABC):
                 f"The description of {kind} does not fit. It has the fields {sorted(fields)}."
             ) from None
 
-    @abstractmethod
     def _fields(self) -> dict[str, Any]:
         """The arguments that rebuild this function, as JSON types."""
+        return {name: _as_json(getattr(self, name)) for name in inspect.signature(type(self)).parameters}
 
     @classmethod
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
@@ -205,11 +187,11 @@ class SetFunction(ABC):
     # Structure that the minimiser can use
 
     def concave_form(self) -> ConcaveForm | None:
-        """How f is g(a(S)) + b(S) with g concave and a >= 0, where it is."""
+        """The weights a >= 0 and b if f(S) = g(a(S)) + b(S) with g concave; None if not known."""
         return None
 
     def cut_network(self) -> CutNetwork | None:
-        """A cut problem on more nodes whose minimum over the extra nodes is f, where there is one."""
+        """A cut problem whose minimum over auxiliary nodes is f; None if not known."""
         return None
 
     @property
@@ -220,21 +202,29 @@ class SetFunction(ABC):
         return f"{self._name}(n={self.n})"
 
 
+def _as_json(value: Any) -> Any:
+    if isinstance(value, SetFunction):
+        return value.to_dict()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value
+
+
 def frozen(array: FloatArray) -> FloatArray:
     """The array, made read-only: set functions never change once built."""
     array.setflags(write=False)
     return array
 
 
-def all_whole(*arrays: FloatArray) -> bool:
-    """Whether every number is whole and small enough that float sums of them stay exact."""
+def all_integers(*arrays: FloatArray) -> bool:
+    """Whether all numbers are integers, and small enough that float sums of them stay exact."""
     return all(
         bool(np.all(array == np.rint(array))) and float(np.abs(array).sum()) < 2.0**53 for array in arrays
     )
 
 
 def modular_values(weights: FloatArray, constant: float = 0.0) -> FloatArray:
-    """The values of S -> constant + sum of weights over S on all sets, by their codes."""
+    """The values of S -> constant + sum of weights over S on all sets, indexed by code."""
     values = np.array([constant])
     for weight in weights:
         values = np.concatenate((values, values + weight))

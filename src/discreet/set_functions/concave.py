@@ -11,10 +11,10 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument
-from discreet.set_functions.base import SetFunction, all_whole, frozen
+from discreet.set_functions.base import SetFunction, all_integers, frozen
 from discreet.set_functions.concave_form import ConcaveForm
 
-#: Slopes may rise by this much (relative to the values) before a sequence counts as not concave.
+#: Slopes may increase by this much (relative to the values) before a sequence counts as not concave.
 CONCAVITY_SLACK = 1e-12
 
 
@@ -34,12 +34,11 @@ class ConcaveOfCardinality(SetFunction):
         self.n = self.values.size - 1
 
     def range(self) -> tuple[float, float]:
-        """The attained minimum and maximum."""
         return float(self.values.min()), float(self.values.max())
 
     @property
     def integer_valued(self) -> bool:
-        return all_whole(self.values)
+        return all_integers(self.values)
 
     def _value(self, mask: BoolArray) -> float:
         return float(self.values[np.count_nonzero(mask)])
@@ -56,9 +55,6 @@ class ConcaveOfCardinality(SetFunction):
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
         return cls(np.sum([f.values for f in functions], axis=0))
-
-    def _fields(self) -> dict[str, Any]:
-        return {"values": self.values.tolist()}
 
     def concave_form(self) -> ConcaveForm:
         return ConcaveForm(direction=np.ones(self.n), linear=np.zeros(self.n))
@@ -108,9 +104,6 @@ class ConcaveOfModular(SetFunction):
     def _scaled(self, factor: float) -> ConcaveOfModular:
         return ConcaveOfModular(self.weights, self.shape, self.factor * factor)
 
-    def _fields(self) -> dict[str, Any]:
-        return {"weights": self.weights.tolist(), "shape": list(self.shape), "factor": self.factor}
-
     def concave_form(self) -> ConcaveForm:
         return ConcaveForm(direction=self.weights, linear=np.zeros(self.n))
 
@@ -120,10 +113,8 @@ def _concave_shape(
 ) -> tuple[tuple[Any, ...], Callable[[Any], FloatArray]]:
     """A canonical description of g and g itself."""
     kind, *parameters = (shape,) if isinstance(shape, str) else tuple(shape)
-    if kind == "sqrt" and not parameters:
-        return ("sqrt",), np.sqrt
-    if kind == "log1p" and not parameters:
-        return ("log1p",), np.log1p
+    if kind in ("sqrt", "log1p") and not parameters:
+        return (kind,), np.sqrt if kind == "sqrt" else np.log1p
     if kind == "power" and len(parameters) == 1:
         exponent = checks.positive_number("ConcaveOfModular", "shape", parameters[0], quoted=False)
         if exponent > 1:
@@ -142,19 +133,13 @@ def _concave_shape(
                 "The knots of a piecewise shape must increase and cover [0, sum of weights]."
             )
         _require_concave("ConcaveOfModular", knots, values)
-        return (
-            ("piecewise", knots.tolist(), values.tolist()),
-            lambda y: np.interp(y, knots, values),
-        )
-    raise checks.invalid_argument(
-        "ConcaveOfModular",
-        "shape",
-        "'sqrt', 'log1p', ('power', p), ('truncate', c) or ('piecewise', knots, values)",
-    )
+        return ("piecewise", knots.tolist(), values.tolist()), lambda y: np.interp(y, knots, values)
+    wanted = "'sqrt', 'log1p', ('power', p), ('truncate', c) or ('piecewise', knots, values)"
+    raise checks.invalid_argument("ConcaveOfModular", "shape", wanted)
 
 
 def _require_concave(owner: str, knots: FloatArray, values: FloatArray) -> None:
     slopes = np.diff(values) / np.diff(knots)
     slack = CONCAVITY_SLACK * (1.0 + float(np.abs(values).max(initial=0.0)))
     if np.any(np.diff(slopes) > slack):
-        raise InvalidArgument(f"The values of {owner} must be concave. Somewhere their slope rises.")
+        raise InvalidArgument(f"The values of {owner} must be concave. Their slope increases somewhere.")

@@ -37,15 +37,6 @@ class ConcaveForm:
         np.divide(self.linear, self.direction, out=ratio, where=self.direction > 0)
         return np.argsort(ratio, kind="stable")
 
-    def plus(self, other: ConcaveForm) -> ConcaveForm | None:
-        """The form of a sum, or None where the two directions differ by more than a factor."""
-        linear = self.linear + other.linear
-        if self.direction is None or other.direction is None:
-            return ConcaveForm(other.direction if self.direction is None else self.direction, linear)
-        # a and c a give one function of a(S); a mere rounding difference is not good enough.
-        mine, theirs = self.direction / _top(self.direction), other.direction / _top(other.direction)
-        return ConcaveForm(self.direction, linear) if np.array_equal(mine, theirs) else None
-
     def scaled(self, factor: float) -> ConcaveForm:
         """The form of factor * f."""
         return ConcaveForm(self.direction, self.linear * factor)
@@ -61,15 +52,15 @@ class ConcaveForm:
 
 def sum_of_forms(forms: Iterable[ConcaveForm | None]) -> ConcaveForm | None:
     """The form of a sum of functions, or None if it has none."""
-    total: ConcaveForm | None = None
+    known = []
     for form in forms:
         if form is None:
             return None
-        total = form if total is None else total.plus(form)
-        if total is None:
-            return None
-    return total
-
-
-def _top(direction: FloatArray) -> float:
-    return float(direction.max(initial=0.0)) or 1.0
+        known.append(form)
+    directions = [form.direction for form in known if form.direction is not None]
+    # a and c a give one function of a(S), but they must agree exactly, not up to rounding.
+    unit = [direction / (direction.max(initial=0.0) or 1.0) for direction in directions]
+    if any(not np.array_equal(unit[0], other) for other in unit[1:]):
+        return None
+    linear: FloatArray = np.sum([form.linear for form in known], axis=0)
+    return ConcaveForm(directions[0] if directions else None, linear)

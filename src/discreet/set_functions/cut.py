@@ -12,7 +12,7 @@ from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.errors import InvalidArgument
-from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range
+from discreet.set_functions.base import SetFunction, all_integers, frozen, modular_range, modular_values
 from discreet.set_functions.cut_network import CutNetwork
 
 
@@ -25,6 +25,9 @@ class Cut(SetFunction):
     Args:
         weights: A square matrix of nonnegative numbers, dense or scipy-sparse.
         modular: One number per item, of any sign.
+
+    Attributes:
+        edges: Tails, heads and weights of the directed edges, each pair once, sorted.
 
     Examples:
         >>> f = Cut([[0, 2], [1, 0]], modular=[-3, 1])
@@ -42,7 +45,7 @@ class Cut(SetFunction):
             values = dense[tails, heads]
         if shape[0] != shape[1]:
             raise InvalidArgument(f"The 'weights' of Cut must be a square matrix. Got shape {shape} instead.")
-        self._build(shape[0], tails, heads, values, modular)
+        self._build(shape[0], tails.astype(np.int64), heads.astype(np.int64), values, modular)
 
     @classmethod
     def from_edges(
@@ -70,91 +73,73 @@ class Cut(SetFunction):
         self._build(n, starts, ends, values, modular)
         return self
 
-    def _build(
-        self,
-        n: int,
-        tails: npt.ArrayLike,
-        heads: npt.ArrayLike,
-        weights: npt.ArrayLike,
-        modular: npt.ArrayLike | None,
-    ) -> None:
+    def _build(self, n: int, tails: IntArray, heads: IntArray, weights: Any, modular: Any) -> None:
         self.n = n
-        starts, ends = np.asarray(tails, dtype=np.int64), np.asarray(heads, dtype=np.int64)
         # With negative weights the cut would not be submodular.
         values = checks.nonnegative("Cut", "weights", checks.finite_vector("Cut", "weights", weights))
-        proper = (starts != ends) & (values > 0)
-        codes, place = np.unique(starts[proper] * n + ends[proper], return_inverse=True)
-        self._tails, self._heads = codes // max(n, 1), codes % max(n, 1)
-        self._weights = frozen(np.bincount(place, values[proper], minlength=codes.size).astype(np.float64))
+        proper = (tails != heads) & (values > 0)
+        codes, place = np.unique(tails[proper] * n + heads[proper], return_inverse=True)
+        total = np.bincount(place, values[proper], minlength=codes.size).astype(np.float64)
+        self.edges: tuple[IntArray, IntArray, FloatArray] = (
+            codes // max(n, 1),
+            codes % max(n, 1),
+            frozen(total),
+        )
         given = np.zeros(n) if modular is None else modular
         self.modular: FloatArray = frozen(checks.finite_vector("Cut", "modular", given, n))
 
-    @property
-    def edges(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Tails, heads and weights of the directed edges, each pair once, sorted."""
-        return self._tails, self._heads, self._weights
-
     def range(self) -> tuple[float, float]:
         """Between no edge and, of every opposite pair, the heavier one."""
-        n = max(self.n, 1)
-        pair = np.minimum(self._tails, self._heads) * n + np.maximum(self._tails, self._heads)
-        _, place = np.unique(pair, return_inverse=True)
+        tails, heads, weights = self.edges
+        pairs = np.minimum(tails, heads) * self.n + np.maximum(tails, heads)
+        _, place = np.unique(pairs, return_inverse=True)
         heavier = np.zeros(place.max(initial=-1) + 1)
-        np.maximum.at(heavier, place, self._weights)
+        np.maximum.at(heavier, place, weights)
         lo, hi = modular_range(self.modular)
         return lo, hi + float(heavier.sum())
 
     @property
     def integer_valued(self) -> bool:
-        return all_whole(self._weights, self.modular)
+        return all_integers(self.edges[2], self.modular)
 
     def _value(self, mask: BoolArray) -> float:
-        return cut_value(self._tails, self._heads, self._weights, self.modular, mask)
+        return cut_value(*self.edges, self.modular, mask)
 
     def _chain(self, order: IntArray) -> FloatArray:
         values = np.empty(self.n + 1)
-        cut_chain(self._tails, self._heads, self._weights, self.modular, order, values)
+        cut_chain(*self.edges, self.modular, order, values)
         return values
 
     def _all_values(self) -> FloatArray:
-        values = np.empty(2**self.n)
-        cut_values(self._tails, self._heads, self._weights, self.modular, values)
+        tails, heads, weights = self.edges
+        matrix = np.zeros((self.n, self.n))
+        matrix[tails, heads] = weights
+        values = np.zeros(1)
+        for i in range(self.n):  # item i adds a modular function of the lower items that are in the set
+            added = modular_values(-matrix[i, :i] - matrix[:i, i], self.modular[i] + matrix[i].sum())
+            values = np.concatenate((values, values + added))
         return values
 
     def _scaled(self, factor: float) -> Cut:
-        return Cut.from_edges(self.n, self._tails, self._heads, self._weights * factor, self.modular * factor)
+        tails, heads, weights = self.edges
+        return Cut.from_edges(self.n, tails, heads, weights * factor, self.modular * factor)
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
-        return cls.from_edges(
-            functions[0].n,
-            np.concatenate([f._tails for f in functions]),
-            np.concatenate([f._heads for f in functions]),
-            np.concatenate([f._weights for f in functions]),
-            np.sum([f.modular for f in functions], axis=0),
-        )
+        tails, heads, weights = map(np.concatenate, zip(*(f.edges for f in functions), strict=True))
+        modular = np.sum([f.modular for f in functions], axis=0)
+        return cls.from_edges(functions[0].n, tails, heads, weights, modular)
 
     def _fields(self) -> dict[str, Any]:
-        return {
-            "n": self.n,
-            "tails": self._tails.tolist(),
-            "heads": self._heads.tolist(),
-            "weights": self._weights.tolist(),
-            "modular": self.modular.tolist(),
-        }
+        arrays = zip(("tails", "heads", "weights", "modular"), (*self.edges, self.modular), strict=True)
+        return {"n": self.n} | {name: array.tolist() for name, array in arrays}
 
     @classmethod
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
         return cls.from_edges(**fields)
 
     def cut_network(self) -> CutNetwork:
-        return CutNetwork(
-            self.n,
-            self.modular,
-            tails=self._tails,
-            heads=self._heads,
-            capacities=self._weights,
-        )
+        return CutNetwork(self.n, self.modular, 0.0, *self.edges)
 
 
 @lean_kernel
@@ -170,18 +155,6 @@ def cut_value(
         if mask[tails[e]] and not mask[heads[e]]:
             total += weights[e]
     return total
-
-
-@kernel
-def cut_values(
-    tails: IntArray, heads: IntArray, weights: FloatArray, modular: FloatArray, values: FloatArray
-) -> None:
-    """Write the values of all sets, by their codes, into `values`."""
-    mask = np.zeros(modular.size, dtype=np.bool_)
-    for code in range(values.size):
-        for i in range(mask.size):
-            mask[i] = code >> i & 1
-        values[code] = cut_value(tails, heads, weights, modular, mask)
 
 
 @kernel

@@ -18,13 +18,7 @@ import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 
-
-def _no_nodes() -> IntArray:
-    return np.empty(0, dtype=np.int64)
-
-
-def _no_capacities() -> FloatArray:
-    return np.empty(0)
+_NO_NODES: IntArray = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -43,9 +37,9 @@ class CutNetwork:
     items: int
     unary: FloatArray
     constant: float = 0.0
-    tails: IntArray = field(default_factory=_no_nodes)
-    heads: IntArray = field(default_factory=_no_nodes)
-    capacities: FloatArray = field(default_factory=_no_capacities)
+    tails: IntArray = field(default_factory=_NO_NODES.copy)
+    heads: IntArray = field(default_factory=_NO_NODES.copy)
+    capacities: FloatArray = field(default_factory=lambda: np.empty(0))
 
     @property
     def nodes(self) -> int:
@@ -59,25 +53,13 @@ class CutNetwork:
 
     def scaled(self, factor: float) -> CutNetwork:
         """The network of factor * f."""
-        return CutNetwork(
-            self.items,
-            self.unary * factor,
-            self.constant * factor,
-            self.tails,
-            self.heads,
-            self.capacities * factor,
-        )
+        unary, constant, capacities = self.unary * factor, self.constant * factor, self.capacities * factor
+        return CutNetwork(self.items, unary, constant, self.tails, self.heads, capacities)
 
     def complemented(self) -> CutNetwork:
-        """The network of S -> f(V minus S): every node changes sides, so every arc turns round."""
-        return CutNetwork(
-            self.items,
-            -self.unary,
-            self.constant + float(self.unary.sum()),
-            self.heads,
-            self.tails,
-            self.capacities,
-        )
+        """The network of S -> f(V minus S): every node changes sides, so every arc is reversed."""
+        constant = self.constant + float(self.unary.sum())
+        return CutNetwork(self.items, -self.unary, constant, self.heads, self.tails, self.capacities)
 
     def fixing(self, inside: BoolArray, outside: BoolArray) -> CutNetwork:
         """The network on the remaining items, with some always chosen and some never."""
@@ -96,14 +78,9 @@ class CutNetwork:
         constant += float(capacities[chosen[tails] & rejected[heads]].sum())
         kept = free[tails] & free[heads]
         label = np.cumsum(free) - 1
-        return CutNetwork(
-            int(np.count_nonzero(free[: self.items])),
-            unary[free],
-            constant,
-            label[tails[kept]],
-            label[heads[kept]],
-            capacities[kept],
-        )
+        items = int(np.count_nonzero(free[: self.items]))
+        arcs = label[tails[kept]], label[heads[kept]], capacities[kept]
+        return CutNetwork(items, unary[free], constant, *arcs)
 
     def _closure(self, inside: BoolArray, outside: BoolArray) -> tuple[BoolArray, BoolArray]:
         """What is chosen and rejected once implications (infinite arcs) are followed."""

@@ -1,8 +1,8 @@
-"""What a description asks for before anything is built: how much memory, and for how many items.
+"""How much memory a description would take, before anything is built from it.
 
-Most fields are data: what is built from them is about as large as they are. Two things are not. An `n` is a
-few digits and makes arrays of any length, and functions of functions may hold arrays of the innermost one's
-length at every level. Whoever takes descriptions from others asks :func:`affordable` first.
+Most fields are data, and what is built from them is about as large as they are. There are two exceptions: an
+`n` of a few digits allocates arrays of any length, and nested functions may hold arrays of the innermost
+one's length at every level. Call `affordable` before building a description from an untrusted source.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: Numbers that any description may lead to, however short it is; long ones may lead to more.
+#: How many numbers may be built from any description, however short.
 FREE = 1_000_000
-#: Numbers built for each that was given: more than this many levels need none.
+#: How many more may be built for each number in the description.
 _PER_NUMBER = 4
-#: Kinds that have other items than the function they are made of.
+#: Kinds whose items differ from those of the function inside.
 _OTHER_ITEMS = ("Restriction", "Contraction")
 
 
@@ -22,8 +22,8 @@ def affordable(description: Mapping[str, Any], items: int) -> bool:
     """Whether a function can be built within memory in proportion to its description.
 
     Args:
-        description: What `SetFunction.from_dict` takes, from anybody.
-        items: How many items it must have. Where an `n` decides that and is another, it is not affordable.
+        description: What `SetFunction.from_dict` takes, from an untrusted source.
+        items: How many items it must have. An `n` that says otherwise is not affordable.
 
     Examples:
         >>> affordable({"kind": "Iwata", "n": 5}, 5)
@@ -31,12 +31,12 @@ def affordable(description: Mapping[str, Any], items: int) -> bool:
         >>> affordable({"kind": "Iwata", "n": 10**9}, 10**9)
         False
     """
-    given, built, parts = 0, 0, 0  # numbers in the description, and in what is made of them
+    given, built, parts = 0, 0, 0  # numbers in the description, numbers built from it, parts seen
     rest: list[tuple[Any, int, bool]] = [(description, 1, True)]
     while rest:
         part, depth, same_items = rest.pop()
         parts += 1
-        if parts > FREE:  # one that holds itself never ends
+        if parts > FREE:  # a description that contains itself never ends
             return False
         if not isinstance(part, Mapping):  # nothing is built from it
             continue

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.set_functions.base import SetFunction, all_whole, frozen
+from discreet.set_functions.base import SetFunction, all_integers, frozen
 from discreet.set_functions.cut_network import CutNetwork
 
 
@@ -31,12 +31,11 @@ class FacilityLocation(SetFunction):
         self.n = self.benefits.shape[1]
 
     def range(self) -> tuple[float, float]:
-        """Between nothing open and everything open."""
         return 0.0, float(self.benefits.max(axis=1, initial=0.0).sum())
 
     @property
     def integer_valued(self) -> bool:
-        return all_whole(self.benefits)
+        return all_integers(self.benefits)
 
     def _value(self, mask: BoolArray) -> float:
         return float(self.benefits[:, mask].max(axis=1, initial=0.0).sum())
@@ -51,9 +50,6 @@ class FacilityLocation(SetFunction):
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
         return cls(np.concatenate([f.benefits for f in functions]))
-
-    def _fields(self) -> dict[str, Any]:
-        return {"benefits": self.benefits.tolist()}
 
     def cut_network(self) -> CutNetwork:
         """A ladder per client: node (u, r) says "an open facility is worth at least the r-th benefit".

@@ -18,14 +18,13 @@ class FromCallable(SetFunction):
     """S -> function(S), for any Python function.
 
     Args:
-        function: Takes a frozenset of indices, or a boolean mask if `takes` says so. What it returns
-            that is no number counts as NaN: a private function may be evaluated, and an error
-            would quote it.
+        function: Takes a frozenset of indices, or a boolean mask if `takes` says so. A result that is not a
+            number counts as NaN: the function may be private, and an error would reveal something about it.
         n: The number of items.
         takes: "set" or "mask".
-        batch: Optional: takes a boolean matrix, one set a row, and gives one value per row.
+        batch: Optional: takes a boolean matrix, one set per row, and gives one value per row.
         chain: Optional: takes an order (an integer array) and gives the n+1 values of its prefixes.
-        value_range: Optional: numbers (lo, hi) that hold all values. Without it, `range` enumerates.
+        value_range: Optional: (lo, hi) with lo <= f(S) <= hi for all S. Without it, `range` enumerates.
 
     Examples:
         >>> f = FromCallable(lambda s: len(s) ** 0.5, n=4)
@@ -45,8 +44,7 @@ class FromCallable(SetFunction):
     ) -> None:
         if not callable(function):
             raise checks.invalid_argument("FromCallable", "function", "callable")
-        if takes not in ("set", "mask"):
-            raise checks.invalid_argument("FromCallable", "takes", "'set' or 'mask'", takes)
+        checks.one_of("FromCallable", "takes", takes, ("set", "mask"))
         self.n = checks.integer("FromCallable", "n", n, 0)
         self._function, self._takes_set = function, takes == "set"
         self._batch_function, self._chain_function = batch, chain
@@ -58,7 +56,7 @@ class FromCallable(SetFunction):
             self._range = (lo, hi)
 
     def range(self) -> tuple[float, float]:
-        """The declared range, else the attained one by enumeration of a small ground set."""
+        """The declared range, or else that of all values, for few items."""
         if self._range is None:
             if self.n > MOST_ITEMS_OF_A_TABLE:
                 raise InvalidArgument(

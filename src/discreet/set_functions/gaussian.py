@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,50 +10,11 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, frozen
 
-#: A certified range computed in floats is widened by this part of its width.
+#: A certified range computed in floats is widened by this fraction of its width.
 ROUNDING = 1e-9
 
 
-class _PositiveDefinite(SetFunction):
-    """Shared by functions of the principal minors of one positive definite matrix."""
-
-    def __init__(self, name: str, matrix: npt.ArrayLike) -> None:
-        owner = self._name
-        square = checks.finite_matrix(owner, name, matrix)
-        if square.shape[0] != square.shape[1]:
-            raise InvalidArgument(
-                f"The '{name}' of {owner} must be a square matrix. Got shape {square.shape} instead."
-            )
-        if not np.allclose(square, square.T, rtol=1e-10, atol=1e-12):
-            raise InvalidArgument(f"The '{name}' of {owner} must be symmetric.")
-        self.matrix: FloatArray = frozen((square + square.T) / 2)
-        self.n = square.shape[0]
-        try:
-            np.linalg.cholesky(self.matrix)
-        except np.linalg.LinAlgError:
-            raise InvalidArgument(f"The '{name}' of {owner} must be positive definite.") from None
-
-    def _log_minors(self, order: IntArray) -> FloatArray:
-        """log det of the leading minors along an order: one Cholesky factor holds them all.
-
-        A matrix that is nearly singular may have a factor in one order and none in another, by rounding.
-        Values are then NaN: they may be private, and an error would tell something about them.
-        """
-        try:
-            pivots = np.diagonal(np.linalg.cholesky(self.matrix[np.ix_(order, order)]))
-        except np.linalg.LinAlgError:
-            return np.full(order.size + 1, np.nan)
-        return np.concatenate(([0.0], np.cumsum(2.0 * np.log(pivots))))
-
-    def _log_minor(self, mask: BoolArray) -> float:
-        return float(self._log_minors(np.flatnonzero(mask))[-1])
-
-    def _single_and_last(self) -> tuple[FloatArray, FloatArray]:
-        """Each item's gain in log det when it comes first and when it comes last."""
-        return np.log(np.diagonal(self.matrix)), -np.log(np.diagonal(np.linalg.inv(self.matrix)))
-
-
-class LogDeterminant(_PositiveDefinite):
+class LogDeterminant(SetFunction):
     """S -> log det of the principal submatrix on S (0 for the empty set).
 
     Args:
@@ -67,24 +26,22 @@ class LogDeterminant(_PositiveDefinite):
     """
 
     def __init__(self, kernel: npt.ArrayLike) -> None:
-        super().__init__("kernel", kernel)
+        self.kernel: FloatArray = _positive_definite("LogDeterminant", "kernel", kernel)
+        self.n = self.kernel.shape[0]
 
     def range(self) -> tuple[float, float]:
         """By submodularity, gains lie between those of the last and of the first item."""
-        single, last = self._single_and_last()
-        return _widened(float(last[last < 0].sum()), float(single[single > 0].sum()))
+        first, last = _gains(self.kernel)
+        return _widened(float(last[last < 0].sum()), float(first[first > 0].sum()))
 
     def _value(self, mask: BoolArray) -> float:
-        return self._log_minor(mask)
+        return float(_log_minors(self.kernel, np.flatnonzero(mask))[-1])
 
     def _chain(self, order: IntArray) -> FloatArray:
-        return self._log_minors(order)
-
-    def _fields(self) -> dict[str, Any]:
-        return {"kernel": self.matrix.tolist()}
+        return _log_minors(self.kernel, order)
 
 
-class GaussianMutualInformation(_PositiveDefinite):
+class GaussianMutualInformation(SetFunction):
     """S -> mutual information (in nats) between the variables of S and all others.
 
     Args:
@@ -96,23 +53,56 @@ class GaussianMutualInformation(_PositiveDefinite):
     """
 
     def __init__(self, covariance: npt.ArrayLike) -> None:
-        super().__init__("covariance", covariance)
-        self._log_determinant = self._log_minor(np.ones(self.n, dtype=np.bool_))
+        owner = "GaussianMutualInformation"
+        self.covariance: FloatArray = _positive_definite(owner, "covariance", covariance)
+        self.n = self.covariance.shape[0]
+        self._whole = float(_log_minors(self.covariance, np.arange(self.n))[-1])
 
     def range(self) -> tuple[float, float]:
-        """At most the single informations of S, and by symmetry of its complement: half of all."""
-        single, last = self._single_and_last()
-        return _widened(0.0, float((single - last).sum()) / 4)
+        """At most the sum of what its items share with all others; for S or its complement, half of all."""
+        first, last = _gains(self.covariance)
+        return _widened(0.0, float((first - last).sum()) / 4)
 
     def _value(self, mask: BoolArray) -> float:
-        return (self._log_minor(mask) + self._log_minor(~mask) - self._log_determinant) / 2
+        inside, outside = (_log_minors(self.covariance, np.flatnonzero(part))[-1] for part in (mask, ~mask))
+        return float(inside + outside - self._whole) / 2
 
     def _chain(self, order: IntArray) -> FloatArray:
-        inside, outside = self._log_minors(order), self._log_minors(order[::-1])[::-1]
-        return (inside + outside - self._log_determinant) / 2
+        inside, outside = _log_minors(self.covariance, order), _log_minors(self.covariance, order[::-1])
+        return (inside + outside[::-1] - self._whole) / 2
 
-    def _fields(self) -> dict[str, Any]:
-        return {"covariance": self.matrix.tolist()}
+
+def _positive_definite(owner: str, name: str, values: npt.ArrayLike) -> FloatArray:
+    given = checks.finite_matrix(owner, name, values)
+    sentence = f"The '{name}' of {owner} must be"
+    if given.shape[0] != given.shape[1]:
+        raise InvalidArgument(f"{sentence} a square matrix. Got shape {given.shape} instead.")
+    if not np.allclose(given, given.T, rtol=1e-10, atol=1e-12):
+        raise InvalidArgument(f"{sentence} symmetric.")
+    matrix = frozen((given + given.T) / 2)
+    try:
+        np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        raise InvalidArgument(f"{sentence} positive definite.") from None
+    return matrix
+
+
+def _log_minors(matrix: FloatArray, order: IntArray) -> FloatArray:
+    """log det of the leading minors along an order, from one Cholesky factor.
+
+    Rounding may leave a nearly singular matrix without a factor in some orders. Values are then NaN: they
+    may be private, and an error would reveal something about them.
+    """
+    try:
+        pivots = np.diagonal(np.linalg.cholesky(matrix[np.ix_(order, order)]))
+    except np.linalg.LinAlgError:
+        return np.full(order.size + 1, np.nan)
+    return np.concatenate(([0.0], np.cumsum(2.0 * np.log(pivots))))
+
+
+def _gains(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Each item's gain in log det when it comes first and when it comes last."""
+    return np.log(np.diagonal(matrix)), -np.log(np.diagonal(np.linalg.inv(matrix)))
 
 
 def _widened(lo: float, hi: float) -> tuple[float, float]:

@@ -1,13 +1,13 @@
 """Functions of weighted groups of items: coverage, complete bundles, split hyperedges.
 
-All three look, for each group, only at how many of its members are chosen: none, some or all.
+All three depend, for each group, only on whether none, some or all of its members are chosen.
 Along a chain a group changes state when its first and when its last member enters, so one pass
 over the memberships gives every prefix.
 """
 
 from __future__ import annotations
 
-import itertools
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range
+from discreet.set_functions.base import SetFunction, all_integers, frozen, modular_range, modular_values
 from discreet.set_functions.cut_network import CutNetwork
 
 #: Targets of a coverage without weights are numbered below this.
@@ -33,108 +33,97 @@ class _WeightedGroups(SetFunction):
     #: What a group's weight is multiplied by, and added, when its first and its last member enter.
     _on_first = 0.0
     _on_last = 0.0
-    _weights_name = "weights"
+    #: The same for a group without members.
+    _on_empty = 0.0
+    #: What the constructor calls the groups, their weights and the modular part.
+    _arguments = ("groups", "weights", "modular")
 
-    def __init__(
-        self,
-        n: int,
-        groups: Iterable[Iterable[int]],
-        weights: npt.ArrayLike | None,
-        modular: npt.ArrayLike | None,
-    ) -> None:
+    def __init__(self, n: int, groups: Iterable[Iterable[int]], weights: Any, modular: Any) -> None:
         self.n = checks.integer(self._name, "n", n, 0)
-        rows = [np.unique(checks.index_array(self._name, "groups", group, self.n)) for group in groups]
+        groups_name, weights_name, modular_name = self._arguments
+        rows = [np.unique(checks.index_array(self._name, groups_name, group, self.n)) for group in groups]
         given = np.ones(len(rows)) if weights is None else weights
-        values = checks.finite_vector(self._name, self._weights_name, given, len(rows))
-        checks.nonnegative(self._name, self._weights_name, values)
-        self._take(rows, values.tolist())
-        prices = np.zeros(self.n) if modular is None else modular
-        self._modular: FloatArray = frozen(checks.finite_vector(self._name, "costs", prices, self.n))
+        values = checks.finite_vector(self._name, weights_name, given, len(rows))
+        checks.nonnegative(self._name, weights_name, values)
+        given = np.zeros(self.n) if modular is None else modular
+        self._take(rows, values.tolist(), checks.finite_vector(self._name, modular_name, given, self.n))
 
-    def _take(self, rows: Iterable[IntArray], weights: Iterable[float]) -> None:
-        """Store groups in one array after another, equal ones added up, idle ones left out."""
+    def _take(self, rows: Iterable[IntArray], weights: Iterable[float], modular: FloatArray) -> None:
+        """Store the groups one after another in one array. Equal ones are added up."""
         total: dict[bytes, float] = {}
         for row, weight in zip(rows, weights, strict=True):
             key = row.tobytes()
             total[key] = total.get(key, 0.0) + weight
-        used = {key: weight for key, weight in total.items() if key and weight != 0.0}
-        self._constant = self._of_empty_group * total.get(b"", 0.0)
+        self._constant = self._on_empty * total.pop(b"", 0.0)
+        used = {key: weight for key, weight in total.items() if weight != 0.0}
         members = [np.frombuffer(key, dtype=np.int64) for key in used]
         self._members = np.concatenate([np.empty(0, dtype=np.int64), *members])
         self._starts = np.cumsum([0, *(row.size for row in members)])
         self._weights: FloatArray = frozen(np.array(list(used.values()), dtype=np.float64))
-
-    @property
-    def _of_empty_group(self) -> float:
-        """An empty group is complete from the start but never touched."""
-        return 0.0
+        self._modular: FloatArray = frozen(modular)
 
     @property
     def groups(self) -> list[IntArray]:
         """The distinct groups, each sorted."""
         return np.split(self._members, self._starts[1:-1]) if self._weights.size else []
 
-    def _touched_value(self) -> tuple[float, float]:
-        """What a group's weight counts for in the three states, at least and at most."""
-        states = (0.0, self._on_first, self._on_first + self._on_last)
-        return min(states), max(states)
-
     def range(self) -> tuple[float, float]:
         """Every group at its least and at its most."""
         lo, hi = modular_range(self._modular, self._constant)
-        least, most = self._touched_value()
+        states = (0.0, self._on_first, self._on_first + self._on_last)
         weight = float(self._weights.sum())
-        return lo + least * weight, hi + most * weight
+        return lo + min(states) * weight, hi + max(states) * weight
 
     @property
     def integer_valued(self) -> bool:
-        return all_whole(self._weights, self._modular, np.array([self._constant]))
+        return all_integers(self._weights, self._modular, np.array([self._constant]))
+
+    @property
+    def _data(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float, float]:
+        """The first arguments of the compiled functions."""
+        return self._starts, self._members, self._weights, self._modular, self._on_first, self._on_last
 
     def _value(self, mask: BoolArray) -> float:
-        return self._constant + groups_value(
-            self._starts, self._members, self._weights, self._modular, self._on_first, self._on_last, mask
-        )
+        return self._constant + groups_value(*self._data, mask)
 
     def _chain(self, order: IntArray) -> FloatArray:
         values = np.empty(self.n + 1)
-        groups_chain(
-            self._starts,
-            self._members,
-            self._weights,
-            self._modular,
-            self._on_first,
-            self._on_last,
-            order,
-            values,
-        )
+        groups_chain(*self._data, order, values)
         return values + self._constant
 
     def _all_values(self) -> FloatArray:
-        values = np.empty(2**self.n)
-        groups_values(
-            self._starts, self._members, self._weights, self._modular, self._on_first, self._on_last, values
-        )
-        return values + self._constant
-
-    def _like(self, rows: Iterable[IntArray], weights: Iterable[float], modular: FloatArray) -> Self:
-        copy = type(self).__new__(type(self))
-        copy.n = self.n
-        copy._take(rows, weights)
-        copy._modular = frozen(modular)
-        return copy
+        complete = np.zeros(2**self.n)  # of each set, the weight of the groups within it
+        for group, weight in zip(self.groups, self._weights, strict=True):
+            complete[(1 << group).sum()] = weight
+        for i in range(self.n):
+            halves = complete.reshape(-1, 2, 2**i)  # without and with item i
+            halves[:, 1] += halves[:, 0]
+        touched = complete[-1] - complete[::-1]  # all but the groups within the complement
+        values = modular_values(self._modular, self._constant)
+        values += self._on_first * touched + self._on_last * complete
+        return values
 
     def _scaled(self, factor: float) -> Self:
-        scaled = self._like(self.groups, (self._weights * factor).tolist(), self._modular * factor)
-        scaled._constant = self._constant * factor
+        scaled = copy.copy(self)
+        scaled._weights = frozen(self._weights * factor)
+        scaled._modular, scaled._constant = frozen(self._modular * factor), self._constant * factor
         return scaled
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
         rows = [row for f in functions for row in f.groups]
         weights = [weight for f in functions for weight in f._weights.tolist()]
-        merged = functions[0]._like(rows, weights, np.sum([f._modular for f in functions], axis=0))
+        merged = copy.copy(functions[0])
+        merged._take(rows, weights, np.sum([f._modular for f in functions], axis=0))
         merged._constant = sum(f._constant for f in functions)
         return merged
+
+    def _fields(self) -> dict[str, Any]:
+        groups, weights = [group.tolist() for group in self.groups], self._weights.tolist()
+        if self._constant:
+            groups, weights = [*groups, []], [*weights, self._constant / self._on_empty]
+        fields = zip(self._arguments, (groups, weights, self._modular.tolist()), strict=True)
+        return {"n": self.n, **dict(fields)}
 
     def cut_network(self) -> CutNetwork:
         """One auxiliary node per group and state.
@@ -154,14 +143,8 @@ class _WeightedGroups(SetFunction):
             unary.append(self._on_last * self._weights)
             tails.append(nodes + owner)
             heads.append(members)
-        return CutNetwork(
-            self.n,
-            np.concatenate(unary),
-            self._constant,
-            np.concatenate(tails),
-            np.concatenate(heads),
-            np.full(sum(part.size for part in tails), np.inf),
-        )
+        arcs = np.concatenate(tails), np.concatenate(heads)
+        return CutNetwork(self.n, np.concatenate(unary), self._constant, *arcs, np.full(arcs[0].size, np.inf))
 
 
 class Coverage(_WeightedGroups):
@@ -182,19 +165,14 @@ class Coverage(_WeightedGroups):
         known = None if weights is None else checks.finite_vector("Coverage", "weights", weights)
         below = MOST_TARGETS if known is None else known.size
         listed = [checks.index_array("Coverage", "covers", targets, below) for targets in covers]
-        if (
-            known is None
-        ):  # targets that nobody covers count for nothing, however many their numbers leave out
-            targets_of_all = np.concatenate([np.empty(0, dtype=np.int64), *listed])
-            named, places = np.unique(targets_of_all, return_inverse=True)
-            ends = np.cumsum([0, *(targets.size for targets in listed)])
-            count, listed = named.size, [places[a:b] for a, b in itertools.pairwise(ends)]
-        else:
-            count = known.size
-        coverers: list[list[int]] = [[] for _ in range(count)]
-        for item, targets in enumerate(listed):
-            for target in targets.tolist():
-                coverers[target].append(item)
+        # Only targets that an item covers count: memory does not depend on how they are numbered.
+        targets, places = np.unique(np.concatenate([np.empty(0, int), *listed]), return_inverse=True)
+        items = np.repeat(np.arange(len(listed)), [each.size for each in listed])
+        coverers: list[list[int]] = [[] for _ in targets]
+        for item, place in zip(items.tolist(), places.tolist(), strict=True):
+            coverers[place].append(item)
+        if known is not None:
+            known = checks.nonnegative("Coverage", "weights", known)[targets]
         super().__init__(len(listed), coverers, known, None)
 
     def _fields(self) -> dict[str, Any]:
@@ -223,8 +201,8 @@ class Bundles(_WeightedGroups):
         (-5.0, 2.0)
     """
 
-    _on_last = -1.0
-    _weights_name = "values"
+    _on_last = _on_empty = -1.0  # a group without members is complete from the start
+    _arguments = ("groups", "values", "costs")
 
     def __init__(
         self,
@@ -234,17 +212,6 @@ class Bundles(_WeightedGroups):
         costs: npt.ArrayLike | None = None,
     ) -> None:
         super().__init__(n, groups, values, costs)
-
-    @property
-    def _of_empty_group(self) -> float:
-        return -1.0
-
-    def _fields(self) -> dict[str, Any]:
-        groups = [group.tolist() for group in self.groups]
-        values = self._weights.tolist()
-        if self._constant:
-            groups, values = [*groups, []], [*values, -self._constant]
-        return {"n": self.n, "groups": groups, "values": values, "costs": self._modular.tolist()}
 
 
 class HypergraphCut(_WeightedGroups):
@@ -263,6 +230,7 @@ class HypergraphCut(_WeightedGroups):
 
     _on_first = 1.0
     _on_last = -1.0
+    _arguments = ("hyperedges", "weights", "modular")
 
     def __init__(
         self,
@@ -272,14 +240,6 @@ class HypergraphCut(_WeightedGroups):
         modular: npt.ArrayLike | None = None,
     ) -> None:
         super().__init__(n, hyperedges, weights, modular)
-
-    def _fields(self) -> dict[str, Any]:
-        return {
-            "n": self.n,
-            "hyperedges": [group.tolist() for group in self.groups],
-            "weights": self._weights.tolist(),
-            "modular": self._modular.tolist(),
-        }
 
 
 @lean_kernel
@@ -306,24 +266,6 @@ def groups_value(
         if chosen == starts[g + 1] - starts[g]:
             total += on_last * weights[g]
     return total
-
-
-@kernel
-def groups_values(
-    starts: IntArray,
-    members: IntArray,
-    weights: FloatArray,
-    modular: FloatArray,
-    on_first: float,
-    on_last: float,
-    values: FloatArray,
-) -> None:
-    """Write the values of all sets, by their codes, into `values`."""
-    mask = np.zeros(modular.size, dtype=np.bool_)
-    for code in range(values.size):
-        for i in range(mask.size):
-            mask[i] = code >> i & 1
-        values[code] = groups_value(starts, members, weights, modular, on_first, on_last, mask)
 
 
 @kernel

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from discreet import checks
@@ -27,7 +25,7 @@ class Iwata(SetFunction):
         self._weights: FloatArray = frozen(2.0 * n - 5.0 * np.arange(1.0, n + 1.0))
 
     def range(self) -> tuple[float, float]:
-        """The attained minimum and maximum: for each cardinality the last or the first items."""
+        """Attained, for some cardinality, by the last and by the first items."""
         last_first = np.arange(self.n)[::-1]
         return float(self._chain(last_first).min()), float(self._chain(last_first[::-1]).max())
 
@@ -42,9 +40,6 @@ class Iwata(SetFunction):
     def _chain(self, order: IntArray) -> FloatArray:
         sizes = np.arange(self.n + 1, dtype=float)
         return sizes * (self.n - sizes) + np.concatenate(([0.0], np.cumsum(self._weights[order])))
-
-    def _fields(self) -> dict[str, Any]:
-        return {"n": self.n}
 
     def concave_form(self) -> ConcaveForm:
         return ConcaveForm(direction=np.ones(self.n), linear=self._weights)

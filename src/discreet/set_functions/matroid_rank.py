@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -20,9 +19,9 @@ class MatroidRank(SetFunction):
     The items are the edges, numbered as they are given.
 
     Args:
-        edges: Pairs of vertices (numbered from 0); loops and parallel edges are welcome.
-        vertices: The number of vertices; by default the largest one named, plus one. Vertices without edges
-            have no part in any rank, so that memory depends on the number of edges alone.
+        edges: Pairs of vertices (numbered from 0); loops and parallel edges are allowed.
+        vertices: The number of vertices; by default the largest number in `edges`, plus one. Memory depends
+            on the number of edges alone.
 
     Examples:
         >>> MatroidRank([(0, 1), (1, 2), (0, 2)])([0, 1, 2])
@@ -36,15 +35,14 @@ class MatroidRank(SetFunction):
         below = np.iinfo(np.int32).max if vertices is None else vertices
         ends = checks.index_array("MatroidRank", "edges", [v for pair in pairs for v in pair], below)
         self.n = len(pairs)
-        self._ends = ends.reshape(self.n, 2)
+        self.edges: IntArray = ends.reshape(self.n, 2)
         least = int(ends.max(initial=-1)) + 1
         self.vertices = least if vertices is None else checks.integer("MatroidRank", "vertices", vertices, 0)
-        # However large the vertices' numbers are, what is computed with are their places among those named.
-        named, places = np.unique(ends, return_inverse=True)
-        self._places, self._named = places.reshape(self.n, 2), named.size
+        # Vertices are renumbered without gaps, so that large numbers take no memory.
+        used, places = np.unique(ends, return_inverse=True)
+        self._places, self._used = places.reshape(self.n, 2), used.size
 
     def range(self) -> tuple[float, float]:
-        """From 0 to the rank of all edges."""
         return 0.0, float(self._chain(np.arange(self.n))[-1])
 
     @property
@@ -52,13 +50,10 @@ class MatroidRank(SetFunction):
         return True
 
     def _value(self, mask: BoolArray) -> float:
-        return float(forest_sizes(self._places, np.flatnonzero(mask), self._named)[-1])
+        return float(forest_sizes(self._places, np.flatnonzero(mask), self._used)[-1])
 
     def _chain(self, order: IntArray) -> FloatArray:
-        return forest_sizes(self._places, order, self._named)
-
-    def _fields(self) -> dict[str, Any]:
-        return {"edges": self._ends.tolist(), "vertices": self.vertices}
+        return forest_sizes(self._places, order, self._used)
 
 
 @kernel

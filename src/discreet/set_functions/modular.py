@@ -1,16 +1,16 @@
-"""Modular functions: each item has its own price."""
+"""Modular functions: every item has a price."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.set_functions.base import SetFunction, all_whole, frozen, modular_range, modular_values
+from discreet.set_functions.base import SetFunction, all_integers, frozen, modular_range, modular_values
 from discreet.set_functions.concave_form import ConcaveForm
 from discreet.set_functions.cut_network import CutNetwork
 
@@ -33,12 +33,11 @@ class Modular(SetFunction):
         self.n = self.weights.size
 
     def range(self) -> tuple[float, float]:
-        """The attained minimum and maximum."""
         return modular_range(self.weights, self.constant)
 
     @property
     def integer_valued(self) -> bool:
-        return all_whole(self.weights, np.array([self.constant]))
+        return all_integers(self.weights, np.array([self.constant]))
 
     def _value(self, mask: BoolArray) -> float:
         return self.constant + float(self.weights[mask].sum())
@@ -52,16 +51,13 @@ class Modular(SetFunction):
     def _scaled(self, factor: float) -> Modular:
         return Modular(self.weights * factor, self.constant * factor)
 
-    def _negated(self) -> Modular:
+    def __neg__(self) -> Modular:
         return Modular(-self.weights, -self.constant)
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
         weights = np.sum([f.weights for f in functions], axis=0)
         return cls(weights, sum(f.constant for f in functions))
-
-    def _fields(self) -> dict[str, Any]:
-        return {"weights": self.weights.tolist(), "constant": self.constant}
 
     def concave_form(self) -> ConcaveForm:
         return ConcaveForm(direction=None, linear=self.weights)

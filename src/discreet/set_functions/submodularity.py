@@ -1,4 +1,4 @@
-"""Is a function submodular? Exactly for few items, by random search for a witness otherwise."""
+"""Is a function submodular? Exact for few items, a random search for a counterexample otherwise."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ MOST_ITEMS_EXACT = 14
 
 @dataclass(frozen=True)
 class SubmodularityCheck:
-    """The answer of :func:`is_submodular`; true or false as it is used in a condition.
+    """The result of `is_submodular`; it is true or false in a condition.
 
     Attributes:
         submodular: False if a violation was found.
         exact: Whether every pair was compared; if not, True means "no violation found".
-        witness: For a violation, (A, B, i) with A within B, i outside B, and i adding more to B
+        counterexample: For a violation, (A, B, i) with A within B and i outside B, where i adds more to B
             than to A.
         violation: By how much it adds more.
 
     Examples:
         >>> from discreet.set_functions import FromCallable
         >>> answer = is_submodular(FromCallable(lambda chosen: float(chosen == {0, 1}), 2))
-        >>> bool(answer), answer.exact, answer.witness, answer.violation
+        >>> bool(answer), answer.exact, answer.counterexample, answer.violation
         (False, True, (frozenset(), frozenset({0}), 1), 1.0)
     """
 
     submodular: bool
     exact: bool
-    witness: tuple[frozenset[int], frozenset[int], int] | None = None
+    counterexample: tuple[frozenset[int], frozenset[int], int] | None = None
     violation: float = 0.0
 
     def __bool__(self) -> bool:
@@ -43,20 +43,20 @@ class SubmodularityCheck:
 def is_submodular(
     f: SetFunction, *, tolerance: float = 1e-9, trials: int = 1000, seed: int = 0
 ) -> SubmodularityCheck:
-    """Check f(A + i) - f(A) >= f(B + i) - f(B) for A within B: an item adds less the more is there already.
+    """Check f(A + i) - f(A) >= f(B + i) - f(B) for all A within B: an item adds less to a larger set.
 
-    Costs of complements pass; those of substitutes, whose rewards have diminishing returns, do not.
+    Costs of complements pass; costs of substitutes, whose rewards have diminishing returns, do not.
 
     Args:
         f: The function.
-        tolerance: A violation counts when it exceeds this part of 1 + the largest value seen.
+        tolerance: Violations up to this fraction of 1 + the largest |value| seen are taken for rounding.
         trials: Beyond 14 items, how many random pairs of chains are compared.
         seed: Of the random search.
 
     Examples:
         >>> from discreet.set_functions import Table
         >>> check = is_submodular(Table([0, 1, 1, 3]))
-        >>> bool(check), check.witness
+        >>> bool(check), check.counterexample
         (False, (frozenset(), frozenset({0}), 1))
     """
     checks.positive_number("is_submodular", "tolerance", tolerance)
@@ -67,7 +67,7 @@ def is_submodular(
 
 
 def _every_pair(f: SetFunction, tolerance: float) -> SubmodularityCheck:
-    """It is enough to compare A with A + j: longer steps add up from these."""
+    """It is enough to compare A with A + j: larger differences are sums of these."""
     values = f.table().values
     slack = tolerance * (1.0 + float(np.abs(values).max()))
     sets = np.arange(values.size)

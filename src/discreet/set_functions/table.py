@@ -1,9 +1,9 @@
-"""A set function given by all of its values."""
+"""A set function given by its 2^n values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,11 +36,9 @@ class Table(SetFunction):
         self._bits = 2 ** np.arange(self.n)
 
     def table(self) -> Table:
-        """Itself."""
         return self
 
     def range(self) -> tuple[float, float]:
-        """The attained minimum and maximum."""
         return float(self.values.min()), float(self.values.max())
 
     @property
@@ -63,12 +61,9 @@ class Table(SetFunction):
     def _scaled(self, factor: float) -> Table:
         return Table(self.values * factor)
 
-    def _negated(self) -> Table:
+    def __neg__(self) -> Table:
         return Table(-self.values)
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
         return cls(np.sum([f.values for f in functions], axis=0))
-
-    def _fields(self) -> dict[str, Any]:
-        return {"values": self.values.tolist()}

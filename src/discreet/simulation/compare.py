@@ -1,8 +1,10 @@
-"""Run a sweep: on this machine or on a cluster, cell by cell, into one file that can be gone on with."""
+"""Run a sweep cell by cell, on this machine or on a cluster, into one file. It can be interrupted."""
 
 from __future__ import annotations
 
 import contextlib
+import io
+import os
 import pathlib
 import re
 import shutil
@@ -15,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 import joblib
 
 from discreet import checks
-from discreet.atomic_files import check_place, errors_name
+from discreet.atomic_files import check_place, errors_name, write_atomically
 from discreet.errors import InvalidArgument
 from discreet.extras import require_extra
-from discreet.simulation.parquet import write_parquet
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.sweep import Cell, Sweep, run_cell, schema
 
@@ -37,7 +38,7 @@ def compare(
     """Run all cells of a sweep that the file does not hold yet, and return the file's contents.
 
     Each cell is written down as soon as it is done, in the folder ``<path>.parts``; at the end, and on
-    Ctrl-C, the parts are joined to one Parquet file. Called again it goes on: finished cells are not run
+    Ctrl-C, the parts are joined to one Parquet file. Called again it continues: finished cells are not run
     twice, failed ones are tried again.
 
     Args:
@@ -96,6 +97,13 @@ def read(path: str | pathlib.Path) -> polars.DataFrame:
     if frame.schema != polars.Schema(schema()):
         raise InvalidArgument(f"The file {path} is a Parquet file, but not that of a sweep.")
     return frame
+
+
+def write_parquet(path: str | os.PathLike[str], frame: polars.DataFrame) -> None:
+    """Write a frame to a file, whole or not at all."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    write_atomically(path, buffer.getvalue())
 
 
 def failures(frame: polars.DataFrame) -> list[str]:

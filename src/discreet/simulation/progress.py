@@ -6,28 +6,22 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Protocol
 
-from discreet.simulation.short_numbers import short_number
+from discreet.formatting import short_number
 
 
-class Bar(Protocol):
-    """Something that is told how much has been done."""
+class Bar:
+    """Something that is told how much has been done; this one shows nothing."""
 
     def advance(self, amount: float) -> None:
         """So much more is done."""
 
 
-class _Silent:
-    def advance(self, amount: float) -> None:
-        pass
-
-
 @contextlib.contextmanager
 def progress_bar(title: str, total: float, *, shown: bool = True, unit: str = "rounds") -> Iterator[Bar]:
-    """A bar while the block lasts. On what is no terminal there is none, so that logs stay readable."""
+    """A bar while the block lasts. Without a terminal nothing is shown: logs stay readable."""
     if not shown or not sys.stderr.isatty():
-        yield _Silent()
+        yield Bar()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -43,7 +37,7 @@ def progress_bar(title: str, total: float, *, shown: bool = True, unit: str = "r
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(title, total=total, rate="")
 
-        class Shown:
+        class Shown(Bar):
             def advance(self, amount: float) -> None:
                 with lock:
                     progress.update(task, advance=amount)

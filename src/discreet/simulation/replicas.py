@@ -5,28 +5,26 @@ Memory does not grow with the rounds, except for what a stream itself keeps of e
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from discreet import checks
-from discreet.baselines import FixedSet
 from discreet.checks import FloatArray, IntArray
-from discreet.environments import Environment, FunctionStream, Stream
+from discreet.environments import Environment, EnvironmentLike, Stream, as_environment
 from discreet.errors import HorizonReached, InvalidArgument, InvalidType
 from discreet.learners.arguments import cost_interval, restored_argument
-from discreet.learners.base import Learner
-from discreet.learners.feedback import from_named
-from discreet.minimizers.dispatch import MOST_ITEMS_TO_ENUMERATE
+from discreet.learners.session import Session
+from discreet.policies import Fixed
 from discreet.privacy.guarantee import Guarantee
-from discreet.set_functions import SetFunction
 from discreet.simulation.loop import Run, best_fixed_set
 from discreet.simulation.progress import Bar, progress_bar
 from discreet.simulation.trace import Trace
@@ -36,7 +34,11 @@ CHUNK = 1 << 16
 #: Checkpoints on the default grid, which is even on a logarithmic scale.
 CHECKPOINTS = 40
 
-LearnerMaker = Callable[[int], Learner]
+#: Makes a learner from a seed: a session, or any object with `ask` and `tell`.
+LearnerMaker = Callable[[int], Any]
+
+#: What is said of learners that say nothing themselves.
+UNKNOWN = Guarantee(epsilon=math.inf).void("it says nothing about privacy")
 
 
 class Replica(NamedTuple):
@@ -52,8 +54,8 @@ class Replica(NamedTuple):
 
 
 def simulate(
-    environment: Environment | Stream | Iterable[SetFunction | Callable[[Any], float]],
-    learner: Learner | LearnerMaker,
+    environment: EnvironmentLike,
+    learner: Any,
     rounds: int | None = None,
     seeds: int | Iterable[int] = 8,
     *,
@@ -65,13 +67,14 @@ def simulate(
     """Play a learner against an environment, once for each seed, and measure regret.
 
     Args:
-        environment: A recipe, whose stream is drawn anew for each seed; or one stream, or any iterable of set
-            functions, which is the same for all seeds. As in `tell`, each may be a Python function of a
-            frozenset of the learner's items, of which there are at most 12 then.
-        learner: A learner, which stays as it is: each seed plays one that is made like it, and seeded. Or a
-            function of a seed that makes one. If it was made with `maximize=True`, the numbers of a stream or
-            of functions are rewards; named environments have costs, and are refused.
-        rounds: How many; all of a stream by default.
+        environment: An environment or its name ("modular", or MODULE:NAME for your own); a stream; an
+            iterable of set functions, or of Python functions of a frozenset of the learner's items (at most
+            12); or a table of costs. :func:`discreet.environments.as_environment` describes them all.
+        learner: A learner, which stays as it is: each seed plays one that is made like it, and seeded. Or any
+            object with ``ask()``, which gives a set or something with a `subset`, and ``tell(decision,
+            cost)``: each seed plays a copy. Or a function of a seed that makes either. If it maximises, the
+            numbers of a stream or of functions are rewards; named environments have costs, and are refused.
+        rounds: How many; all of a stream by default. Needed for a generator, of which no more are taken.
         seeds: How many seeds (0, 1, ...), or which.
         checkpoints: How many rounds to note regret at, evenly on a logarithmic scale, or which.
         keep: "points" and "sets" to keep the point and the chosen set at each checkpoint as well.
@@ -91,7 +94,9 @@ def simulate(
     maker = as_maker(learner)
     chosen = _seeds(seeds)
     first = maker(chosen[0])
-    recipe = as_environment(environment, first)
+    recipe = as_environment(
+        environment, items=getattr(first, "items", None), rounds=rounds, rewards=_maximizes(first)
+    )
     length = checks.integer("simulate", "rounds", recipe.most_rounds if rounds is None else rounds, 1)
     marks = _checkpoints(checkpoints, length)
     kept = _kept(keep)
@@ -100,8 +105,9 @@ def simulate(
     def one(seed: int, bar: Bar) -> Replica:
         return replica(recipe.stream(length, seed), maker(seed), marks, kept, bar, stop)
 
-    if first.horizon < length:
-        raise HorizonReached(f"This learner can take {first.horizon} rounds, not {length}.")
+    horizon = getattr(first, "horizon", length)
+    if horizon < length:
+        raise HorizonReached(f"This learner can take {horizon} rounds, not {length}.")
     _warn_of_clipping(recipe, first)
     done, interrupted = _all(one, chosen, workers, stop, progress, length, f"{_name(first)} in {recipe.name}")
     if not done:
@@ -111,7 +117,7 @@ def simulate(
     return Trace(
         environment=recipe.name,
         learner=_name(first),
-        items=first.items if recipe.fixed and recipe.items == tuple(range(recipe.n)) else recipe.items,
+        items=recipe.items,
         cost_range=recipe.cost_range,
         seeds=tuple(finished),
         checkpoints=marks,
@@ -120,7 +126,7 @@ def simulate(
         best_lower_bound=stacked.lower,
         final_points=stacked.final_point,
         best_sets=stacked.best_set,
-        guarantee=_promise(learner, first),
+        guarantee=promise_of(learner, first),
         bound=bounds_at(first, marks),
         points=stacked.points if "points" in kept else None,
         sets=stacked.sets if "sets" in kept else None,
@@ -128,11 +134,11 @@ def simulate(
         about=recipe.about,
         parameters=dict(recipe.parameters),
         arguments=_arguments(first),
-        maximize=first.maximize,
+        maximize=_maximizes(first),
     )
 
 
-def _warn_of_clipping(environment: Environment, learner: Learner) -> None:
+def _warn_of_clipping(environment: Environment, learner: Any) -> None:
     declared = _arguments(learner).get("cost_range")
     if declared is None:
         return
@@ -149,7 +155,7 @@ def _warn_of_clipping(environment: Environment, learner: Learner) -> None:
 
 def replica(
     stream: Stream,
-    learner: Learner,
+    learner: Any,
     marks: IntArray,
     kept: frozenset[str] = frozenset(),
     bar: Bar | None = None,
@@ -170,18 +176,18 @@ def replica(
                 bar.advance(step)
         cost[k] = total
         if "points" in kept:
-            points[k] = learner.point
+            points[k] = _point(learner, stream.n)
         if "sets" in kept:
             sets[k, list(run.subset)] = 1.0
     minima = []
     for mark in marks:
         _go_on(stop)
-        minima.append(best_fixed_set(stream.total_until(int(mark)), learner.maximize))
+        minima.append(best_fixed_set(stream.total_until(int(mark)), run.sign < 0))
     best_set = np.zeros(stream.n)
     best_set[list(minima[-1].set)] = 1.0
-    best = learner._sign * np.array([minimum.value for minimum in minima])
+    best = run.sign * np.array([minimum.value for minimum in minima])
     proved = [-math.inf if minimum.assumes_submodular else minimum.lower_bound for minimum in minima]
-    return Replica(cost, best, learner._sign * np.array(proved), best_set, learner.point, points, sets)
+    return Replica(cost, best, run.sign * np.array(proved), best_set, _point(learner, stream.n), points, sets)
 
 
 class Stopped(Exception):
@@ -230,67 +236,45 @@ def _all(
     return done, interrupted
 
 
-def as_environment(
-    given: Environment | Stream | Iterable[SetFunction | Callable[[Any], float]], learner: Learner
-) -> Environment:
-    """An environment as it is; a stream, or functions, as one whose seed makes no difference.
-
-    The numbers of a stream or of functions are what the learner takes them for: costs or rewards.
-    """
-    if isinstance(given, Environment):
-        if given.rewards != learner.maximize:
-            has, takes = ("rewards", "costs") if given.rewards else ("costs", "rewards")
-            raise InvalidArgument(
-                f"The environment {given.name} has {has}, and this {type(learner).__name__} takes {takes}: "
-                f"make it with maximize={given.rewards}."
-            )
-        return given
-    if not isinstance(given, Stream):
-        if not isinstance(given, Iterable) or isinstance(given, str | bytes):
-            raise InvalidType(
-                "The 'environment' of simulate must be an Environment, a Stream or an iterable of set "
-                f"functions. Got {type(given).__name__} instead."
-            )
-        given = FunctionStream(_tabulated(function, learner.items) for function in given)
-    stream = given
-
-    def make(rounds: int, seed: int) -> Stream:
-        return stream.for_one_run()
-
-    return Environment(
-        type(stream).__name__,
-        make,
-        tuple(range(stream.n)),
-        stream.cost_range,
-        most_rounds=stream.rounds,
-        fixed=True,
-        rewards=learner.maximize,
-    )
-
-
-def _tabulated(function: Any, items: Sequence[Any]) -> Any:
-    """All values of a Python function of the named items; anything else as it is."""
-    if isinstance(function, SetFunction) or not callable(function):
-        return function
-    if len(items) > MOST_ITEMS_TO_ENUMERATE:
-        raise InvalidArgument(
-            f"Python functions of more than {MOST_ITEMS_TO_ENUMERATE} items need a range: wrap them in "
-            "discreet.set_functions.FromCallable, with a 'value_range'."
-        )
-    return from_named(function, items).table()
-
-
-def as_maker(learner: Learner | LearnerMaker) -> LearnerMaker:
+def as_maker(learner: Any) -> LearnerMaker:
     """A function from seeds to learners."""
-    if isinstance(learner, Learner):
+    if isinstance(learner, Session):
         made = learner
         return lambda seed: made.fresh([seed, 1])
+    if _asks_and_tells(learner) and not isinstance(learner, type):
+        return lambda seed: copy.deepcopy(learner)
     if callable(learner):
-        return learner
+        return _checked(learner)
     raise InvalidType(
-        "The 'learner' of simulate must be a learner, or a function of a seed that makes one. "
-        f"Got {type(learner).__name__} instead."
+        "The 'learner' of simulate must have 'ask' and 'tell', or be a function of a seed that makes such an "
+        f"object. Got {type(learner).__name__} instead."
     )
+
+
+def _checked(maker: LearnerMaker) -> LearnerMaker:
+    def made(seed: int) -> Any:
+        learner = maker(seed)
+        if not _asks_and_tells(learner):
+            raise InvalidType(
+                "The 'learner' of simulate made an object without 'ask' and 'tell': "
+                f"{type(learner).__name__}."
+            )
+        return learner
+
+    return made
+
+
+def _asks_and_tells(learner: Any) -> bool:
+    return callable(getattr(learner, "ask", None)) and callable(getattr(learner, "tell", None))
+
+
+def _maximizes(learner: Any) -> bool:
+    return bool(getattr(learner, "maximize", False))
+
+
+def _point(learner: Any, n: int) -> FloatArray:
+    """The learner's inclusion levels; not numbers where it has none."""
+    return np.array(getattr(learner, "point", np.full(n, np.nan)), dtype=np.float64)
 
 
 def log_grid(rounds: int, count: int) -> IntArray:
@@ -332,8 +316,10 @@ def _kept(keep: Iterable[str]) -> frozenset[str]:
     return wanted
 
 
-def _name(learner: Learner) -> str:
+def _name(learner: Any) -> str:
     """The class and the arguments that tell learners apart in a table, given or not."""
+    if not isinstance(learner, Session):
+        return str(getattr(learner, "name", type(learner).__name__))
     defaults = inspect.signature(type(learner)).parameters
     kept = _arguments(learner)
     parts = [
@@ -341,7 +327,7 @@ def _name(learner: Learner) -> str:
         for name in ("mode", "method", "calibration")
         if name in defaults
     ]
-    if isinstance(learner, FixedSet):
+    if isinstance(learner.learner.policy, Fixed):
         taken = int(learner.point.sum())
         parts.append({0: "empty", len(learner.items): "all"}.get(taken, f"{taken} items"))
     if "epsilon" in kept:
@@ -349,17 +335,18 @@ def _name(learner: Learner) -> str:
     return type(learner).__name__ + (f" ({', '.join(parts)})" if parts else "")
 
 
-def _arguments(learner: Learner) -> dict[str, Any]:
+def _arguments(learner: Any) -> dict[str, Any]:
     """What the learner was made with, besides the items."""
     return {name: restored_argument(value) for name, value in getattr(learner, "_arguments", {}).items()}
 
 
-def _promise(given: Learner | LearnerMaker, first: Learner) -> Guarantee:
+def promise_of(given: Any, first: Any) -> Guarantee:
     """What the learner that was given promises; those that are played are seeded."""
-    return given.guarantee if isinstance(given, Learner) else first.guarantee
+    promise = getattr(given if isinstance(given, Session) else first, "guarantee", None)
+    return promise if isinstance(promise, Guarantee) else UNKNOWN
 
 
-def bounds_at(learner: Learner, marks: IntArray) -> FloatArray | None:
+def bounds_at(learner: Any, marks: IntArray) -> FloatArray | None:
     """The learner's own regret bound after each of so many rounds, where it has one."""
     bound = getattr(learner, "regret_bound", None)
     if bound is None:

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from discreet import checks
-from discreet.environments import Environment, find, has_size
+from discreet.environments import Environment, as_environment, has_size
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.simulation.contenders import contender
-from discreet.simulation.replicas import as_maker, bounds_at, log_grid, replica
+from discreet.simulation.builtin_learners import Setting, find_learner, template_of
+from discreet.simulation.replicas import as_maker, bounds_at, log_grid, promise_of, replica
 
 if TYPE_CHECKING:
     import polars
@@ -53,10 +53,10 @@ class Cell:
     """One learner, in one environment, with one seed.
 
     Attributes:
-        environment: The stream's name.
-        parameters: Its other parameters, as sorted pairs.
+        environment: Its name.
+        parameters: Its parameters other than n, as sorted pairs.
         learner: The learner's name.
-        n: Items.
+        n: Items; an environment of fixed size ignores it.
         epsilon: Privacy loss, or None for learners that have none.
         rounds: Rounds.
         seed: Seed of the stream and of the learner.
@@ -88,7 +88,7 @@ class Sweep:
     """All combinations that are to be run.
 
     Attributes:
-        streams: Names of streams, each with its parameters (other than n).
+        streams: Names of environments (or MODULE:NAME), each with its parameters other than n.
         learners: Names of learners.
         n: Numbers of items.
         epsilon: Privacy losses.
@@ -125,7 +125,7 @@ class Sweep:
             raise InvalidArgument("A sweep needs at least one of 'streams' and one of 'learners'.")
         values: dict[str, Any] = {
             "streams": tuple(_stream(entry) for entry in _listed(given["streams"])),
-            "learners": tuple(contender(str(name)).name for name in _listed(given["learners"])),
+            "learners": tuple(find_learner(str(name)).name for name in _listed(given["learners"])),
         }
         for name, least in (("n", 1), ("rounds", 1)):
             if name in given:
@@ -144,7 +144,8 @@ class Sweep:
         made = cls(**values)
         # Once for each stream, which may have to read a file: refuses names and sizes before anything is run.
         cells = {(cell.environment, cell.parameters, cell.n): cell for cell in made.cells()}
-        limits = [_environment(cell).most_rounds for cell in cells.values()]
+        longest = (dataclasses.replace(cell, rounds=max(made.rounds)) for cell in cells.values())
+        limits = [_environment(cell).most_rounds for cell in longest]
         most = min((limit for limit in limits if limit is not None), default=None)
         if most is None or max(made.rounds) <= most:
             return made
@@ -168,11 +169,12 @@ class Sweep:
     def cells(self) -> list[Cell]:
         """All cells, each once: a learner without epsilon is run once, not for every epsilon."""
         found: dict[Cell, None] = {}
-        for (name, parameters), learner, n, rounds in itertools.product(
-            self.streams, self.learners, self.n, self.rounds
+        sizes = {name: self.n if has_size(name) else self.n[:1] for name, _ in self.streams}
+        for (name, parameters), learner, rounds in itertools.product(
+            self.streams, self.learners, self.rounds
         ):
-            losses: Iterable[float | None] = self.epsilon if contender(learner).uses_epsilon else (None,)
-            for epsilon, seed in itertools.product(losses, range(self.seeds)):
+            losses: Iterable[float | None] = self.epsilon if find_learner(learner).uses_epsilon else (None,)
+            for n, epsilon, seed in itertools.product(sizes[name], losses, range(self.seeds)):
                 cell = Cell(name, parameters, learner, n, epsilon, rounds, seed, self.checkpoints)
                 found[cell] = None
         return list(found)
@@ -219,28 +221,31 @@ def schema() -> dict[str, Any]:
 
 def _measure(cell: Cell) -> dict[str, Any]:
     environment = _environment(cell)
-    chosen = contender(cell.learner)
     epsilon = 1.0 if cell.epsilon is None else cell.epsilon
-    template = chosen.make(environment.items, epsilon, environment.cost_range, cell.rounds, None)
+    setting = Setting(environment.items, epsilon, environment.cost_range, cell.rounds)
+    template = template_of(find_learner(cell.learner), setting)
+    learner = as_maker(template)(cell.seed)
     marks = log_grid(cell.rounds, cell.checkpoints)
     stream = environment.stream(cell.rounds, cell.seed)
-    done = replica(stream, as_maker(template)(cell.seed), marks)
-    bounds = bounds_at(template, marks)
+    done = replica(stream, learner, marks)
+    bounds = bounds_at(learner, marks)
     return {
+        "n": [environment.n] * marks.size,
         "round": marks,
         "cost": done.cost,
         "best": done.best,
         "best_lower_bound": done.lower,
         "regret": done.cost - done.best,
         "bound": [None] * marks.size if bounds is None else bounds,
-        "would_be_private": [template.guarantee.private] * marks.size,
+        "would_be_private": [promise_of(template, learner).private] * marks.size,
         "error": [None] * marks.size,
     }
 
 
 def _environment(cell: Cell) -> Environment:
-    size = {"n": cell.n} if has_size(cell.environment) else {}
-    return find(cell.environment, **size, **dict(cell.parameters))
+    return as_environment(
+        cell.environment, items=range(cell.n), rounds=cell.rounds, parameters=dict(cell.parameters)
+    )
 
 
 def _listed(value: Any) -> list[Any]:
@@ -248,7 +253,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _stream(entry: Any) -> tuple[str, tuple[tuple[str, Any], ...]]:
-    """A stream by its name, or as a table with a name and parameters."""
+    """An environment by its name, or as a table with a name and parameters."""
     if isinstance(entry, str):
         return entry, ()
     if not isinstance(entry, Mapping) or "name" not in entry:

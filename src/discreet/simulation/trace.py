@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray
+from discreet.intervals import CONFIDENCE, mean_interval
 from discreet.privacy.guarantee import Guarantee
-from discreet.simulation.intervals import CONFIDENCE, mean_interval
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -104,7 +104,7 @@ class Trace:
         return low, high
 
     def to_frame(self) -> polars.DataFrame:
-        """One row per seed and checkpoint; rewards have columns of their own names."""
+        """One row per seed and checkpoint; for rewards the columns are named accordingly."""
         import polars
 
         rows, columns = self.cost.shape
@@ -122,8 +122,14 @@ class Trace:
         )
 
     def plot(self, axes: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
-        """Regret a round against rounds, with the band over the seeds; returns the axes."""
-        from discreet.simulation.figures import plot_trace
+        """Regret per round against rounds, the mean over the seeds with its 95% band; returns the axes.
+
+        Args:
+            axes: Axes to add the curve to. By default a new figure is made, with a title, and with the proved
+                bound where it lies within the chart.
+            **style: As matplotlib's `plot` takes it.
+        """
+        from discreet.plots.charts import plot_trace
 
         return plot_trace(self, axes, **style)
 
@@ -136,7 +142,23 @@ class Trace:
         several = len(self.seeds) > 1
         interval = f" ({low[-1] / last:.4g} to {high[-1] / last:.4g})" if several else ""
         return (
-            f"{self.learner} in {self.environment}: regret a round "
+            f"{self.learner} in {self.environment}: regret per round "
             f"{self.mean_regret[-1] / last:.4g}{interval} after {last:,} rounds, "
             + (f"{len(self.seeds)} seeds" if several else "one seed")
         )
+
+
+def about_data(parameters: Iterable[Mapping[str, Any]]) -> str:
+    """A warning about results of environments with such parameters; empty where none is read from a file.
+
+    Examples:
+        >>> about_data([{"gap": 0.5}])
+        ''
+        >>> about_data([{"path": "day.csv"}, {"path": "day.csv", "n": 4}])
+        'These numbers are exact sums of the data in day.csv, without noise: treat them like the data.'
+    """
+    files = dict.fromkeys(str(given["path"]) for given in parameters if "path" in given)
+    if not files:
+        return ""
+    listed = ", ".join(files)
+    return f"These numbers are exact sums of the data in {listed}, without noise: treat them like the data."

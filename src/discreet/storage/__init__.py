@@ -1,15 +1,21 @@
-"""Where learners, decisions and feedback are kept: SQLite for one process, PostgreSQL for several.
+"""Stores of learners, decisions and feedback: SQLite for one process, PostgreSQL for several.
 
-Both keep the contract of :class:`discreet.storage.base.Store`. A store sees encoded bytes and public numbers;
-it knows nothing of learners.
+Both implement :class:`discreet.storage.base.Store`. A store sees encoded bytes and public numbers; it knows
+nothing about learners.
 """
+
+from __future__ import annotations
 
 import os
 import pathlib
+from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
 from discreet.extras import require_extra
 from discreet.storage.base import Store
+
+if TYPE_CHECKING:
+    from discreet.storage.sql_store import SqlStore
 
 __all__ = ["Store", "open_store", "serves_one_process"]
 
@@ -17,12 +23,12 @@ _POSTGRES = ("postgresql://", "postgresql+psycopg://", "postgres://")
 
 
 def serves_one_process(where: str | os.PathLike[str]) -> bool:
-    """Whether the store at an address can be opened by one process only."""
+    """Whether only one process can open the store at an address."""
     return not os.fspath(where).startswith(_POSTGRES)
 
 
-def open_store(where: str | os.PathLike[str]) -> Store:
-    """The store at an address, made or migrated if need be.
+def open_store(where: str | os.PathLike[str]) -> SqlStore:
+    """Open the store at an address; create or migrate it if necessary.
 
     Args:
         where: A path or ``sqlite:///path`` for SQLite, ``postgresql://user@host/database`` for PostgreSQL.

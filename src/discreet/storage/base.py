@@ -1,14 +1,14 @@
-"""The contract of a store: what every backend keeps, and how safely. One suite tests it for all of them.
+"""The contract of a store. One test suite checks it for every backend.
 
-* **Durable.** When `writing()` or `folding()` ends without an error, all that was written in it survives
-  a crash of the process and of the machine. When it ends with one, nothing was written.
-* **Exactly once.** `close_decisions` and `expire` give a decision to one caller only, whoever else tries,
-  in this process or another.
-* **One line of states.** `Fold.put` replaces the state of the generation that was read, or raises `Conflict`.
-  Of several processes at most one folds a learner at a time.
-* **Encoded.** A store sees bytes and public numbers. It never makes sense of a state, a draw or a payload.
-* Ids of decisions and hashes of people have 16 bytes.
-* Times are whole milliseconds, given by the caller.
+* **Durable.** When `writing()` ends without an error, everything written in it survives a crash of the
+  process and of the machine. When it ends with an error, nothing was written.
+* **Exactly once.** `close_decisions` and `expire` give a decision to one caller only, among all threads and
+  processes.
+* **One line of states.** `StateUpdate.put` replaces the state of the generation that was read, or raises
+  `Conflict`. At most one process at a time updates a learner.
+* **Encoded.** A store sees bytes and public numbers. It never interprets a state, a draw or a payload.
+* Decision ids and hashes of people have 16 bytes.
+* Times are integer milliseconds, given by the caller.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from discreet.storage.records import (
     Minute,
     NewLearner,
     PopulationRecord,
+    QueuedReport,
     Status,
-    Waiting,
 )
 
 
 class Reading(ABC):
-    """What can be looked at. Each call sees one consistent state, with all that was committed before it."""
+    """Read access. Each call sees one consistent state, including everything committed before it."""
 
     @abstractmethod
     def meta(self, key: str) -> str | None:
-        """A noted fact about the whole store."""
+        """A fact about the whole store."""
 
     @abstractmethod
     def learners(self) -> list[LearnerRecord]:
-        """All of them, by name and epoch."""
+        """All learners, by name and epoch."""
 
     @abstractmethod
     def heads(self, learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
-        """Status and generation of learners: what a cache must be compared with."""
+        """Status and generation of learners, to check a cache against."""
 
     @abstractmethod
     def state(self, learner: int) -> tuple[int, bytes]:
@@ -52,14 +52,14 @@ class Reading(ABC):
 
     @abstractmethod
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
-        """Those of the decisions that are kept, open or closed."""
+        """The decisions that are stored, open or closed."""
 
     @abstractmethod
     def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
-        """When decisions were asked for, and their subsets, latest first."""
+        """Times and subsets of the latest decisions, latest first."""
 
     @abstractmethod
-    def request(self, learner: int, name: str) -> list[bytes] | None:
+    def request(self, learner: int, request_id: str) -> list[bytes] | None:
         """The decisions that a request was answered with."""
 
     @abstractmethod
@@ -67,24 +67,24 @@ class Reading(ABC):
         """How many decisions a person's feedback has closed."""
 
     @abstractmethod
-    def waiting(self) -> dict[int, int]:
-        """How much feedback waits to be folded in, by learner; those with none are left out."""
+    def queued(self) -> dict[int, int]:
+        """How many reports are queued, by learner; learners with none are left out."""
 
     @abstractmethod
     def minutes(self, learner: int, since: int) -> list[Minute]:
-        """What happened, minute by minute, in order."""
+        """Counts by minute, in order."""
 
     @abstractmethod
     def counts(self, learner: int) -> Counts:
-        """What happened in all."""
+        """Counts in total."""
 
     @abstractmethod
     def populations(self) -> list[PopulationRecord]:
-        """All of them, by name."""
+        """All populations, by name."""
 
     @abstractmethod
     def keys(self) -> list[KeyRecord]:
-        """All bearer keys that have not been revoked."""
+        """All API keys that have not been revoked."""
 
 
 class Writing(Reading):
@@ -92,7 +92,7 @@ class Writing(Reading):
 
     @abstractmethod
     def note_once(self, key: str, value: str) -> str:
-        """Note a fact unless it is noted already; gives what is noted."""
+        """Store a fact unless there is one; return the stored value."""
 
     @abstractmethod
     def add_population(self, population: PopulationRecord) -> None:
@@ -100,132 +100,126 @@ class Writing(Reading):
 
     @abstractmethod
     def lock_population(self, name: str) -> PopulationRecord | None:
-        """Look at a population, and keep others from adding learners to it until the end."""
+        """Read a population, and block others from adding learners to it until the transaction ends."""
 
     @abstractmethod
     def add_learner(self, learner: NewLearner) -> int:
-        """Add a learner and give its number; raises `AlreadyExists`."""
+        """Add a learner and return its id; raises `AlreadyExists`."""
 
     @abstractmethod
     def hold(self, learners: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
-        """Like `heads`, and until the transaction ends nobody else changes the status of these learners.
+        """Like `heads`; nobody else changes the status of these learners until the transaction ends.
 
-        Many may hold a learner at once; who holds it `to_end` it waits for the others, and they for it. Held
-        after any `fold` with `wait`, never before, or two processes could wait for each other.
+        Many transactions may hold a learner at once; `to_end` is exclusive. Call it after any `start_update`
+        with `wait`, never before, or two processes could deadlock.
         """
 
     @abstractmethod
     def set_status(self, learner: int, status: Status) -> None:
-        """Change what may happen to a learner."""
+        """Change the status of a learner."""
 
     @abstractmethod
-    def drop_waiting(self, learner: int) -> int:
-        """Forget feedback that was not folded in, of a learner that will never fold it."""
+    def drop_queued(self, learner: int) -> int:
+        """Delete the queued reports of a learner that will never apply them."""
 
     @abstractmethod
     def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
-        """Keep decisions that were made; how many were not kept before."""
+        """Store decisions; return how many were new."""
 
     @abstractmethod
-    def add_request(self, learner: int, name: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
-        """Note what a request is answered with; if it was answered before, give that and note nothing."""
+    def add_request(self, learner: int, request_id: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
+        """Store the answer to a request. If there is one already, return it and store nothing."""
 
     @abstractmethod
     def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
-        """Close those of the decisions that are open and this learner's; gives the draws of just these."""
+        """Close those of the decisions that are open and this learner's; return the draws of these."""
 
     @abstractmethod
     def expire(self, learner: int, since: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
-        """Close open decisions asked for between two times, at most so many, and give their draws."""
+        """Close at most `most` open decisions that were asked between two times; return their draws."""
 
     @abstractmethod
     def count_attempts(self, learner: int, people: Mapping[bytes, int]) -> dict[bytes, int]:
-        """Add to the attempts of people, and give the new totals."""
+        """Add to the attempts of people; return the new totals."""
 
     @abstractmethod
-    def add_waiting(self, learner: int, feedback: Mapping[bytes, bytes]) -> None:
-        """Keep payloads of closed decisions until they are folded in."""
+    def queue_feedback(self, learner: int, feedback: Mapping[bytes, bytes]) -> None:
+        """Store payloads of closed decisions until they are applied."""
 
     @abstractmethod
-    def fold(self, learner: int, *, wait: bool = False, most: int = 10_000) -> Fold | None:
-        """Become the only one who folds this learner, until the end; None if somebody else is."""
+    def start_update(self, learner: int, *, wait: bool = False, most: int = 10_000) -> StateUpdate | None:
+        """Become the only one to update this learner until the transaction ends; None if somebody else is."""
 
     @abstractmethod
-    def resume(self, learner: int, generation: int, state: bytes) -> Fold:
-        """A fold from a state that the caller takes for the latest, without what waits; nothing is read.
+    def resume(self, learner: int, generation: int, state: bytes) -> StateUpdate:
+        """An update from a state that the caller believes to be the latest; nothing is read.
 
-        If it is not the latest, `Fold.put` raises `Conflict`.
+        If it is not the latest, `StateUpdate.put` raises `Conflict`.
         """
 
     @abstractmethod
     def add_counts(self, learner: int, minute: int, counts: Counts) -> None:
-        """Add to what happened in a minute (a time in milliseconds, of its start)."""
+        """Add to the counts of a minute, given by its start in milliseconds."""
 
     @abstractmethod
     def compact(self, learner: int, before: int, *, open_too: bool = False, most: int = 10_000) -> int:
-        """Forget closed decisions and requests asked for before a time, at most so many; how many went."""
+        """Delete closed decisions and requests asked before a time; return how many decisions."""
 
     @abstractmethod
     def forget_people(self, learner: int, *, most: int = 10_000) -> int:
-        """Forget how often people took part in a learner that has ended, at most so many; how many went."""
+        """Delete the attempts of people for a learner that has ended; return how many were deleted."""
 
     @abstractmethod
     def merge_minutes(self, before: int, length: int) -> None:
-        """Merge what happened before a time to spans of a length, and over the processes that wrote it."""
+        """Merge counts from before a time into spans of a length, over all processes that wrote them."""
 
     @abstractmethod
     def add_key(self, key: KeyRecord) -> None:
-        """Add a bearer key."""
+        """Add an API key."""
 
     @abstractmethod
     def revoke_key(self, digest: bytes) -> bool:
-        """Revoke a bearer key, if there is one."""
+        """Revoke an API key, if there is one."""
 
 
-class Fold(ABC):
-    """The latest state of a learner and what waits to be folded into it.
+class StateUpdate(ABC):
+    """The latest state of a learner and the reports queued for it.
 
     Attributes:
-        learner: The learner's number.
+        learner: The learner's id.
         generation: Of the state.
         state: Encoded.
-        waiting: Feedback with the draws it needs.
+        queued: Reports with the draws they need.
     """
 
     learner: int
     generation: int
     state: bytes
-    waiting: list[Waiting]
+    queued: list[QueuedReport]
 
     @abstractmethod
     def put(self, state: bytes) -> None:
-        """Write the state of the next generation, and remove what waited; raises `Conflict`."""
+        """Write the state of the next generation and delete the queued reports; raises `Conflict`."""
 
 
 class Store(ABC):
-    """A place that keeps learners, their decisions and their feedback.
+    """Learners, their decisions and their feedback.
 
     Attributes:
-        one_process: Whether no other process can have the store open, so that feedback may be folded in by
-            the transaction that brings it.
+        one_process: Whether no other process can open the store, so that feedback may be applied by the
+            transaction that brings it.
     """
 
     one_process: bool
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Reading]:
-        """Look at the store without waiting for writers."""
+        """Read without waiting for writers."""
 
     @abstractmethod
     def writing(self) -> AbstractContextManager[Writing]:
-        """Write; durable at the end, or undone."""
-
-    @abstractmethod
-    def folding(
-        self, learner: int, *, wait: bool = False, most: int = 10_000
-    ) -> AbstractContextManager[Fold | None]:
-        """A transaction that folds one learner; None if somebody else does."""
+        """A transaction: durable at the end, or rolled back."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""

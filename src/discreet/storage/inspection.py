@@ -1,4 +1,4 @@
-"""Looking whether a store is sound: its file, its schema, how much is in it."""
+"""Inspect a store: its file, its schema, its size."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from discreet.storage.sql_store import SqlStore
 
 @dataclasses.dataclass(frozen=True)
 class Inspection:
-    """What was found.
+    """The result of an inspection.
 
     Attributes:
         backend: "sqlite" or "postgresql".
         schema: The version of the schema.
-        rows: How many, by table.
-        open: Open decisions, by the learner's number.
-        damage: What the database itself found wrong; empty where nothing is.
+        rows: Number of rows, by table.
+        open: Open decisions, by the learner's id.
+        damage: Problems that the database itself reports.
     """
 
     backend: str
@@ -30,9 +30,9 @@ class Inspection:
 
 
 def inspect(store: SqlStore) -> Inspection:
-    """Look at everything once."""
+    """Inspect a store."""
     with store.reading() as reading:
-        connection = reading._connection
+        connection = reading.connection
         backend = connection.dialect.name
         schema = connection.scalar(text("SELECT version_num FROM schema_version"))
         rows = {
@@ -40,8 +40,8 @@ def inspect(store: SqlStore) -> Inspection:
             for table in tables.metadata.sorted_tables
         }
         t = tables.decisions
-        waiting = select(t.c.learner, func.count()).where(t.c.closed_at.is_(None)).group_by(t.c.learner)
-        still_open = {int(learner): int(count) for learner, count in connection.execute(waiting)}
+        open_counts = select(t.c.learner, func.count()).where(t.c.closed_at.is_(None)).group_by(t.c.learner)
+        still_open = {int(learner): int(count) for learner, count in connection.execute(open_counts)}
         damage: tuple[str, ...] = ()
         if backend == "sqlite":
             found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()

@@ -1,13 +1,11 @@
-"""Bringing a database to the version of the schema that this release uses.
+"""Migrate a database to the schema of this release.
 
-The caller holds a lock and an open transaction, so that processes that start at once do not race, and a
-migration happens whole or not at all.
+The caller holds a lock and an open transaction: processes that start at once do not race, and a migration
+happens completely or not at all.
 """
 
-from typing import Any
-
+from alembic import command
 from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection
@@ -16,21 +14,13 @@ from discreet.errors import StoreError
 
 
 def migrate(connection: Connection) -> None:
-    """Run the migrations that are missing."""
+    """Run the missing migrations."""
     config = _config()
-    scripts = ScriptDirectory.from_config(config)
-
-    def missing(present: Any, _: Any) -> Any:
-        return scripts._upgrade_revs("head", present)
-
+    config.attributes["connection"] = connection
     try:
-        with EnvironmentContext(config, scripts, fn=missing) as environment:
-            environment.configure(connection=connection, version_table="schema_version")
-            environment.run_migrations()
+        command.upgrade(config, "head")
     except CommandError:
-        raise StoreError(
-            "This database has a schema that this release does not know. A newer release made it: use that."
-        ) from None
+        raise StoreError("A newer release made the schema of this database: use that release.") from None
 
 
 def latest_version() -> str:

@@ -1,4 +1,4 @@
-"""PostgreSQL: several processes, on several machines if need be, serve the same learners."""
+"""PostgreSQL: several processes, also on several machines, serve the same learners."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ from discreet.storage.sql_reading import SqlReading
 from discreet.storage.sql_store import SqlStore, clear_errors
 from discreet.storage.sql_writing import SqlWriting
 
-#: The first half of the numbers of this package's advisory locks; learners' numbers are the second.
-_FOLDING, _MIGRATING = 0x64697363, 0x64697364
+#: First keys of this package's advisory locks; the learner's id is the second.
+_UPDATING, _MIGRATING = 0x64697363, 0x64697364
 
-_KEPT = ("id", "learner", "draw", "subset", "asked_at")
+_DECISION_COLUMNS = ("id", "learner", "draw", "subset", "asked_at")
 _ADD_DECISIONS = (
-    f"INSERT INTO decisions ({', '.join(_KEPT)}) SELECT * FROM "
+    f"INSERT INTO decisions ({', '.join(_DECISION_COLUMNS)}) SELECT * FROM "
     "unnest(%s::bytea[], %s::integer[], %s::bytea[], %s::bytea[], %s::bigint[]) ON CONFLICT DO NOTHING"
 )
-_ADD_WAITING = (
+_QUEUE_FEEDBACK = (
     "INSERT INTO feedback (decision, learner, payload) "
     "SELECT d, %s::integer, p FROM unnest(%s::bytea[], %s::bytea[]) AS t (d, p)"
 )
 
-#: Words of the driver, which are not repeated as they are: they may quote the address.
+#: Parts of the driver's messages, which are not repeated themselves: they may quote the address.
 _REASONS = {
     "refused": "connection refused",
-    "no such file": "there is no socket",
-    "translate host name": "there is no such host",
-    "timeout": "it does not answer",
-    "password": "it does not take this user with this password",
-    "pg_hba": "it does not let this user in from here",
-    "does not exist": "there is no such database or user",
+    "no such file": "no socket",
+    "translate host name": "unknown host",
+    "timeout": "no answer",
+    "password": "wrong user or password",
+    "pg_hba": "this user may not connect from here",
+    "does not exist": "no such database or user",
 }
 
 log = logging.getLogger("discreet.storage")
@@ -73,30 +73,29 @@ class _PostgresWriting(_PostgresReading, SqlWriting):
     def _insert(table: Any) -> Any:
         return insert(table)
 
-    def _alone(self, learner: int, wait: bool) -> bool:
-        numbers = {"first": _FOLDING, "second": learner}
+    def _lock_updates(self, learner: int, wait: bool) -> bool:
+        numbers = {"first": _UPDATING, "second": learner}
         if wait:
-            self._connection.execute(text("SELECT pg_advisory_xact_lock(:first, :second)"), numbers)
+            self.connection.execute(text("SELECT pg_advisory_xact_lock(:first, :second)"), numbers)
             return True
-        tried = self._connection.scalar(text("SELECT pg_try_advisory_xact_lock(:first, :second)"), numbers)
+        tried = self.connection.scalar(text("SELECT pg_try_advisory_xact_lock(:first, :second)"), numbers)
         return bool(tried)
 
     def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
-        # As arrays: one statement, whose count of rows can be relied on.
+        # As arrays: one statement with a reliable row count.
         rows = sorted(decisions, key=lambda decision: decision.id)
-        columns = [[getattr(row, name) for row in rows] for name in _KEPT]
-        return self._connection.exec_driver_sql(_ADD_DECISIONS, tuple(columns)).rowcount
+        columns = [[getattr(row, name) for row in rows] for name in _DECISION_COLUMNS]
+        return self.connection.exec_driver_sql(_ADD_DECISIONS, tuple(columns)).rowcount
 
-    def add_waiting(self, learner: int, feedback: Mapping[bytes, bytes]) -> None:
+    def queue_feedback(self, learner: int, feedback: Mapping[bytes, bytes]) -> None:
         rows = sorted(feedback.items())
         columns = ([key for key, _ in rows], [payload for _, payload in rows])
-        self._connection.exec_driver_sql(_ADD_WAITING, (learner, *columns))
+        self.connection.exec_driver_sql(_QUEUE_FEEDBACK, (learner, *columns))
 
     @classmethod
     @functools.cache
     def _closing(cls) -> Any:
-        # Locked in the order of ids: two processes that are told about the same decisions never wait in a
-        # circle. Whoever comes second finds them closed.
+        # Locked in the order of ids, so that two processes with the same decisions never deadlock.
         t = tables.decisions
         mine = (
             select(t.c.id)
@@ -160,7 +159,7 @@ class PostgresStore(SqlStore):
 
 
 def _unreachable(address: URL, words: str) -> str:
-    """That there is no connection, to where, and why: nothing else of the address."""
+    """The message for a failed connection, with host and reason but nothing else of the address."""
     host = address.host or str(address.query.get("host") or "its local socket")
     reason = next((why for word, why in _REASONS.items() if word in words.lower()), "no connection")
     return f"Cannot connect to the PostgreSQL server at {host}:{address.port or 5432}: {reason}."

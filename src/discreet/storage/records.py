@@ -1,4 +1,4 @@
-"""What a store keeps, as plain records: encoded bytes and public numbers, never learners."""
+"""The records of a store: encoded bytes and public numbers, never learners."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 
 class Status(enum.StrEnum):
-    """What may still happen to a learner."""
+    """The status of an epoch of a learner."""
 
     ACTIVE = "active"
     ARCHIVED = "archived"
-    CLOSED = "closed"  # a later epoch of the same name has taken over
-    HANDED_OVER = "handed_over"  # it was exported with its secrets, and goes on elsewhere
+    CLOSED = "closed"  # replaced by a later epoch of the same name
+    HANDED_OVER = "handed_over"  # exported with its secrets; it continues elsewhere
 
 
 class How(enum.IntEnum):
@@ -23,20 +23,19 @@ class How(enum.IntEnum):
     EXPIRED = 2
 
 
-@dataclasses.dataclass(frozen=True)
-class NewLearner:
-    """A learner to be kept.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LearnerFacts:
+    """What never changes about an epoch of a learner.
 
     Attributes:
-        name: What it is called; several epochs may share a name.
-        epoch: Counts from 1; the highest is the one that the name stands for.
-        settings: What it is made from, as JSON types.
+        name: Shared by its epochs.
+        epoch: From 1; the name refers to the highest.
+        settings: Kind, items and arguments, as JSON types.
         population: The people it learns from, or None.
-        epsilon: What one person may lose to it, rounded up; the ledger adds these.
-        deadline: Seconds after which a decision that was not told about is closed.
-        lineage: A random name of this line of states.
+        epsilon: The privacy loss of one person, rounded up; the ledger adds these.
+        deadline: Seconds after which a decision without feedback is closed.
+        lineage: A random id of this line of states.
         secret: Whether state and feedback are sealed.
-        state: The encoded (and perhaps sealed) state of generation 0.
         created_at: Milliseconds.
     """
 
@@ -48,36 +47,33 @@ class NewLearner:
     deadline: float
     lineage: str
     secret: bool
-    state: bytes
     created_at: int
 
 
-@dataclasses.dataclass(frozen=True)
-class LearnerRecord:
-    """A learner as it is kept, without its state."""
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NewLearner(LearnerFacts):
+    """A learner to be stored, with its encoded, perhaps sealed, state of generation 0."""
+
+    state: bytes
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LearnerRecord(LearnerFacts):
+    """A stored learner, without its state."""
 
     id: int
-    name: str
-    epoch: int
-    settings: dict[str, Any]
-    population: str | None
-    epsilon: float
-    deadline: float
-    lineage: str
-    secret: bool
-    created_at: int
     status: Status
     generation: int
 
 
 @dataclasses.dataclass(frozen=True)
 class DecisionRecord:
-    """A decision as it is kept.
+    """A stored decision.
 
     Attributes:
         id: 16 random bytes.
-        learner: The learner's number.
-        draw: What its feedback needs in order to be learnt from.
+        learner: The learner's id.
+        draw: What is needed to apply its feedback.
         subset: The chosen items, encoded.
         asked_at: Milliseconds.
         how: How it was closed, or None while it is open.
@@ -92,17 +88,17 @@ class DecisionRecord:
 
 
 @dataclasses.dataclass(frozen=True)
-class Waiting:
-    """Feedback that has not been folded in: sealed bytes."""
+class QueuedReport:
+    """Feedback that has not been applied yet. The payload is sealed."""
 
-    decision: bytes
+    decision_id: bytes
     draw: bytes
     payload: bytes
 
 
 @dataclasses.dataclass
 class Counts:
-    """How much happened: participation, and a sum of bits that were released.
+    """How much happened: participation, and the sum of released bits.
 
     Attributes:
         asked: Decisions made.
@@ -126,7 +122,7 @@ class Counts:
 
 @dataclasses.dataclass(frozen=True)
 class Minute:
-    """What happened in one minute (in an hour, once it is long ago)."""
+    """The counts of one minute (of an hour or a day, once merged)."""
 
     start: int
     counts: Counts
@@ -134,7 +130,7 @@ class Minute:
 
 @dataclasses.dataclass(frozen=True)
 class PopulationRecord:
-    """People who are in the data of several learners, and what they may lose in all."""
+    """A group of people who several learners learn from, and the limit of their total privacy loss."""
 
     name: str
     limit: float | None
@@ -142,9 +138,14 @@ class PopulationRecord:
 
 @dataclasses.dataclass(frozen=True)
 class KeyRecord:
-    """A bearer key: its digest, never itself."""
+    """An API key, as its digest."""
 
     digest: bytes
     role: str
     label: str
     created_at: int
+
+
+def split_ids(joined: bytes) -> list[bytes]:
+    """Ids of 16 bytes that were concatenated."""
+    return [joined[k : k + 16] for k in range(0, len(joined), 16)]

@@ -1,4 +1,4 @@
-"""Looking at a store that speaks SQL: the same statements for every backend."""
+"""Reading from an SQL store: the same statements for every backend."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from discreet.storage.records import (
     Minute,
     PopulationRecord,
     Status,
+    split_ids,
 )
 
-#: Decisions named in one statement; SQLite takes 32,766 parameters.
+#: Ids in one statement; SQLite takes 32,766 parameters.
 _AT_ONCE = 8_000
 
-#: The columns of a minute that count something.
+#: The columns of counts.
 COUNTED = ("asked", "told", "expired", "released", "ones")
 _SUMS = [func.coalesce(func.sum(tables.minutes.c[name]), 0).label(name) for name in COUNTED]
 HEADS = select(tables.learners.c.id, tables.learners.c.status, tables.learners.c.generation).where(
-    tables.learners.c.id.in_(bindparam("numbers", expanding=True))
+    tables.learners.c.id.in_(bindparam("ids", expanding=True))
 )
 _K = tables.keys.c
 KEYS = (
@@ -40,13 +41,13 @@ KEYS = (
 
 
 class SqlReading(Reading):
-    """A view through one connection."""
+    """Reads through one connection."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
 
     def meta(self, key: str) -> str | None:
-        found: str | None = self._connection.scalar(
+        found: str | None = self.connection.scalar(
             select(tables.meta.c.value).where(tables.meta.c.key == key)
         )
         return found
@@ -54,7 +55,7 @@ class SqlReading(Reading):
     def learners(self) -> list[LearnerRecord]:
         t = tables.learners
         columns = [column for column in t.c if column.name != "state"]
-        rows = self._connection.execute(select(*columns).order_by(t.c.name, t.c.epoch)).mappings()
+        rows = self.connection.execute(select(*columns).order_by(t.c.name, t.c.epoch)).mappings()
         return [
             LearnerRecord(**{**row, "settings": json.loads(row["settings"]), "status": Status(row["status"])})
             for row in rows
@@ -64,32 +65,34 @@ class SqlReading(Reading):
         return self._heads(HEADS, learners)
 
     def _heads(self, statement: Select[Any], learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
-        rows = self._connection.execute(statement, {"numbers": list(learners)})
+        rows = self.connection.execute(statement, {"ids": list(learners)})
         return {number: (Status(status), generation) for number, status, generation in rows}
 
     def state(self, learner: int) -> tuple[int, bytes]:
         t = tables.learners
-        row = self._connection.execute(
+        row = self.connection.execute(
             select(t.c.generation, t.c.state).where(t.c.id == learner)
         ).one_or_none()
         if row is None:
-            raise UnknownName(f"No learner has the number {learner}.")
+            raise UnknownName(f"No learner has the id {learner}.")
         return row[0], bytes(row[1])
 
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
         found = {}
         for some in in_parts(ids):
-            for key, learner, draw, subset, asked_at, how in self._connection.execute(
-                self._decisions_named(), {"ids": self._ids(some)}
+            for key, learner, draw, subset, asked_at, how in self.connection.execute(
+                self._select_decisions(), {"ids": self._ids(some)}
             ):
                 closed = None if how is None else How(how)
-                name = bytes(key)
-                found[name] = DecisionRecord(name, learner, bytes(draw), bytes(subset), asked_at, closed)
+                decision_id = bytes(key)
+                found[decision_id] = DecisionRecord(
+                    decision_id, learner, bytes(draw), bytes(subset), asked_at, closed
+                )
         return found
 
     def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
         t = tables.decisions
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             select(t.c.asked_at, t.c.subset)
             .where(t.c.learner == learner)
             .order_by(t.c.asked_at.desc())
@@ -97,26 +100,28 @@ class SqlReading(Reading):
         )
         return [(asked_at, bytes(subset)) for asked_at, subset in rows]
 
-    def request(self, learner: int, name: str) -> list[bytes] | None:
+    def request(self, learner: int, request_id: str) -> list[bytes] | None:
         t = tables.requests
-        kept = self._connection.scalar(select(t.c.decisions).where(t.c.learner == learner, t.c.name == name))
-        return None if kept is None else cut(bytes(kept))
+        found = self.connection.scalar(
+            select(t.c.decisions).where(t.c.learner == learner, t.c.name == request_id)
+        )
+        return None if found is None else split_ids(bytes(found))
 
     def attempts(self, learner: int, person: bytes) -> int:
         t = tables.people
-        found: int | None = self._connection.scalar(
+        found: int | None = self.connection.scalar(
             select(t.c.attempts).where(t.c.learner == learner, t.c.person == person)
         )
         return found or 0
 
-    def waiting(self) -> dict[int, int]:
+    def queued(self) -> dict[int, int]:
         t = tables.feedback
-        rows = self._connection.execute(select(t.c.learner, func.count()).group_by(t.c.learner))
+        rows = self.connection.execute(select(t.c.learner, func.count()).group_by(t.c.learner))
         return {row[0]: row[1] for row in rows}
 
     def minutes(self, learner: int, since: int) -> list[Minute]:
         t = tables.minutes
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             select(t.c.start, *_SUMS)
             .where(t.c.learner == learner, t.c.start >= since)
             .group_by(t.c.start)
@@ -125,46 +130,41 @@ class SqlReading(Reading):
         return [Minute(start, Counts(*map(int, sums))) for start, *sums in rows]
 
     def counts(self, learner: int) -> Counts:
-        row = self._connection.execute(select(*_SUMS).where(tables.minutes.c.learner == learner)).one()
+        row = self.connection.execute(select(*_SUMS).where(tables.minutes.c.learner == learner)).one()
         return Counts(*map(int, row))
 
     def populations(self) -> list[PopulationRecord]:
         t = tables.populations
-        rows = self._connection.execute(select(t.c.name, t.c.epsilon_limit).order_by(t.c.name))
+        rows = self.connection.execute(select(t.c.name, t.c.epsilon_limit).order_by(t.c.name))
         return [PopulationRecord(name, limit) for name, limit in rows]
 
     def keys(self) -> list[KeyRecord]:
         return self._keys(KEYS)
 
     def _keys(self, statement: Select[Any]) -> list[KeyRecord]:
-        rows = self._connection.execute(statement)
+        rows = self.connection.execute(statement)
         return [KeyRecord(bytes(digest), role, label, at) for digest, role, label, at in rows]
 
     @staticmethod
     @abstractmethod
     def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
-        """Whether a column is one of the parameter `ids`, as :meth:`_ids` gives it."""
+        """Whether a column is in the parameter `ids`, as :meth:`_ids` encodes it."""
 
     @staticmethod
     @abstractmethod
     def _ids(ids: list[bytes]) -> Any:
-        """Ids as the one parameter of a statement: their number must not change its text."""
+        """Ids as one parameter: their number must not change the text of the statement."""
 
     @classmethod
     @functools.cache
-    def _decisions_named(cls) -> Select[Any]:
+    def _select_decisions(cls) -> Select[Any]:
         t = tables.decisions
         columns = (t.c.id, t.c.learner, t.c.draw, t.c.subset, t.c.asked_at, t.c.how)
         return select(*columns).where(cls._among(t.c.id))
 
 
 def in_parts(ids: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Ids in order, each once, as many at a time as one statement takes."""
+    """Sorted unique ids, in batches of what one statement takes."""
     listed = sorted(set(ids))
     for first in range(0, len(listed), _AT_ONCE):
         yield listed[first : first + _AT_ONCE]
-
-
-def cut(joined: bytes) -> list[bytes]:
-    """Ids that were kept one after the other."""
-    return [joined[k : k + 16] for k in range(0, len(joined), 16)]

@@ -1,4 +1,4 @@
-"""What stores that speak SQL share: transactions, and errors that say what to do."""
+"""What all SQL stores share: transactions, and database errors as store errors."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
 from discreet.errors import CannotKeep, Conflict, StoreError
-from discreet.storage.base import Fold, Store
+from discreet.storage.base import Store
 from discreet.storage.sql_reading import SqlReading
 from discreet.storage.sql_writing import SqlWriting
 
-#: SQLSTATEs of transactions that were undone because others were in the way: serialization, deadlock, lock.
-_IN_THE_WAY = {"40001", "40P01", "55P03"}
+#: SQLSTATEs of transactions rolled back because of others: serialization failure, deadlock, lock timeout.
+_CONFLICTS = {"40001", "40P01", "55P03"}
 
 
 class SqlStore(Store):
@@ -24,13 +24,13 @@ class SqlStore(Store):
 
     Args:
         writer: The engine for transactions that write.
-        reader: The engine for those that do not.
+        reader: The engine for transactions that only read.
     """
 
     def __init__(self, writer: Engine, reader: Engine) -> None:
         self._writer, self._reader = writer, reader
         self._closed = False
-        #: The name of this process among those that write.
+        #: Names this process in the rows of counts it writes.
         self._name = secrets.token_hex(4)
 
     @abstractmethod
@@ -51,13 +51,8 @@ class SqlStore(Store):
         with clear_errors(), self._writer.begin() as connection:
             yield self._write(connection)
 
-    @contextlib.contextmanager
-    def folding(self, learner: int, *, wait: bool = False, most: int = 10_000) -> Iterator[Fold | None]:
-        with self.writing() as writing:
-            yield writing.fold(learner, wait=wait, most=most)
-
     def _check_open(self) -> None:
-        """An engine would connect again by itself, after others were let in."""
+        """A disposed engine would reconnect by itself, when another process may have the store."""
         if self._closed:
             raise StoreError("This store has been closed.")
 
@@ -69,17 +64,17 @@ class SqlStore(Store):
 
 @contextlib.contextmanager
 def clear_errors() -> Iterator[None]:
-    """Report errors of the database as errors of the store. Parameters of statements are in neither."""
+    """Raise errors of the database as errors of the store, without parameters of statements."""
     try:
         yield
     except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) in _IN_THE_WAY:
+        if getattr(error.orig, "sqlstate", None) in _CONFLICTS:
             raise Conflict("Others wrote to the same rows; nothing was changed here.") from error
         kind = type(error.orig).__name__
         refused = isinstance(error, DataError | IntegrityError) and not error.connection_invalidated
         raise (CannotKeep if refused else StoreError)(
-            f"The database could not do what was asked ({kind}); nothing was changed."
+            f"The database refused the transaction ({kind}); nothing was changed."
         ) from error
     except SQLAlchemyError as error:
         kind = type(error).__name__
-        raise StoreError(f"The database is out of reach ({kind}); nothing was changed.") from error
+        raise StoreError(f"The database is not reachable ({kind}); nothing was changed.") from error

@@ -1,4 +1,4 @@
-"""Writing to a store that speaks SQL. What differs between backends is in a few overridden methods."""
+"""Writing to an SQL store. Backends override a few methods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 
 from discreet.errors import AlreadyExists, Conflict
 from discreet.storage import tables
-from discreet.storage.base import Fold, Writing
+from discreet.storage.base import StateUpdate, Writing
 from discreet.storage.records import (
     Counts,
     DecisionRecord,
@@ -22,8 +22,8 @@ from discreet.storage.records import (
     KeyRecord,
     NewLearner,
     PopulationRecord,
+    QueuedReport,
     Status,
-    Waiting,
 )
 from discreet.storage.sql_reading import COUNTED, HEADS, KEYS, SqlReading, in_parts
 
@@ -32,7 +32,7 @@ _NEXT_STATE = (
     .where(tables.learners.c.id == bindparam("of"), tables.learners.c.generation == bindparam("from"))
     .values(generation=bindparam("to"), state=bindparam("new"))
 )
-#: Weaker than the lock of an UPDATE, so that folding need not wait for those who hold; and as strong.
+#: A shared lock that does not block an UPDATE of the state, and an exclusive one.
 _HELD = HEADS.order_by(tables.learners.c.id).with_for_update(read=True, key_share=True)
 _HELD_TO_END = HEADS.order_by(tables.learners.c.id).with_for_update()
 
@@ -42,7 +42,7 @@ class SqlWriting(SqlReading, Writing):
 
     Args:
         connection: In a transaction that its owner commits.
-        writer: The name of this process among those that write.
+        writer: Names this process in the rows of counts it writes.
     """
 
     def __init__(self, connection: Connection, writer: str) -> None:
@@ -52,13 +52,13 @@ class SqlWriting(SqlReading, Writing):
     @staticmethod
     @abstractmethod
     def _insert(table: Any) -> Any:
-        """The backend's INSERT, which knows ON CONFLICT."""
+        """The backend's INSERT with ON CONFLICT."""
 
     @abstractmethod
-    def _alone(self, learner: int, wait: bool) -> bool:
-        """Become the only one who folds a learner until the transaction ends."""
+    def _lock_updates(self, learner: int, wait: bool) -> bool:
+        """Become the only one to update a learner until the transaction ends; False if somebody else is."""
 
-    # Statements that every decision needs are built once: building them takes longer than running them.
+    # Statements on the hot path are built once: building takes longer than running.
 
     @classmethod
     @functools.cache
@@ -68,7 +68,7 @@ class SqlWriting(SqlReading, Writing):
     @classmethod
     @functools.cache
     def _adding(cls, table: Table, keys: tuple[str, ...], counted: tuple[str, ...]) -> Any:
-        """Add to the numbers of a row, or make the row."""
+        """Add to the counts of a row, or insert it."""
         statement = cls._insert(table)
         return statement.on_conflict_do_update(
             index_elements=[table.c[key] for key in keys],
@@ -89,13 +89,13 @@ class SqlWriting(SqlReading, Writing):
 
     def note_once(self, key: str, value: str) -> str:
         t = tables.meta
-        self._connection.execute(self._insert(t).values(key=key, value=value).on_conflict_do_nothing())
-        return str(self._connection.execute(select(t.c.value).where(t.c.key == key)).scalar_one())
+        self.connection.execute(self._insert(t).values(key=key, value=value).on_conflict_do_nothing())
+        return str(self.connection.execute(select(t.c.value).where(t.c.key == key)).scalar_one())
 
     def add_population(self, population: PopulationRecord) -> None:
         t = tables.populations
         statement = self._insert(t).values(name=population.name, epsilon_limit=population.limit)
-        self._connection.execute(
+        self.connection.execute(
             statement.on_conflict_do_update(
                 index_elements=[t.c.name], set_={"epsilon_limit": statement.excluded.epsilon_limit}
             )
@@ -103,7 +103,7 @@ class SqlWriting(SqlReading, Writing):
 
     def lock_population(self, name: str) -> PopulationRecord | None:
         t = tables.populations
-        row = self._connection.execute(
+        row = self.connection.execute(
             select(t.c.name, t.c.epsilon_limit).where(t.c.name == name).with_for_update()
         ).one_or_none()
         return None if row is None else PopulationRecord(*row)
@@ -112,9 +112,9 @@ class SqlWriting(SqlReading, Writing):
         values = dataclasses.asdict(learner)
         values |= {"settings": json.dumps(learner.settings), "status": Status.ACTIVE.value, "generation": 0}
         statement = self._insert(tables.learners).values(**values).on_conflict_do_nothing()
-        added = self._connection.execute(statement.returning(tables.learners.c.id)).scalar_one_or_none()
+        added = self.connection.execute(statement.returning(tables.learners.c.id)).scalar_one_or_none()
         if added is None:
-            raise AlreadyExists(f"There is a learner called {learner.name!r} already.")
+            raise AlreadyExists(f"A learner named {learner.name!r} already exists.")
         return int(added)
 
     def hold(self, learners: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
@@ -122,11 +122,11 @@ class SqlWriting(SqlReading, Writing):
 
     def set_status(self, learner: int, status: Status) -> None:
         t = tables.learners
-        self._connection.execute(update(t).where(t.c.id == learner).values(status=status.value))
+        self.connection.execute(update(t).where(t.c.id == learner).values(status=status.value))
 
-    def drop_waiting(self, learner: int) -> int:
+    def drop_queued(self, learner: int) -> int:
         t = tables.feedback
-        return self._connection.execute(delete(t).where(t.c.learner == learner)).rowcount
+        return self.connection.execute(delete(t).where(t.c.learner == learner)).rowcount
 
     def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
         if not decisions:
@@ -135,21 +135,21 @@ class SqlWriting(SqlReading, Writing):
             {"id": d.id, "learner": d.learner, "draw": d.draw, "subset": d.subset, "asked_at": d.asked_at}
             for d in decisions
         ]
-        return self._connection.execute(self._adding_decisions(), rows).rowcount
+        return self.connection.execute(self._adding_decisions(), rows).rowcount
 
-    def add_request(self, learner: int, name: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
+    def add_request(self, learner: int, request_id: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
         statement = self._insert(tables.requests).values(
-            learner=learner, name=name, decisions=b"".join(ids), asked_at=at
+            learner=learner, name=request_id, decisions=b"".join(ids), asked_at=at
         )
         noted = statement.on_conflict_do_nothing().returning(tables.requests.c.asked_at)
-        if self._connection.execute(noted).one_or_none() is not None:
+        if self.connection.execute(noted).one_or_none() is not None:
             return None
-        return self.request(learner, name)
+        return self.request(learner, request_id)
 
     def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
         closed = {}
         for some in in_parts(ids):
-            for key, draw in self._connection.execute(
+            for key, draw in self.connection.execute(
                 self._closing(), {"ids": self._ids(some), "of": learner, "as": how.value, "now": at}
             ):
                 closed[bytes(key)] = bytes(draw)
@@ -157,7 +157,7 @@ class SqlWriting(SqlReading, Writing):
 
     def expire(self, learner: int, since: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
         t = tables.decisions
-        due = self._connection.execute(
+        due = self.connection.execute(
             select(t.c.id)
             .where(t.c.learner == learner, t.c.asked_at >= since, t.c.asked_at < before)
             .where(t.c.closed_at.is_(None))
@@ -170,43 +170,43 @@ class SqlWriting(SqlReading, Writing):
         if not people:
             return {}
         t = tables.people
-        self._connection.execute(
+        self.connection.execute(
             self._adding(t, ("learner", "person"), ("attempts",)),
             [{"learner": learner, "person": p, "attempts": k} for p, k in sorted(people.items())],
         )
         totals: dict[bytes, int] = {}
         for some in in_parts(people):
-            rows = self._connection.execute(
+            rows = self.connection.execute(
                 select(t.c.person, t.c.attempts).where(t.c.learner == learner, self._among(t.c.person)),
                 {"ids": self._ids(some)},
             )
             totals |= {bytes(person): attempts for person, attempts in rows}
         return totals
 
-    def add_waiting(self, learner: int, feedback: Mapping[bytes, bytes]) -> None:
+    def queue_feedback(self, learner: int, feedback: Mapping[bytes, bytes]) -> None:
         if feedback:
             rows = [{"decision": k, "learner": learner, "payload": p} for k, p in sorted(feedback.items())]
-            self._connection.execute(insert(tables.feedback), rows)
+            self.connection.execute(insert(tables.feedback), rows)
 
-    def fold(self, learner: int, *, wait: bool = False, most: int = 10_000) -> Fold | None:
-        if not self._alone(learner, wait):
+    def start_update(self, learner: int, *, wait: bool = False, most: int = 10_000) -> StateUpdate | None:
+        if not self._lock_updates(learner, wait):
             return None
         generation, state = self.state(learner)
         f, d = tables.feedback, tables.decisions
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             select(f.c.decision, d.c.draw, f.c.payload)
             .join_from(f, d, f.c.decision == d.c.id)
             .where(f.c.learner == learner)
             .limit(most)
         )
-        waiting = [Waiting(bytes(key), bytes(draw), bytes(payload)) for key, draw, payload in rows]
-        return SqlFold(self, learner, generation, state, waiting)
+        queued = [QueuedReport(bytes(key), bytes(draw), bytes(payload)) for key, draw, payload in rows]
+        return SqlStateUpdate(self, learner, generation, state, queued)
 
-    def resume(self, learner: int, generation: int, state: bytes) -> Fold:
-        return SqlFold(self, learner, generation, state, [])
+    def resume(self, learner: int, generation: int, state: bytes) -> StateUpdate:
+        return SqlStateUpdate(self, learner, generation, state, [])
 
     def add_counts(self, learner: int, minute: int, counts: Counts) -> None:
-        self._connection.execute(
+        self.connection.execute(
             self._adding(tables.minutes, ("learner", "start", "writer"), COUNTED),
             {"learner": learner, "start": minute, "writer": self._writer, **dataclasses.asdict(counts)},
         )
@@ -215,27 +215,27 @@ class SqlWriting(SqlReading, Writing):
         t, r, f = tables.decisions, tables.requests, tables.feedback
         old = select(t.c.id).where(t.c.learner == learner, t.c.asked_at < before)
         if not open_too:
-            # What waits to be folded in needs its draw.
+            # A queued report needs its decision's draw.
             old = old.where(t.c.closed_at.is_not(None), t.c.id.not_in(select(f.c.decision)))
         gone = [
-            bytes(key) for key in self._connection.execute(old.order_by(t.c.asked_at).limit(most)).scalars()
+            bytes(key) for key in self.connection.execute(old.order_by(t.c.asked_at).limit(most)).scalars()
         ]
         for some in in_parts(gone):
-            self._connection.execute(delete(t).where(self._among(t.c.id)), {"ids": self._ids(some)})
-        self._connection.execute(delete(r).where(r.c.learner == learner, r.c.asked_at < before))
+            self.connection.execute(delete(t).where(self._among(t.c.id)), {"ids": self._ids(some)})
+        self.connection.execute(delete(r).where(r.c.learner == learner, r.c.asked_at < before))
         return len(gone)
 
     def forget_people(self, learner: int, *, most: int = 10_000) -> int:
         t = tables.people
         some = select(t.c.person).where(t.c.learner == learner).limit(most)
         gone = delete(t).where(t.c.learner == learner, t.c.person.in_(some.scalar_subquery()))
-        return self._connection.execute(gone).rowcount
+        return self.connection.execute(gone).rowcount
 
     def merge_minutes(self, before: int, length: int) -> None:
         t = tables.minutes
         end = before - before % length
         loose = (t.c.start < end) & ((t.c.start % length != 0) | (t.c.writer != ""))
-        rows = self._connection.execute(
+        rows = self.connection.execute(
             delete(t).where(loose).returning(t.c.learner, t.c.start, *(t.c[name] for name in COUNTED))
         )
         sums: dict[tuple[int, int], list[int]] = {}
@@ -249,47 +249,47 @@ class SqlWriting(SqlReading, Writing):
         self._writer = keep
 
     def keys(self) -> list[KeyRecord]:
-        return self._keys(KEYS.with_for_update())  # what is decided by them holds until the transaction ends
+        return self._keys(KEYS.with_for_update())  # locked until the transaction ends
 
     def add_key(self, key: KeyRecord) -> None:
         try:
-            self._connection.execute(insert(tables.keys).values(**dataclasses.asdict(key), revoked=False))
+            self.connection.execute(insert(tables.keys).values(**dataclasses.asdict(key), revoked=False))
         except IntegrityError:
-            raise AlreadyExists("This bearer key is known already.") from None
+            raise AlreadyExists("This API key already exists.") from None
 
     def revoke_key(self, digest: bytes) -> bool:
         t = tables.keys
-        done = self._connection.execute(
+        done = self.connection.execute(
             update(t).where(t.c.digest == digest, t.c.revoked.is_(False)).values(revoked=True)
         )
         return done.rowcount == 1
 
 
-class SqlFold(Fold):
-    """A fold in the transaction that it was begun in."""
+class SqlStateUpdate(StateUpdate):
+    """An update in the transaction that started it."""
 
     def __init__(
-        self, writing: SqlWriting, learner: int, generation: int, state: bytes, waiting: list[Waiting]
+        self, writing: SqlWriting, learner: int, generation: int, state: bytes, queued: list[QueuedReport]
     ) -> None:
         self._writing = writing
         self.learner = learner
         self.generation = generation
         self.state = state
-        self.waiting = waiting
+        self.queued = queued
 
     def put(self, state: bytes) -> None:
         f = tables.feedback
-        connection = self._writing._connection
+        connection = self._writing.connection
         done = connection.execute(
             _NEXT_STATE,
             {"of": self.learner, "from": self.generation, "to": self.generation + 1, "new": state},
         )
         if done.rowcount != 1:
-            raise Conflict("Somebody else folded this learner first; nothing was changed.")
-        for some in in_parts(waiting.decision for waiting in self.waiting):
+            raise Conflict("Another process updated this learner first; nothing was changed.")
+        for some in in_parts(report.decision_id for report in self.queued):
             connection.execute(
                 delete(f).where(self._writing._among(f.c.decision)), {"ids": self._writing._ids(some)}
             )
         self.generation += 1
         self.state = state
-        self.waiting = []
+        self.queued = []

@@ -1,4 +1,4 @@
-"""SQLite: one file, one process, one writer at a time, every commit on disk before it is reported."""
+"""SQLite: one file, one process, one writer at a time; every commit is on disk before it is reported."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from discreet.storage.sql_reading import SqlReading, in_parts
 from discreet.storage.sql_store import SqlStore, clear_errors
 from discreet.storage.sql_writing import SqlWriting
 
-#: Added to the name of the database: the file whose lock says that a process has it.
+#: Suffix of the lock file.
 LOCK = ".lock"
 #: What every SQLite database begins with.
 _MAGIC = b"SQLite format 3\0"
 
-#: Cuts a row of ids of 16 bytes, given as one parameter: thousands of parameters would take longer to bind
-#: than the statement takes.
-_CUT = (
+#: Splits concatenated 16-byte ids, given as one parameter: binding thousands of parameters would take longer
+#: than the statement.
+_SPLIT = (
     text(
         "WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 16 FROM place "
         "WHERE i + 16 <= length(:ids)) SELECT substr(:ids, i, 16) AS id FROM place"
@@ -60,7 +60,7 @@ _CLOSE = (
 class _SqliteReading(SqlReading):
     @staticmethod
     def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
-        return column.in_(_CUT)
+        return column.in_(_SPLIT)
 
     @staticmethod
     def _ids(ids: list[bytes]) -> Any:
@@ -72,8 +72,7 @@ class _SqliteWriting(_SqliteReading, SqlWriting):
     def _insert(table: Any) -> Any:
         return insert(table)
 
-    # The three below, which every decision needs, speak to the driver: few calls, since each lets other
-    # threads in and must wait for its turn afterwards.
+    # The hot path calls the driver directly and rarely: each call releases the GIL and must get it back.
 
     def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
         added = 0
@@ -81,7 +80,7 @@ class _SqliteWriting(_SqliteReading, SqlWriting):
             some = decisions[first : first + _ROWS]
             values = [v for d in some for v in (d.id, d.learner, d.draw, d.subset, d.asked_at)]
             rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(some))
-            added += self._connection.exec_driver_sql(
+            added += self.connection.exec_driver_sql(
                 f"INSERT INTO decisions (id, learner, draw, subset, asked_at) VALUES {rows} "
                 "ON CONFLICT DO NOTHING",
                 tuple(values),
@@ -92,20 +91,20 @@ class _SqliteWriting(_SqliteReading, SqlWriting):
         closed: dict[bytes, bytes] = {}
         for some in in_parts(ids):
             joined = b"".join(some)
-            done = self._connection.exec_driver_sql(_CLOSE, (joined, at, how.value, joined, learner))
+            done = self.connection.exec_driver_sql(_CLOSE, (joined, at, how.value, joined, learner))
             closed.update(done.cursor.fetchall())
             done.close()
         return closed
 
     def hold(self, learners: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
-        numbers = tuple(learners)  # there is one writer, so looking is enough
-        rows = self._connection.exec_driver_sql(
+        numbers = tuple(learners)  # there is one writer, so reading is enough
+        rows = self.connection.exec_driver_sql(
             f"SELECT id, status, generation FROM learners WHERE id IN ({', '.join('?' * len(numbers))})",
             numbers,
         ).cursor.fetchall()
         return {number: (Status(status), generation) for number, status, generation in rows}
 
-    def _alone(self, learner: int, wait: bool) -> bool:
+    def _lock_updates(self, learner: int, wait: bool) -> bool:
         return True  # there is one writer
 
 
@@ -113,18 +112,18 @@ class SqliteStore(SqlStore):
     """A store in an SQLite file, in WAL mode with synchronous=FULL.
 
     Args:
-        path: The file; made if there is none. A lock beside it keeps other processes out.
+        path: The file; created if missing. A lock file beside it keeps other processes out.
 
     Raises:
-        StoreInUse: Another process (or another object of this one) has the file.
-        StoreError: The file is something else; it is left alone.
+        StoreInUse: Another process (or another object of this process) has the file open.
+        StoreError: The file is not a store; it is not changed.
     """
 
     one_process = True
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = real_path(path)
-        _refuse_what_is_no_store(self.path)
+        _require_store_or_nothing(self.path)
         self._lock = locked(self.path)
         try:
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -148,7 +147,7 @@ class SqliteStore(SqlStore):
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[SqlWriting]:
-        # Queued here: SQLite itself would have writers ask again and again, and starve some.
+        # Serialised here: SQLite's own busy handler polls, and starves some writers.
         with self._one_writer:
             self._check_open()
             with clear_errors(), self._connection.begin():
@@ -171,7 +170,7 @@ class SqliteStore(SqlStore):
 
 def _engine(path: pathlib.Path, begin: str) -> Engine:
     writes = begin != "BEGIN"
-    # In kibibytes: what is open and recent should be in the writer's memory; there may be twenty readers.
+    # In KiB: the writer should cache what is open and recent; there may be twenty readers.
     cache = 65_536 if writes else 4_096
     engine = create_engine(
         f"sqlite:///{path}",
@@ -183,7 +182,7 @@ def _engine(path: pathlib.Path, begin: str) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _: Any) -> None:
-        connection.isolation_level = None  # transactions are begun below, not by guesses of the driver
+        connection.isolation_level = None  # transactions are begun below, not by the driver
         cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=FULL")
@@ -200,7 +199,7 @@ def _engine(path: pathlib.Path, begin: str) -> Engine:
 
 
 def locked(path: pathlib.Path) -> int:
-    """A handle that holds the lock beside a database until it is closed; a killed process lets go of it."""
+    """Take the lock of a database; the returned handle holds it until it is closed or the process ends."""
     with errors_name(path):
         handle = os.open(f"{path}{LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -208,26 +207,26 @@ def locked(path: pathlib.Path) -> int:
     except OSError:
         os.close(handle)
         raise StoreInUse(
-            f"Another process has the store {path}: stop the server first, or use its HTTP routes. An SQLite "
-            "store serves one process; for several use PostgreSQL."
+            f"Another process has the store {path} open: stop the server first, or use its HTTP routes. An "
+            "SQLite store serves one process; for several use PostgreSQL."
         ) from None
     return handle
 
 
-def _refuse_what_is_no_store(path: pathlib.Path) -> None:
-    """Complain about a file that is something else, before anything is changed or made beside it."""
+def _require_store_or_nothing(path: pathlib.Path) -> None:
+    """Refuse a file that is not a store, before anything is changed or created beside it."""
     if path.is_dir():
-        raise StoreError(f"{path} is no store: it is a folder.")
+        raise StoreError(f"{path} is not a store: it is a directory.")
     if not path.exists() or path.stat().st_size == 0:
         return
     with open(path, "rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
-            raise StoreError(f"{path} is no store: it is not an SQLite database.")
-    # Read as it lies there: a store whose tables are still in its journal looks empty, and is let through.
+            raise StoreError(f"{path} is not a store: it is not an SQLite database.")
+    # Read without its journal: a store whose tables are still in the journal looks empty, and passes.
     with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection:
         try:
             names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         except sqlite3.Error:
-            return  # damaged, which opening it will say
+            return  # damaged; opening it will report that
     if names and "schema_version" not in names:
-        raise StoreError(f"{path} is no store: it is the SQLite database of something else.")
+        raise StoreError(f"{path} is not a store: it is another SQLite database.")

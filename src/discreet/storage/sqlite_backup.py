@@ -1,7 +1,7 @@
-"""Copies of an SQLite store, made while it is in use, and put back when it is not.
+"""Back up an SQLite store while it is in use, and restore it when it is not.
 
-Copying the files by hand goes wrong in two ways: a copy made while somebody writes is torn, and a copy that
-is put in place of a database whose journal is still there has that journal replayed into it.
+Copying the files by hand fails in two ways: a copy made during a write is torn, and a journal that is left
+behind is replayed into the restored copy.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from discreet.errors import InvalidArgument, StoreError
 from discreet.storage.sqlite import locked
 
 Path = str | os.PathLike[str]
-#: Added to the name of a store that something was put in the place of.
+#: Suffix of a store that was replaced by a restore.
 REPLACED = ".before-restore"
 
 
 def back_up(store: Path, target: Path) -> None:
-    """Write a consistent copy to a new file, which only its owner can read; others may write meanwhile."""
+    """Write a consistent copy to a new file that only its owner can read; others may write meanwhile."""
     copy = real_path(target)
     if copy.exists():
-        raise InvalidArgument(f"There is a file {copy} already.")
+        raise InvalidArgument(f"The file {copy} already exists.")
     _copied(real_path(store), copy)
 
 
 def put_back(backup: Path, store: Path) -> pathlib.Path | None:
-    """Put a copy in place of a store that no process has open.
+    """Replace a store that no process has open by a copy.
 
-    What was there is kept beside it, with its journal, damaged or not. It must not go on after the copy did,
-    and does not: the witness knows what the copy released since, and which epochs began.
+    The replaced store is kept beside it, with its journal, damaged or not. It must not continue once the copy
+    has, and the rollback guard refuses it then.
 
     Returns:
-        Where that is; None if there was nothing.
+        The path of the replaced store; None if there was none.
 
     Raises:
-        StoreInUse: A server has the store.
-        InvalidArgument: A store that was replaced before is still there.
+        StoreInUse: A server has the store open.
+        InvalidArgument: The store replaced by an earlier restore is still there.
     """
     place = real_path(store)
     aside = pathlib.Path(f"{place}{REPLACED}")
     if aside.exists():
-        raise InvalidArgument(f"There is a file {aside} already, of an earlier restore: move it away first.")
+        raise InvalidArgument(f"The file {aside} of an earlier restore already exists: move it away first.")
     there = place.exists()
     handle = locked(place)
     try:
@@ -55,9 +55,9 @@ def put_back(backup: Path, store: Path) -> pathlib.Path | None:
 
 
 def _copied(source: pathlib.Path, target: pathlib.Path, aside: pathlib.Path | None = None) -> None:
-    """Copy a whole database beside its place, look at it, move aside what is there, and put it there."""
+    """Copy a database beside its target, check it, keep what it replaces, and move it into place."""
     if not source.exists():
-        raise InvalidArgument(f"There is no store {source}.")
+        raise InvalidArgument(f"The store {source} does not exist.")
     beside = name_beside(target)
     with errors_name(target):
         os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -73,7 +73,7 @@ def _copied(source: pathlib.Path, target: pathlib.Path, aside: pathlib.Path | No
                 1,
             )
         if not (sound and known):
-            raise StoreError(f"{source} is damaged, or is no store; nothing was changed.")
+            raise StoreError(f"{source} is damaged or not a store; nothing was changed.")
         with open(beside, "rb") as file:
             os.fsync(file.fileno())
         if aside is not None:
@@ -84,27 +84,27 @@ def _copied(source: pathlib.Path, target: pathlib.Path, aside: pathlib.Path | No
         os.replace(beside, target)
         aside = None
     except sqlite3.Error:
-        raise StoreError(f"{source} is damaged, or is no store; nothing was changed.") from None
+        raise StoreError(f"{source} is damaged or not a store; nothing was changed.") from None
     finally:
-        for name in (beside, aside) if aside is not None else (beside,):  # the old one is still in its place
+        for name in (beside, aside) if aside is not None else (beside,):  # the old one is still in place
             for end in ("", "-wal", "-shm", "-journal"):
                 pathlib.Path(f"{name}{end}").unlink(missing_ok=True)
     sync_folder(target.parent)
 
 
 def _keep(target: pathlib.Path, aside: pathlib.Path) -> None:
-    """Another name for what is in a place, until the copy is: who is interrupted loses nothing."""
-    for end in ("", "-wal"):  # a journal that could not be emptied goes along
+    """Give the old store a second name before it is replaced: an interruption loses nothing."""
+    for end in ("", "-wal"):  # with a journal that could not be emptied
         pathlib.Path(f"{aside}{end}").unlink(missing_ok=True)
         with contextlib.suppress(FileNotFoundError):
             os.link(f"{target}{end}", f"{aside}{end}")
 
 
 def _empty_journal(path: pathlib.Path) -> None:
-    """Have all in the database itself, so that removing its journal loses nothing if the rest fails."""
+    """Write the journal back into the database, so that removing it loses nothing."""
     if path.exists():
         with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # a damaged one is replaced all the same
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # a damaged one is replaced anyway
 
 
 def _read_only(path: pathlib.Path) -> sqlite3.Connection:

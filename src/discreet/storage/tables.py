@@ -1,6 +1,6 @@
-"""The tables, as the code of this release uses them; `migrations` makes them.
+"""The tables as this release uses them; `migrations` creates them.
 
-Only what is released or sealed is ever in a column: bits, draws, states of local learners as they are; costs
+Columns hold only what is released or sealed: bits, draws and states of local learners in the clear; costs
 along chains and states with exact sums sealed by the caller.
 """
 
@@ -51,8 +51,8 @@ learners = Table(
     UniqueConstraint("name", "epoch"),
 )
 
-#: Closed once (`how`, `closed_at`), then kept for idempotency until compacted. No index changes when a
-#: decision is closed. In SQLite rows lie in the order they came in, so closing many touches few pages.
+#: Closed once (`how`, `closed_at`), then stored for idempotency until compacted. No index changes when a
+#: decision is closed. SQLite stores rows in the order of insertion, so closing many touches few pages.
 decisions = Table(
     "decisions",
     metadata,
@@ -66,7 +66,7 @@ decisions = Table(
     Index("decisions_by_time", "learner", "asked_at"),
 )
 
-#: What an ask was answered with, so that a retry is answered alike.
+#: Answers to asks (`name` is the request id), so that a retry gets the same answer.
 requests = Table(
     "requests",
     metadata,
@@ -78,7 +78,7 @@ requests = Table(
     sqlite_with_rowid=False,
 )
 
-#: Feedback that waits to be folded in; removed in the transaction that does.
+#: Queued feedback; deleted by the transaction that applies it.
 feedback = Table(
     "feedback",
     metadata,
@@ -99,7 +99,7 @@ people = Table(
     sqlite_with_rowid=False,
 )
 
-#: One row for each process that writes, so that none waits for another.
+#: One row for each process that writes, so that none waits for another's lock.
 minutes = Table(
     "minutes",
     metadata,
@@ -114,7 +114,7 @@ minutes = Table(
     sqlite_with_rowid=False,
 )
 
-#: Bearer keys, as digests.
+#: API keys, as digests.
 keys = Table(
     "keys",
     metadata,

@@ -1,8 +1,8 @@
-"""A whole store as JSON lines, and back into an empty one, of the same backend or another.
+"""Export a store to JSON lines, and import it into an empty store of the same or another backend.
 
-What is in a store is public, randomised or sealed, and so are the lines. A learner must not go on twice from
-one state: the same data would be released twice, and people counted twice. So exporting hands learners over:
-they end here in the transaction that reads them.
+Everything in a store is public, randomised or sealed, and so are the lines. A learner must not continue twice
+from one state: the same data would be released twice, and people counted twice. So an export hands learners
+over: they end here in the transaction that reads them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _AT_ONCE = 1_000
 
 @dataclasses.dataclass(frozen=True)
 class Exported:
-    """What was written: how many rows, and the names of learners that ended here."""
+    """The number of exported rows, and the names of the learners that ended here."""
 
     rows: int
     handed_over: tuple[str, ...]
@@ -39,37 +39,37 @@ class Exported:
 def export_store(
     store: SqlStore, path: str | os.PathLike[str], ended: Callable[[Iterable[str]], None]
 ) -> Exported:
-    """Write everything to a new file, which only its owner can read.
+    """Write everything to a new file that only its owner can read.
 
     The file is complete and on disk before learners are marked as handed over, and gets its name afterwards:
-    at no time could a learner go on in both places. Once they are, the file is never removed: it is all there
-    is of them.
+    at no time could a learner continue in both places. From then on the file is never removed: it is the only
+    copy of the learners.
 
     Args:
-        store: What to write.
+        store: The store.
         path: The file.
-        ended: Gets the lineages that ended here.
+        ended: Called with the lineages that ended here.
 
     Raises:
-        StoreError: What comes after the learners were handed over failed; says where the file is.
+        StoreError: A step after the handover failed; the message says where the file is.
     """
     target = real_path(path)
     if target.exists():
-        raise InvalidArgument(f"There is a file {target} already.")
+        raise InvalidArgument(f"The file {target} already exists.")
     beside = name_beside(target)
     with errors_name(path):
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     handed_over: dict[str, str] = {}
     try:
         with os.fdopen(handle, "w", encoding="ascii") as file, store.writing() as writing:
-            connection = writing._connection
-            _keep_others_out(connection)
+            connection = writing.connection
+            _block_writers(connection)
             rows = _write(connection, file)
             file.flush()
             os.fsync(file.fileno())
             handed_over = _hand_over(connection)
     except BaseException:
-        if not _are_gone(store, handed_over):
+        if not _may_be_handed_over(store, handed_over):
             beside.unlink(missing_ok=True)
         raise
     try:
@@ -79,19 +79,20 @@ def export_store(
     except Exception as error:
         place = target if target.exists() else beside
         raise StoreError(
-            f"The learners were handed over and the export is complete, in {place}, but its end failed "
-            f"({type(error).__name__}). Export the old store once more, so that its witness knows."
+            f"The learners were handed over and the export is complete, in {place}, but the last step failed "
+            f"({type(error).__name__}). Export the old store once more, so that its rollback guard records "
+            "it."
         ) from None
     return Exported(rows, tuple(handed_over))
 
 
 def import_store(store: SqlStore, path: str | os.PathLike[str]) -> int:
-    """Fill an empty store from a file; all of it or nothing. How many rows it was."""
+    """Import a file into an empty store, completely or not at all; return the number of rows."""
     with open(path, encoding="ascii") as file, store.writing() as writing:
-        connection = writing._connection
-        _keep_others_out(connection)
+        connection = writing.connection
+        _block_writers(connection)
         if any(connection.scalar(select(func.count()).select_from(table)) for table in _TABLES.values()):
-            raise InvalidArgument("Only an empty store can be filled, and this one is not empty.")
+            raise InvalidArgument("Only an empty store can be imported into, and this one is not empty.")
         count = 0
         for name, rows in _batches(file):
             connection.execute(insert(_TABLES[name]), rows)
@@ -112,8 +113,8 @@ def noted_in(path: str | os.PathLike[str], key: str) -> str | None:
     return None
 
 
-def _keep_others_out(connection: Connection) -> None:
-    """Nobody else writes until the transaction ends; SQLite's transactions are so from the start."""
+def _block_writers(connection: Connection) -> None:
+    """Block other writers until the transaction ends, as SQLite does anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"LOCK TABLE {', '.join(_TABLES)} IN EXCLUSIVE MODE"))
 
@@ -134,7 +135,7 @@ def _write(connection: Connection, file: IO[str]) -> int:
 
 
 def _hand_over(connection: Connection) -> dict[str, str]:
-    """End all learners; gives the lineages of those that had not, by name."""
+    """End all active learners; return their lineages by name."""
     t = tables.learners
     ending = t.c.status == Status.ACTIVE.value
     rows = connection.execute(select(t.c.name, t.c.lineage).where(ending).order_by(t.c.name)).all()
@@ -142,8 +143,8 @@ def _hand_over(connection: Connection) -> dict[str, str]:
     return {row.name: row.lineage for row in rows}
 
 
-def _are_gone(store: SqlStore, handed_over: dict[str, str]) -> bool:
-    """Whether learners were handed over by a transaction whose end is not known, or may have been."""
+def _may_be_handed_over(store: SqlStore, handed_over: dict[str, str]) -> bool:
+    """Whether a transaction with unknown outcome has, or may have, handed learners over."""
     if not handed_over:
         return False
     try:
@@ -156,8 +157,8 @@ def _are_gone(store: SqlStore, handed_over: dict[str, str]) -> bool:
 
 
 def _batches(file: IO[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Rows of one table after the other; complains about what is no whole export."""
-    damaged = StoreError("The file is no whole export of a store: it is damaged or was cut short.")
+    """Batches of rows, table by table; raises `StoreError` if the export is incomplete."""
+    damaged = StoreError("The file is not a complete export of a store: it is damaged or truncated.")
     try:
         head = json.loads(file.readline())
         if head["format"] != _FORMAT:

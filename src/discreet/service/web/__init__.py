@@ -1,1 +1,1 @@
-"""The service over HTTP: the gate, routes, what they take and give, and what goes wrong."""
+"""The service over HTTP: middleware, routes, models and errors."""

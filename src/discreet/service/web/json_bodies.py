@@ -1,8 +1,8 @@
-"""Reading JSON so that no private value in it makes a difference: any JSON is read.
+"""Read any JSON, so that no private value in it can change the response.
 
-Python's reader gives up on numbers of thousands of digits and on lists within thousands of lists, which would
-let a cost or a function decide over the answer. Here such numbers become floats, and what is nested too deep
-becomes null, which is as good as any value that is no cost.
+Python's parser refuses numbers of thousands of digits and thousands of nested lists, so that a cost or a
+function could change the response. Here such numbers become floats, and what is nested too deep becomes null,
+which counts as neutral.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import json
 import re
 from typing import Any
 
-from discreet.service.web.problems import Problem
+from discreet.service.web.errors import HttpError
 
-#: Whole numbers of more digits become floats.
+#: Integers with more digits become floats.
 _MOST_DIGITS = 30
-#: What is nested deeper than this becomes null, in documents that are too deep to be read.
+#: What is nested deeper becomes null, in documents that are too deep to be parsed.
 _DEEPEST = 100
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]|[^"\[\]{}]+|".*', re.DOTALL)
 
 
-def _whole(digits: str) -> int | float:
+def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole)
+_DECODER = json.JSONDecoder(parse_int=_integer)
 
 
 def read_json(body: bytes) -> Any:
-    """What a body says; a body that is empty says an empty object."""
+    """Parse a body; an empty one is an empty object."""
     if not body:
         return {}
     try:
@@ -37,12 +37,12 @@ def read_json(body: bytes) -> Any:
             return _DECODER.decode(text)
         except RecursionError:
             return _DECODER.decode(_shallow(text))
-    except (ValueError, RecursionError):  # neither says what was read
-        raise Problem("invalid_json") from None
+    except (ValueError, RecursionError):  # without the parser's message, which may quote the body
+        raise HttpError("invalid_json") from None
 
 
 def _shallow(text: str) -> str:
-    """The same document with null in place of whatever is nested too deep."""
+    """The same document with null for whatever is nested too deep."""
     parts, depth = [], 0
     for match in _TOKEN.finditer(text):
         token = match[0]

@@ -1,4 +1,4 @@
-"""How often and how much: a bucket of tokens for each key, and bodies that end in time."""
+"""Limits of requests: a token bucket for each key, and the size and time of bodies."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Callable
 
 from starlette.types import Receive
 
-from discreet.service.web.memory import PER_BYTE, Held
-from discreet.service.web.problems import Problem
+from discreet.service.web.errors import HttpError
+from discreet.service.web.memory import PER_BYTE, Reservation
 
-#: Seconds in which a body must have arrived.
-PATIENCE = 60.0
+#: Seconds in which a body must arrive.
+BODY_TIMEOUT = 60.0
 
 
-class Rates:
-    """Requests per second, for each key by itself; a second's worth may come at once.
+class RateLimiter:
+    """Requests per second, for each key separately; a second's worth may come at once.
 
     Args:
         rate: Requests per second.
@@ -29,14 +29,14 @@ class Rates:
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def take(self, key: str) -> None:
-        """Count a request of a key, or refuse it and say when to come again."""
+        """Count a request of a key, or refuse it."""
         now = self._clock()
-        tokens, then = self._buckets.get(key, (self._most, now))
-        tokens = min(self._most, tokens + (now - then) * self._rate)
+        tokens, since = self._buckets.get(key, (self._most, now))
+        tokens = min(self._most, tokens + (now - since) * self._rate)
         if tokens < 1:
             self._buckets[key] = tokens, now
             seconds = math.ceil((1 - tokens) / self._rate)
-            raise Problem("rate_limited", headers=[(b"retry-after", str(seconds).encode())])
+            raise HttpError("rate_limited", headers=[(b"retry-after", str(seconds).encode())])
         self._buckets[key] = tokens - 1, now
 
     def keep_only(self, keys: set[str]) -> None:
@@ -44,39 +44,39 @@ class Rates:
         self._buckets = {key: bucket for key, bucket in self._buckets.items() if key in keys}
 
 
-async def whole_body(receive: Receive, announced: bytes | None, most: int, held: Held) -> bytes:
-    """The body of a request, refused as soon as it is known to be too long.
+async def read_body(receive: Receive, announced: bytes | None, most: int, memory: Reservation) -> bytes:
+    """Read the body of a request; refuse it as soon as it is known to be too long.
 
     Args:
         receive: Of the request.
         announced: Its header Content-Length, if there is one.
         most: Bytes.
-        held: Counts the memory that it takes as it arrives: what is only announced takes none.
+        memory: Grows as the body arrives; bytes that are only announced take none.
     """
     if announced is not None and announced.isdigit() and int(announced[:20]) > most:
         raise _too_large(most)
     body: bytes | bytearray = b""
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(BODY_TIMEOUT):
             more = True
             while more:
                 message = await receive()
                 if message["type"] != "http.request":
-                    raise Problem("timeout", "The connection was closed.")
-                piece = message.get("body", b"")
+                    raise HttpError("timeout", "The connection was closed.")
+                chunk = message.get("body", b"")
                 if not body:
-                    body = piece
-                else:  # added to in place: a body may come a byte at a time
+                    body = chunk
+                else:  # in place: a body may come a byte at a time
                     body = bytearray(body) if isinstance(body, bytes) else body
-                    body += piece
+                    body += chunk
                 more = message.get("more_body", False)
                 if len(body) > most:
                     raise _too_large(most)
-                held.to(len(body) * PER_BYTE)
+                memory.resize(len(body) * PER_BYTE)
     except TimeoutError:
-        raise Problem("timeout") from None
+        raise HttpError("timeout") from None
     return bytes(body)
 
 
-def _too_large(most: int) -> Problem:
-    return Problem("too_large", f"A body may have {most} bytes.", [(b"connection", b"close")])
+def _too_large(most: int) -> HttpError:
+    return HttpError("too_large", f"A body may have at most {most} bytes.", [(b"connection", b"close")])

@@ -1,4 +1,4 @@
-"""Logs as JSON lines on standard error. A request is one line without body, query string, key or value."""
+"""Logs as JSON lines on standard error: one line per request, without body, query string, key or value."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import time
 import traceback
 from typing import IO
 
-#: Seconds that lines about requests may wait, so that many are written at once.
+#: Seconds that lines are buffered, so that many are written at once.
 _DELAY = 0.1
 #: Lines written at once: less than 4096 bytes, so that lines of several processes do not mix in a pipe.
 _AT_ONCE = 12
-#: The loggers of what this service is made of, and what they may say.
+#: Loggers of libraries, and their levels.
 OTHERS = {
     "uvicorn": logging.NOTSET,
     "uvicorn.error": logging.NOTSET,
@@ -30,7 +30,7 @@ class RequestLog:
     """Lines about requests.
 
     Args:
-        stream: Where they go; None for nowhere.
+        stream: Where to write them; None for nowhere.
     """
 
     def __init__(self, stream: IO[str] | None) -> None:
@@ -46,7 +46,7 @@ class RequestLog:
         key: str | None,
         learner: str | None,
     ) -> None:
-        """Note a request that was answered. All of these are the server's own words, but for known names."""
+        """Add a request that was answered. No argument is text of a client, except known names."""
         if self._stream is None:
             return
         now = time.time()
@@ -60,19 +60,19 @@ class RequestLog:
             asyncio.get_running_loop().call_later(_DELAY, self.flush)
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the buffered lines."""
         lines, self._lines = self._lines, []
         try:
             for first in range(0, len(lines), _AT_ONCE):
                 if self._stream is not None:
                     self._stream.write("".join(lines[first : first + _AT_ONCE]))
                     self._stream.flush()
-        except (OSError, ValueError):  # nobody reads it any more
+        except (OSError, ValueError):  # the stream was closed
             self._stream = None
 
 
 class JsonLines(logging.Formatter):
-    """Other messages in the same form. Of an exception only kind and place are told: its words may quote."""
+    """Other messages in the same form. Of an exception only type and place: its message may quote data."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -88,7 +88,7 @@ class JsonLines(logging.Formatter):
 
 
 def place_of(error: BaseException) -> str:
-    """The kind of an exception and where it was raised, without its words."""
+    """The type of an exception and where it was raised, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     return type(error).__name__ + where
@@ -106,7 +106,7 @@ def configure(level: str) -> None:
         logger.handlers.clear()
         logger.propagate = True
         logger.setLevel(least)
-    logging.getLogger("uvicorn.access").disabled = True  # it would write addresses with query strings
+    logging.getLogger("uvicorn.access").disabled = True  # it would write URLs with query strings
 
 
 def _stamp(seconds: float) -> str:

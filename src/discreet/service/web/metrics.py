@@ -1,7 +1,7 @@
-"""Counts and times for Prometheus. No label depends on a value or a person; learners appear by name.
+"""Metrics for Prometheus. No label depends on a value or a person; learners appear by name.
 
-Each app has a registry of its own. Where several processes serve one address, PROMETHEUS_MULTIPROC_DIR names
-the folder in which they add up.
+Each app has its own registry. If several processes serve one address, PROMETHEUS_MULTIPROC_DIR names the
+directory through which they add up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
 class Metrics:
-    """What an app counts."""
+    """The metrics of an app."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -50,18 +50,18 @@ class Metrics:
         self._feedback = Counter(
             "discreet_feedback", "Pieces of feedback answered.", ("learner", "code"), registry=mine
         )
-        # Looked up once: labels() takes longer than counting.
+        # Cached: labels() takes longer than counting.
         self._request = functools.lru_cache(4096)(self._requests.labels)
         self._time = functools.lru_cache(256)(self._seconds.labels)
         self._asked = functools.lru_cache(4096)(self._decisions.labels)
         self._told = functools.lru_cache(4096)(self._feedback.labels)
 
-    def began(self) -> None:
-        """A request has come."""
+    def started(self) -> None:
+        """A request has started."""
         self._running.inc()
 
     def ended(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        """A request was answered, in a time that may be told or not."""
+        """A request was answered, in a time that may be None if it is private."""
         self._running.dec()
         self._request(method, route, str(status)).inc()
         if seconds is not None:
@@ -76,5 +76,5 @@ class Metrics:
         self._told(learner, code).inc(count)
 
     def page(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+        """All metrics in the format of Prometheus."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI knows of the routes, and the two that the gate answers itself."""
+"""The OpenAPI document: the routes of FastAPI, and the two that the middleware answers itself."""
 
 from __future__ import annotations
 
@@ -10,36 +10,37 @@ from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
-from discreet.service.bearers import Role
-from discreet.service.web import answers, requests
-from discreet.service.web.problems import CODES
+from discreet.service.api_keys import Role
+from discreet.service.web import models
+from discreet.service.web.errors import CODES
 
 _REFS = "#/components/schemas/{model}"
 _ABOUT = """Private online decisions over sets: ask which items to choose, tell what it cost.
 
-Send a bearer key with every request (`Authorization: Bearer discreet_...`). Roles: `read` may look,
+Send an API key with every request (`Authorization: Bearer discreet_...`). Roles: `read` may read,
 `ask_tell` may also ask and tell, `admin` may do everything.
 
-No value of a cost, a bit or a function is ever refused, and telling twice is answered like telling once.
+No value of a cost, a bit or a function is ever refused, and telling twice gets the same answer as telling
+once.
 """
 
-#: A body may be sent to any route, and any may have to wait.
+#: Errors of any route.
 _EVERYWHERE = ("timeout", "too_large", "rate_limited", "busy", "store_unavailable")
-#: What may be wrong with any body, with any key, and with any name.
+#: Errors of routes with a body, and with a key.
 BODY, KEY = ("invalid_json", "invalid_request"), ("unauthorized", "forbidden")
 
-_HOT_MODELS: list[tuple[type[BaseModel], Literal["serialization", "validation"]]] = [
-    (requests.AskRequest, "validation"),
-    (requests.FeedbackPiece, "validation"),
-    (answers.ErrorShown, "serialization"),
-    (answers.AskAnswer, "serialization"),
-    (answers.TellAnswer, "serialization"),
-    (answers.TellManyAnswer, "serialization"),
+_ASK_TELL_MODELS: list[tuple[type[BaseModel], Literal["serialization", "validation"]]] = [
+    (models.AskRequest, "validation"),
+    (models.TellRequest, "validation"),
+    (models.ErrorResponse, "serialization"),
+    (models.AskResponse, "serialization"),
+    (models.TellResponse, "serialization"),
+    (models.TellManyResponse, "serialization"),
 ]
 
 
 def errors(*codes: str) -> dict[int | str, dict[str, Any]]:
-    """The errors of a route, for its description; those that any route may answer with are among them."""
+    """The errors of a route for its description, including those of any route."""
     by_status: dict[int, list[str]] = {}
     for code, (status, _) in CODES.items():
         if code in {*_EVERYWHERE, *codes}:
@@ -47,7 +48,9 @@ def errors(*codes: str) -> dict[int | str, dict[str, Any]]:
     return {
         status: {
             "description": "; ".join(f"`{code}`: {CODES[code][1]}" for code in listed),
-            "content": _content({"$ref": _ref("ErrorShown"), "properties": {"error": _code_among(listed)}}),
+            "content": _content(
+                {"$ref": _ref("ErrorResponse"), "properties": {"error": _code_among(listed)}}
+            ),
         }
         for status, listed in sorted(by_status.items())
     }
@@ -58,31 +61,31 @@ def _code_among(codes: list[str]) -> dict[str, Any]:
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """The whole document."""
+    """The document."""
     version = importlib.metadata.version("discreet")
     found = get_openapi(title="discreet", version=version, description=_ABOUT, routes=app.routes)
     components = found["components"]
     for path in found["paths"].values():
         for operation in path.values():
-            operation["responses"].pop("422", None)  # complaints are errors like others, with status 400
+            operation["responses"].pop("422", None)  # invalid requests have status 400
     for unused in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(unused, None)
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
-    _, definitions = models_json_schema(_HOT_MODELS, ref_template=_REFS)
+    _, definitions = models_json_schema(_ASK_TELL_MODELS, ref_template=_REFS)
     components["schemas"] |= definitions["$defs"]
-    found["paths"] |= _hot()
+    found["paths"] |= _ask_tell()
     found["paths"] = dict(sorted(found["paths"].items()))
     return found
 
 
-def _hot() -> dict[str, Any]:
-    many = TypeAdapter(requests.FeedbackList).json_schema(ref_template=_REFS)
+def _ask_tell() -> dict[str, Any]:
+    many = TypeAdapter(models.TellManyRequest).json_schema(ref_template=_REFS)
     many.pop("$defs", None)
     ask = _operation(
         "ask",
         "Choose sets. The answer is given once it is durable.",
         {"$ref": _ref("AskRequest")},
-        {"$ref": _ref("AskAnswer")},
+        {"$ref": _ref("AskResponse")},
         "not_found",
         "archived",
         "horizon_reached",
@@ -90,11 +93,12 @@ def _hot() -> dict[str, Any]:
     )
     tell = _operation(
         "tell",
-        "Learn from what happened: one piece of feedback, or a list of them. Answered once it is durable, "
-        "and alike for any value; in any order, however late. Telling again changes nothing. Of functions, "
-        "pieces times items are at most a million.",
-        {"anyOf": [{"$ref": _ref("FeedbackPiece")}, many]},
-        {"anyOf": [{"$ref": _ref("TellAnswer")}, {"$ref": _ref("TellManyAnswer")}]},
+        "Learn from feedback: one piece, or a list of them, in any order, however late. The answer is given "
+        "once it is durable, and is the same for any value. Telling again changes nothing. Of functions, "
+        "pieces"
+        "times items are at most a million.",
+        {"anyOf": [{"$ref": _ref("TellRequest")}, many]},
+        {"anyOf": [{"$ref": _ref("TellResponse")}, {"$ref": _ref("TellManyResponse")}]},
         "invalid_feedback",
         "not_found",
         "unknown_decision",
@@ -108,7 +112,7 @@ def _hot() -> dict[str, Any]:
 
 
 def _operation(
-    name: str, about: str, takes: dict[str, Any], gives: dict[str, Any], *codes: str
+    name: str, about: str, body: dict[str, Any], response: dict[str, Any], *codes: str
 ) -> dict[str, Any]:
     failing = {str(status): entry for status, entry in errors(*BODY, *KEY, *codes).items()}
     return {
@@ -124,8 +128,8 @@ def _operation(
                 "schema": {"type": "string"},
             }
         ],
-        "requestBody": {"content": _content(takes)},
-        "responses": {"200": {"description": "Done.", "content": _content(gives)}} | failing,
+        "requestBody": {"content": _content(body)},
+        "responses": {"200": {"description": "Done.", "content": _content(response)}} | failing,
         "security": [{"bearer": []}],
         "x-role": Role.ASK_TELL.value,
     }

@@ -1,4 +1,4 @@
-"""A page about the routes, made from the OpenAPI document. It loads nothing and runs nothing."""
+"""The API reference: a page generated from the OpenAPI document, without scripts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from discreet.service.web.problems import CODES
+from discreet.service.web.errors import CODES
 
 _LONGEST = 90
 
 
 def reference(document: dict[str, Any]) -> str:
-    """The whole page."""
-    style = importlib.resources.files("discreet.service.web").joinpath("reference.css").read_text("utf-8")
+    """The page."""
+    package = importlib.resources.files("discreet")
+    sheets = ("base.css", "service/web/reference.css")
+    style = "".join(package.joinpath(name).read_text("utf-8") for name in sheets)
     operations = [
         (path, method.upper(), operation)
         for path, entry in document["paths"].items()
@@ -29,7 +31,7 @@ def reference(document: dict[str, Any]) -> str:
     title = f"{_text(document['info']['title'])} {_text(document['info']['version'])}: reference"
     shown = document["components"]["schemas"]
     sections = "".join(_section(path, method, o, shown) for path, method, o in operations)
-    shapes = "".join(_shape(name, s) for name, s in sorted(shown.items()))
+    schemas = "".join(_schema_section(name, s) for name, s in sorted(shown.items()))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -38,11 +40,11 @@ def reference(document: dict[str, Any]) -> str:
         '<p><a href="./">Dashboard</a>. As data: <a href="/openapi.json">openapi.json</a>.</p></header>'
         f'<nav aria-label="Routes"><h2>Routes</h2><ul>{contents}</ul></nav><main>{sections}'
         f'<section id="errors"><h2>Errors</h2>{_error_table()}</section>'
-        f'<section id="shapes"><h2>Shapes</h2>{shapes}</section></main></body></html>\n'
+        f'<section id="schemas"><h2>Schemas</h2>{schemas}</section></main></body></html>\n'
     )
 
 
-def _section(path: str, method: str, operation: dict[str, Any], shapes: dict[str, Any]) -> str:
+def _section(path: str, method: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
     role = operation.get("x-role")
     needs = f"Needs a key with the role <code>{_text(role)}</code>." if role else "Needs no key."
     parts = [
@@ -54,26 +56,26 @@ def _section(path: str, method: str, operation: dict[str, Any], shapes: dict[str
         parts.append(f"<h3>Query</h3>{_table(('name', 'type', 'about'), rows)}")
     if "requestBody" in operation:
         taken = _schema(operation["requestBody"])
-        parts.append(f"<h3>Body</h3><p>{_type(taken)}</p>{_example(taken, shapes)}")
-    answers = (
+        parts.append(f"<h3>Body</h3><p>{_type(taken)}</p>{_example(taken, schemas)}")
+    responses = (
         (_text(status), _type(_schema(entry)), _code(entry["description"]))
         for status, entry in sorted(operation["responses"].items())
     )
-    parts.append(f"<h3>Answers</h3>{_table(('status', 'body', 'when'), answers, escaped=True)}")
+    parts.append(f"<h3>Responses</h3>{_table(('status', 'body', 'when'), responses, escaped=True)}")
     return f'<section id="{_anchor(operation)}">{"".join(parts)}</section>'
 
 
-def _example(schema: dict[str, Any] | None, shapes: dict[str, Any]) -> str:
-    """A body that a route takes, as the shape it names first shows it."""
+def _example(schema: dict[str, Any] | None, schemas: dict[str, Any]) -> str:
+    """An example body of a route, from the first schema it names."""
     first = (schema or {}).get("anyOf", [schema])[0] or {}
-    shape = shapes.get(first.get("$ref", "").rsplit("/", 1)[-1], {})
+    named = schemas.get(first.get("$ref", "").rsplit("/", 1)[-1], {})
     return "".join(
         f"<p>For example:</p><pre><code>{_text(json.dumps(body))}</code></pre>"
-        for body in shape.get("examples", ())
+        for body in named.get("examples", ())
     )
 
 
-def _shape(name: str, schema: dict[str, Any]) -> str:
+def _schema_section(name: str, schema: dict[str, Any]) -> str:
     required = set(schema.get("required", ()))
     rows = [
         (
@@ -90,12 +92,12 @@ def _shape(name: str, schema: dict[str, Any]) -> str:
 
 def _error_table() -> str:
     rows = ((code, str(status), about) for code, (status, about) in CODES.items())
-    shape = '<p><code>{"error": {"code": "...", "message": "..."}}</code></p>'
-    return shape + _table(("code", "status", "when"), rows)
+    body = '<p><code>{"error": {"code": "...", "message": "..."}}</code></p>'
+    return body + _table(("code", "status", "when"), rows)
 
 
 def _type(schema: dict[str, Any] | None) -> str:
-    """A schema in a few words, as markup."""
+    """A short description of a schema, as markup."""
     if schema is None:
         return ""
     if "$ref" in schema:
@@ -143,11 +145,11 @@ def _anchor(operation: dict[str, Any]) -> str:
     return _text(operation["operationId"])
 
 
-def _text(words: str) -> str:
-    return html.escape(words)
+def _text(text: str) -> str:
+    return html.escape(text)
 
 
-def _code(words: str) -> str:
-    """Text in which what stands between backticks is code."""
-    parts = _text(words).split("`")
+def _code(text: str) -> str:
+    """Text with code between backticks."""
+    parts = _text(text).split("`")
     return "".join(f"<code>{part}</code>" if k % 2 else part for k, part in enumerate(parts))

@@ -1,0 +1,231 @@
+"""Environments of signed items: f(S) = s (2 [i in S] - 1), with an item i and a sign s per round."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from discreet import checks
+from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.compiled import lean_kernel
+from discreet.environments.environment import Environment, named
+from discreet.environments.stream import Stream, SummedStream, chain_costs, prefix_cost
+from discreet.set_functions import Modular
+
+
+class SignedItems(NamedTuple):
+    """The compiled form: the item and the sign of each round."""
+
+    items: IntArray
+    signs: IntArray
+
+
+class Adversary(SignedItems):
+    """The same for an adversary: a sign is 0 until its round is played."""
+
+
+class SignedItemStream(SummedStream):
+    """A stream of signed items."""
+
+    def __init__(self, n: int, items: IntArray, signs: IntArray) -> None:
+        self.n, self.rounds, self.compiled = n, items.size, SignedItems(items, signs)
+
+    def sum_of(self, rounds: slice) -> Modular:
+        weights = np.zeros(self.n)
+        np.add.at(weights, self.compiled.items[rounds], self.compiled.signs[rounds])
+        return Modular(2 * weights, constant=-weights.sum())
+
+
+class LowerBoundStream(SignedItemStream):
+    """Signs that favour a `hidden` set by a `gap`."""
+
+    hidden: frozenset[int]
+    gap: float
+
+
+class AdversaryStream(SignedItemStream):
+    """Signs that are set against the learner's point as the rounds are played.
+
+    An object serves one run: it remembers its signs until round 0 is played again. A round that is played
+    twice keeps the second sign.
+    """
+
+    def __init__(self, n: int, items: IntArray) -> None:
+        super().__init__(n, items, items)
+        self.compiled = Adversary(items, np.zeros(items.size, dtype=np.int64))
+
+    def for_one_run(self) -> "AdversaryStream":
+        """A stream with the same items that has not been played."""
+        return AdversaryStream(self.n, self.compiled.items)
+
+    __iter__ = Stream.__iter__
+
+
+@named
+def modular(n: int = 8, gap: float = 0.5) -> Environment:
+    """Each round concerns one item; every other item is worth taking.
+
+    The item is uniform. The best set on average is {0, 2, 4, ...}: with probability 1/2 + gap/2 the sign is
+    -1 for an even item and +1 for an odd one.
+
+    Args:
+        n: The number of items.
+        gap: From 0 (signs are fair coins) to 1 (the best set costs -1 in every round).
+
+    Examples:
+        >>> modular(n=4, gap=1.0).stream(100).total([0, 2])
+        -100.0
+    """
+    n = checks.integer("modular", "n", n, 1)
+    gap = checks.unit_number("modular", "gap", gap)
+
+    def make(rounds: int, seed: int) -> Stream:
+        rng = np.random.default_rng(seed)
+        items = rng.integers(n, size=rounds)
+        return SignedItemStream(n, items, _signs(items % 2 == 0, gap, rng))
+
+    return Environment("modular", make, tuple(range(n)), (-1.0, 1.0), parameters={"gap": gap})
+
+
+@named
+def drifting(n: int = 8, gap: float = 0.5, turns: float = 0.5) -> Environment:
+    """Each round concerns one item; those worth taking are a run that moves around a ring.
+
+    Half of the items, neighbours on a ring, are worth taking. The run starts at item 0 and moves at constant
+    speed. After half a turn, what was best at the start is worst.
+
+    Args:
+        n: The number of items, at least 2.
+        gap: From 0 (signs are fair coins) to 1 (the best set of the moment costs -1).
+        turns: How many times the run moves around the ring in total.
+
+    Examples:
+        >>> drifting(n=4, gap=1.0, turns=0.5).stream(1000).total_until(100)([0, 1])
+        -100.0
+    """
+    n = checks.integer("drifting", "n", n, 2)
+    gap = checks.unit_number("drifting", "gap", gap)
+    if checks.finite_number("drifting", "turns", turns) < 0:
+        raise checks.invalid_argument("drifting", "turns", "a nonnegative number", turns)
+
+    def make(rounds: int, seed: int) -> Stream:
+        rng = np.random.default_rng(seed)
+        items = rng.integers(n, size=rounds)
+        begins = np.floor(turns * n * np.arange(rounds) / rounds).astype(np.int64)
+        return SignedItemStream(n, items, _signs((items - begins) % n < n // 2, gap, rng))
+
+    parameters = {"gap": gap, "turns": turns}
+    return Environment("drifting", make, tuple(range(n)), (-1.0, 1.0), parameters=parameters)
+
+
+@named
+def lower_bound(n: int = 8, strength: float = 0.5) -> Environment:
+    """Nearly fair signs favour a hidden set, so little that no learner can find it in time.
+
+    The hidden set takes every item with probability 1/2. The item of a round is uniform, and its sign favours
+    the hidden set with probability 1/2 + gap/2, where gap = min(1, strength sqrt(n / rounds)).
+
+    Args:
+        n: The number of items.
+        strength: The constant in the gap.
+
+    Notes:
+        With T rounds, T >= n, and strength 1/2, every learner's expected regret is at least 0.23 sqrt(n T),
+        private or not, even if it sees every function completely. Before any round, an item i has been drawn
+        at most T/n times on average, and the signs with i in the hidden set and those without have relative
+        entropy at most (T/n) gap log((1 + gap) / (1 - gap)) <= 2.2 (T/n) gap^2 = 0.55, since gap <= 1/2. By
+        Pinsker's inequality the two laws differ by at most sqrt(0.55 / 2) < 0.53, so whoever guesses whether
+        i is in the hidden set errs with probability at least (1 - 0.53) / 2 > 0.23. In a round of item i such
+        an error costs 2 gap more on average than the hidden set does. In total that is
+        0.23 * 2 gap T = 0.23 sqrt(n T), and the best set in hindsight is no worse than the hidden one.
+
+    Examples:
+        >>> stream = lower_bound(n=4).stream(100)
+        >>> stream.gap, sorted(stream.hidden)
+        (0.1, [1, 2, 3])
+    """
+    n = checks.integer("lower-bound", "n", n, 1)
+    strength = checks.positive_number("lower-bound", "strength", strength)
+
+    def make(rounds: int, seed: int) -> Stream:
+        rng = np.random.default_rng(seed)
+        mask = rng.random(n) < 0.5
+        items = rng.integers(n, size=rounds)
+        gap = min(1.0, strength * math.sqrt(n / rounds))
+        stream = LowerBoundStream(n, items, _signs(mask[items], gap, rng))
+        stream.hidden, stream.gap = frozenset(np.flatnonzero(mask).tolist()), gap
+        return stream
+
+    return Environment("lower-bound", make, tuple(range(n)), (-1.0, 1.0), parameters={"strength": strength})
+
+
+@named
+def adaptive_adversary(n: int = 8) -> Environment:
+    """Each round a random item is made costly on the side that the learner leans to.
+
+    The item i is uniform. The adversary sees the learner's point x and sets s = +1 if x_i > 1/2 and s = -1
+    otherwise. The functions depend on the run, so its streams cannot be iterated.
+
+    Examples:
+        >>> stream = adaptive_adversary(n=2).stream(3)
+        >>> for t in range(3):
+        ...     prefix_cost(stream.compiled, t, np.array([0.9, 0.1]), np.array([0, 1]), 1)
+        1.0
+        1.0
+        1.0
+        >>> stream.total([0]), stream.total([1])
+        (3.0, -3.0)
+    """
+    n = checks.integer("adaptive-adversary", "n", n, 1)
+
+    def make(rounds: int, seed: int) -> Stream:
+        return AdversaryStream(n, np.random.default_rng(seed).integers(n, size=rounds))
+
+    return Environment("adaptive-adversary", make, tuple(range(n)), (-1.0, 1.0))
+
+
+def _signs(good: BoolArray, gap: float, rng: np.random.Generator) -> IntArray:
+    """For each round -1 if its item is good and +1 if not, flipped with probability 1/2 - gap/2."""
+    favourable = np.where(good, -1, 1)
+    return np.where(rng.random(good.size) < 0.5 + 0.5 * gap, favourable, -favourable)
+
+
+@chain_costs.register(SignedItems)
+@lean_kernel
+def _chain(stream: SignedItems, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    item, sign = stream.items[t], float(stream.signs[t])
+    cost = costs[0] = -sign
+    for k in range(order.size):
+        if order[k] == item:
+            cost = sign
+        costs[k + 1] = cost
+
+
+@prefix_cost.register(SignedItems)
+@lean_kernel
+def _prefix(stream: SignedItems, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    for k in range(size):
+        if order[k] == stream.items[t]:
+            return float(stream.signs[t])
+    return -float(stream.signs[t])
+
+
+@lean_kernel
+def _set_sign(stream: Adversary, t: int, x: FloatArray) -> None:
+    if t == 0:
+        stream.signs[:] = 0
+    stream.signs[t] = 1 if x[stream.items[t]] > 0.5 else -1
+
+
+@chain_costs.register(Adversary)
+@lean_kernel
+def _adversary_chain(stream: Adversary, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    _set_sign(stream, t, x)
+    _chain(stream, t, x, order, costs)
+
+
+@prefix_cost.register(Adversary)
+@lean_kernel
+def _adversary_prefix(stream: Adversary, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    _set_sign(stream, t, x)
+    return _prefix(stream, t, x, order, size)

@@ -1,0 +1,268 @@
+"""What policy and kernel hand each other: plain public values, and reports that are secret.
+
+A policy plans a :class:`Phase`: which sets, for how many rounds each. For every round the kernel deals a
+:class:`Ticket` and turns its feedback into a :class:`Report`. It adds these up per slot and gives the policy
+a :class:`Released`. A policy sees phases and released numbers and nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import Settled, lean_kernel
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.prefix_sums.base import MOST_ROUNDS
+from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
+from discreet.randomness import BitArray, BitSource
+
+#: The size of a slot whose set is drawn for each round, from `Phase.chance`.
+EACH_ROUND = -1
+#: Most rounds in a phase of several slots, which are shuffled.
+LONGEST_DECK = 1 << 24
+INTEGER, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
+#: The types of a phase's arrays.
+PHASE_KINDS = [INTEGER, FLOAT, INTEGER, INTEGER, FLOAT]
+
+
+class Phase(NamedTuple):
+    """Slots that are planned together. A slot's set is a prefix of its order of items.
+
+    Attributes:
+        order: The available items of each slot, one row per slot.
+        chance: The probability of each prefix of the order, the empty one first; one row per slot. Where the
+            policy has drawn the set itself, only the entry of that prefix counts.
+        size: The length of the prefix that is chosen in each round, or EACH_ROUND.
+        rounds: For how many rounds each slot is dealt.
+        note: Public numbers of the policy's own, which come back with what is released; one row per slot.
+
+    Examples:
+        >>> phase = Phase.of_sets(3, [[0, 2], []], rounds=50)
+        >>> phase.order, phase.size, phase.rounds
+        (array([[0, 2, 1],
+               [0, 1, 2]]), array([2, 0]), array([50, 50]))
+    """
+
+    order: IntArray
+    chance: FloatArray
+    size: IntArray
+    rounds: IntArray
+    note: FloatArray
+
+    @classmethod
+    def of_sets(
+        cls,
+        n: int,
+        sets: Iterable[Iterable[int]],
+        rounds: int | Sequence[int],
+        note: npt.ArrayLike | None = None,
+    ) -> Phase:
+        """Fixed sets of item numbers, each for so many rounds; their rounds are dealt in random order.
+
+        Args:
+            n: The number of items.
+            sets: The sets.
+            rounds: Rounds per set, or one number for all.
+            note: A row of numbers per set; by default the number of the set in this list.
+        """
+        members = [sorted(set(chosen)) for chosen in sets]
+        order = np.array(
+            [chosen + sorted(set(range(n)) - set(chosen)) for chosen in members], dtype=np.int64
+        ).reshape(len(members), n)
+        notes = np.arange(len(members)) if note is None else np.asarray(note, dtype=np.float64)
+        return cls(
+            order,
+            np.ones((len(members), n + 1)),
+            np.array([len(chosen) for chosen in members], dtype=np.int64),
+            np.broadcast_to(np.asarray(rounds, dtype=np.int64), len(members)).copy(),
+            notes.astype(np.float64).reshape(len(members), -1),
+        )
+
+
+def empty_phase(items: IntArray, notes: int) -> Phase:
+    """Room for one slot among these items, for compiled policies to fill in."""
+    order = np.empty((1, len(items)), dtype=np.int64)
+    order[0] = items
+    size, rounds = np.zeros((2, 1), dtype=np.int64)
+    return Phase(order, np.zeros((1, len(items) + 1)), size, rounds, np.zeros((1, notes)))
+
+
+def checked_phase(phase: Any, n: int) -> Phase:
+    """A copy of a phase whose rounds can be dealt: compiled code trusts its numbers.
+
+    A phase is the work of a policy, which may be anybody's and may change its arrays later.
+    """
+    if not isinstance(phase, Phase):
+        raise InvalidType(f"A policy must plan a Phase. Got {type(phase).__name__} instead.")
+    parts: list[Any] = [np.array(part, order="C") for part in phase]
+    copy = Phase(*parts)
+    slots, items = copy.order.shape if copy.order.ndim == 2 else (0, 0)
+    shapes = ((slots, items), (slots, items + 1), (slots,), (slots,))
+    if (
+        slots == 0
+        or tuple(part.shape for part in copy[:4]) != shapes
+        or (copy.note.ndim, len(copy.note)) != (2, slots)
+        or [part.dtype for part in copy] != PHASE_KINDS
+    ):
+        raise _cannot_be_dealt()
+    return require_dealable(copy, n)
+
+
+def require_dealable(phase: Phase, n: int) -> Phase:
+    """The phase, if its numbers make sense; its arrays have the right shapes and types already."""
+    most = MOST_ROUNDS if len(phase.rounds) == 1 else LONGEST_DECK
+    if not _dealable(phase, most, np.zeros(n, dtype=np.int64)):
+        raise _cannot_be_dealt()
+    return phase
+
+
+def _cannot_be_dealt() -> InvalidArgument:
+    return InvalidArgument(
+        "A policy planned a phase that cannot be dealt: it needs arrays as `Phase` describes them, orders of "
+        "different items, sizes that fit them, probabilities, finite notes, and at least one round per slot."
+    )
+
+
+@lean_kernel
+def numbers_make_sense(phase: Phase, most_rounds: int, seen: IntArray) -> bool:
+    """Whether a phase can be dealt, of at most so many rounds. `seen` has a zero for each item."""
+    left = most_rounds
+    for slot in range(phase.rounds.size):
+        size = phase.size[slot]
+        if not (EACH_ROUND <= size <= phase.order.shape[1] and 1 <= phase.rounds[slot] <= left):
+            return False
+        left -= phase.rounds[slot]
+        for k in range(phase.order.shape[1]):
+            item = phase.order[slot, k]
+            if item < 0 or item >= seen.size or seen[item] > slot:
+                return False
+            seen[item] = slot + 1
+        total = 0.0
+        for k in range(phase.chance.shape[1]):
+            if not phase.chance[slot, k] >= 0.0:
+                return False
+            total += phase.chance[slot, k]
+        if size == EACH_ROUND:
+            if not abs(total - 1.0) < 1e-6:
+                return False
+        elif not 0.0 < phase.chance[slot, size] <= 1.0 + 1e-9:
+            return False
+        for k in range(phase.note.shape[1]):
+            if not abs(phase.note[slot, k]) < np.inf:
+                return False
+    return True
+
+
+_dealable = Settled(numbers_make_sense)
+
+
+_NO_DECK = np.zeros(0, dtype=np.int64)
+
+
+def shuffled_deck(phase: Phase, coins: BitSource) -> IntArray:
+    """The slot of each round: every slot as often as it has rounds, in random order; empty for one slot."""
+    if len(phase.rounds) == 1:
+        return _NO_DECK
+    return coins.generator().permutation(np.repeat(np.arange(len(phase.rounds)), phase.rounds))
+
+
+@lean_kernel
+def draw_size(chance: FloatArray, size: int, coins: BitArray, cursor: int) -> tuple[int, int]:
+    """The prefix of one round, and the new cursor; a set that the slot has fixed needs no coin."""
+    if size != EACH_ROUND:
+        return size, cursor
+    if cursor >= coins.size:
+        return 0, NEED_MORE_BITS
+    uniform = uniform_float(coins[cursor])
+    last = 0
+    for k in range(chance.size):
+        if chance[k] > 0.0:
+            last = k
+            if uniform < chance[k]:
+                break
+            uniform -= chance[k]
+    return last, cursor + 1
+
+
+class Ticket(NamedTuple):
+    """One dealt round: all that its feedback needs later.
+
+    Attributes:
+        id: Counts from 1.
+        phase: The phase it was dealt from; they are counted from 0.
+        slot: The slot of that phase.
+        size: The chosen set is this prefix of the order.
+        chance: The probability with which this set was dealt.
+        order: The items that could be chosen.
+        note: The slot's note.
+    """
+
+    id: int
+    phase: int
+    slot: int
+    size: int
+    chance: float
+    order: IntArray
+    note: FloatArray
+
+
+class Secret:
+    """Exact numbers about people. Only a release may read them; they print as nothing."""
+
+    __slots__ = ("_units",)
+
+    def __init__(self, units: IntArray) -> None:
+        self._units = units
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise InvalidType("Secret numbers cannot be read: only what a release makes of them can.")
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidType("Secret numbers cannot be copied or pickled.")
+
+    def __repr__(self) -> str:
+        return "Secret(...)"
+
+
+class Report(NamedTuple):
+    """Bounded feedback for one ticket. It is secret, unless a local release has randomised it already."""
+
+    ticket: Ticket
+    units: Secret
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Released:
+    """All that a policy sees of feedback: read-only rows, in the order of their slots.
+
+    Attributes:
+        note: What the policy noted for each slot.
+        rounds: How many rounds of each slot were dealt.
+        values: What was released of the sum of each slot's reports, in grid units around the middle of the
+            range.
+    """
+
+    note: FloatArray
+    rounds: IntArray
+    values: npt.NDArray[Any]
+
+    def __post_init__(self) -> None:
+        note, rounds, values = self.note, self.rounds, self.values
+        sound = (
+            note.dtype == FLOAT
+            and rounds.dtype == INTEGER
+            and (values.dtype == INTEGER or values.dtype == FLOAT)
+            and (note.ndim, rounds.ndim, values.ndim) == (2, 1, 2)
+            and len(note) == len(rounds) == len(values)
+            and note.flags.c_contiguous
+            and rounds.flags.c_contiguous
+            and values.flags.c_contiguous
+        )
+        if not sound:
+            raise InvalidType("A Released has a row of floats, an integer and a row of numbers per slot.")
+        note.flags.writeable = rounds.flags.writeable = values.flags.writeable = False

@@ -1,0 +1,224 @@
+"""What is measured of one person's feedback, as bounded integers.
+
+A query is a named tuple of public constants. It enforces its bound for every input, without raising: an
+exception would depend on private numbers. Units are steps of a grid around the middle of the declared range,
+so that a missing report counts as 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+from discreet.checks import FloatArray, IntArray, invalid_argument, positive_number
+from discreet.compiled import generic, lean_kernel
+from discreet.estimators.one_point import coin_entry
+from discreet.privacy.grid import DEFAULT_UNITS
+from discreet.privacy.sensitivity import VectorBound, bound_in_place, chain_gradient, to_units
+
+#: Grid steps in half the range of costs, for gradients.
+GRADIENT_UNITS = 1 << 24
+#: With fewer units than this in a bound, shrinking would round most gradients to zero.
+_FEWEST_UNITS = 1 << 12
+
+
+class Query(Protocol):
+    """What is measured, and how far one person can move it."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether feedback is the costs along the ticket's order, not only that of the chosen set."""
+
+    @property
+    def low(self) -> float:
+        """Lower end of the declared range of costs."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+    @property
+    def bound(self) -> VectorBound:
+        """What every measured vector satisfies, and the value of one unit."""
+
+    def dimension(self, n: int) -> int:
+        """How many integers it measures, for n items."""
+
+
+@generic
+def measure(
+    query: Any, costs: FloatArray, order: IntArray, size: int, chance: float, note: FloatArray, out: IntArray
+) -> None:
+    """Write what is measured of a ticket's feedback, in bounded units.
+
+    Args:
+        query: A named tuple.
+        costs: One private cost, or those of all prefixes of the order, the empty one first.
+        order: The ticket's.
+        size: Likewise.
+        chance: Likewise.
+        note: Likewise.
+        out: Receives the integers; it is zero before.
+    """
+    raise AssertionError("declares a generic function")
+
+
+class CostOfSet(NamedTuple):
+    """The cost of the chosen set, a number in [-units, units]."""
+
+    low: float
+    high: float
+    units: int = DEFAULT_UNITS
+
+    @property
+    def whole(self) -> bool:
+        """One cost."""
+        return False
+
+    @property
+    def bound(self) -> VectorBound:
+        """One coordinate of at most `units`."""
+        half = 0.5 * self.high - 0.5 * self.low
+        return VectorBound(coordinate=self.units, l1=self.units, step=half / self.units)
+
+    def dimension(self, n: int) -> int:
+        """One number."""
+        return 1
+
+
+class ChainGradient(NamedTuple):
+    """The gradient along the ticket's order: n numbers with a bounded sum of absolute values."""
+
+    low: float
+    high: float
+    units: int
+    coordinate: int
+    l1: int
+    step: float
+
+    @property
+    def whole(self) -> bool:
+        """The costs of all prefixes."""
+        return True
+
+    @classmethod
+    def of(cls, owner: str, low: float, high: float, gradient_bound: float | None = None) -> ChainGradient:
+        """|g_i| <= 2M and |g|_1 <= 4M with M half the width of the range, or a smaller declared bound.
+
+        Args:
+            owner: Whose argument `gradient_bound` is, for messages.
+            low: Lower end of the range of costs.
+            high: Upper end.
+            gradient_bound: Larger gradients are scaled down to this L1 norm.
+
+        Examples:
+            >>> query = ChainGradient.of("OwnLearner", 0.0, 1.0)
+            >>> query.coordinate * query.step, query.l1 * query.step
+            (1.0, 2.0)
+        """
+        if gradient_bound is not None:
+            least = _FEWEST_UNITS * (0.5 * high - 0.5 * low) / GRADIENT_UNITS
+            if not positive_number(owner, "gradient_bound", gradient_bound) >= least:
+                raise invalid_argument(owner, "gradient_bound", f"at least {least:g}", gradient_bound)
+        bound = VectorBound.for_costs(low, high, units=GRADIENT_UNITS, gradient_bound=gradient_bound)
+        return cls(low, high, GRADIENT_UNITS, bound.coordinate, bound.l1, bound.step)
+
+    @property
+    def bound(self) -> VectorBound:
+        """As its fields say."""
+        return VectorBound(coordinate=self.coordinate, l1=self.l1, step=self.step)
+
+    def dimension(self, n: int) -> int:
+        """One number per item."""
+        return n
+
+
+class OnePoint(NamedTuple):
+    """The paper's gradient estimate from the cost of the chosen prefix; its coin is the ticket's first note.
+
+    With exploration gamma all probabilities are at least gamma / (n+1), so an estimate has one entry, of at
+    most 2M (n+1) / gamma. That is enforced, whatever the probability is.
+    """
+
+    low: float
+    high: float
+    units: int
+    step: float
+
+    @property
+    def whole(self) -> bool:
+        """One cost."""
+        return False
+
+    @classmethod
+    def of(cls, low: float, high: float, n: int, gamma: float) -> OnePoint:
+        """For costs in this range, n items and this exploration.
+
+        Examples:
+            >>> query = OnePoint.of(-1.0, 1.0, n=4, gamma=0.5)
+            >>> query.units * query.step  # 2M (n+1) / gamma
+            20.0
+        """
+        largest = largest_estimate(low, high, n, gamma)
+        return cls(low, high, GRADIENT_UNITS, largest / GRADIENT_UNITS)
+
+    @property
+    def bound(self) -> VectorBound:
+        """One nonzero entry."""
+        return VectorBound(coordinate=self.units, l1=self.units, step=self.step)
+
+    def dimension(self, n: int) -> int:
+        """One number per item."""
+        return n
+
+
+def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:
+    """M (n+1) / gamma, doubled by the coin where there are inner prefixes: with more than one item."""
+    return (2.0 if n > 1 else 1.0) * (0.5 * high - 0.5 * low) * (n + 1) / gamma
+
+
+@measure.register(CostOfSet)
+@lean_kernel
+def _measure_cost(
+    query: CostOfSet,
+    costs: FloatArray,
+    order: IntArray,
+    size: int,
+    chance: float,
+    note: FloatArray,
+    out: IntArray,
+) -> None:
+    out[0] = to_units(costs[0], query.low, query.high, query.units)
+
+
+@measure.register(ChainGradient)
+@lean_kernel
+def _measure_gradient(
+    query: ChainGradient,
+    costs: FloatArray,
+    order: IntArray,
+    size: int,
+    chance: float,
+    note: FloatArray,
+    out: IntArray,
+) -> None:
+    chain_gradient(costs, order, query.low, query.high, query.units, out)
+    bound_in_place(out, query.coordinate, query.l1)
+
+
+@measure.register(OnePoint)
+@lean_kernel
+def _measure_estimate(
+    query: OnePoint,
+    costs: FloatArray,
+    order: IntArray,
+    size: int,
+    chance: float,
+    note: FloatArray,
+    out: IntArray,
+) -> None:
+    half = 0.5 * query.high - 0.5 * query.low
+    centred = to_units(costs[0], query.low, query.high, query.units) * (half / query.units)
+    if order.size > 0:
+        item, factor = coin_entry(order, size, note[0] > 0.0)
+        limit = query.units * query.step
+        out[item] = to_units(factor * centred / chance, -limit, limit, query.units)

@@ -1,0 +1,375 @@
+"""How sums of reports leave: the only part that holds secrets, and the only one with a guarantee.
+
+A release is made for a query's bound and a budget. Its :meth:`Release.mechanism` is a named tuple of its
+constants and of its secret arrays, as `prefix_sums.steps` describes them: a slot's sum goes in once, and what
+comes out may be seen by anybody. There are two places for noise: on arrival, where a local release randomises
+each report by itself (`arrive`), and at closing, where a sum gets noise (`close`).
+
+Proofs: `docs/guarantees.md#releases`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import generic, lean_kernel
+from discreet.errors import InvalidArgument
+from discreet.kernel.queries import Query, measure
+from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum
+from discreet.prefix_sums.binary import BinarySteps
+from discreet.prefix_sums.kary import KArySteps
+from discreet.prefix_sums.plain import (
+    FreshNoise,
+    NoNoise,
+    add_as_it_is,
+    draw_nothing,
+    fresh_noise,
+    no_samples,
+)
+from discreet.prefix_sums.spherical import SphericalSteps
+from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
+from discreet.privacy.budget import Budget
+from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.noise import Law, fill, variance
+from discreet.privacy.sensitivity import VectorBound
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomizers.kernels import release_bit
+from discreet.randomizers.one_bit import OneBit
+from discreet.randomness import BitArray
+from discreet.state import copied
+
+
+class Release(ABC):
+    """A way to release sums of reports.
+
+    Attributes:
+        local: Whether each report is randomised by itself, on arrival or on the person's device.
+        horizon: How many sums it can release.
+        dtype: Of released numbers: integers, but for the paper's float noise.
+    """
+
+    local: bool = False
+    horizon: int = MOST_ROUNDS
+    dtype: type[np.int64] | type[np.float64] = np.int64
+
+    @abstractmethod
+    def mechanism(self, dimension: int) -> Any:
+        """The compiled mechanism for sums of so many numbers, before the first of them."""
+
+    def covers(self, query: Query, n: int) -> bool:
+        """Whether its noise hides any report of a query over n items: in the norm that the noise is for."""
+        return True
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised to each person, if the random bits are."""
+
+    @property
+    @abstractmethod
+    def noise_variance(self) -> float:
+        """Variance of the noise on one released number, in squared units; of trees, of a prefix sum."""
+
+
+@generic
+def arrive(mechanism: Any, units: IntArray, bits: BitArray, cursor: int) -> int:
+    """Randomise one report in place, where that is done on arrival; the new cursor or NEED_MORE_BITS."""
+    raise AssertionError("declares a generic function")
+
+
+@lean_kernel
+def close(mechanism: Any, sums: IntArray, out: npt.NDArray[Any], bits: BitArray, cursor: int) -> int:
+    """Release the sum of a slot into `out`; the new cursor, or NEED_MORE_BITS before anything has changed."""
+    after: int
+    done, after = draw_noise(mechanism, 0, bits, cursor)
+    if done < samples_needed(mechanism):
+        return NEED_MORE_BITS
+    add_secret(mechanism, sums, out)
+    return int(after)
+
+
+@lean_kernel
+def close_many(
+    mechanism: Any, sums: IntArray, out: npt.NDArray[Any], done: int, bits: BitArray, cursor: int
+) -> tuple[int, int]:
+    """Release the sums of several slots, one per row, after `done` of them."""
+    while done < sums.shape[0]:
+        after = close(mechanism, sums[done], out[done], bits, cursor)
+        if after == NEED_MORE_BITS:
+            break
+        cursor = after
+        done += 1
+    return done, cursor
+
+
+@lean_kernel
+def measured(
+    query: Any,
+    mechanism: Any,
+    costs: FloatArray,
+    order: IntArray,
+    size: int,
+    chance: float,
+    note: FloatArray,
+    out: IntArray,
+    bits: BitArray,
+    cursor: int,
+) -> int:
+    """Measure a ticket's feedback into `out`, randomised where that is done on arrival; the new cursor."""
+    measure(query, costs, order, size, chance, note, out)
+    after: int = arrive(mechanism, out, bits, cursor)
+    return after
+
+
+@dataclasses.dataclass(frozen=True)
+class Exact(Release):
+    """Sums as they are: not private. What the difference to it costs is the price of privacy.
+
+    Args:
+        local: Whether a phase closes as soon as all its reports are there; nothing is hidden anyway.
+    """
+
+    local: bool = False
+
+    def mechanism(self, dimension: int) -> NoNoise:
+        """It keeps nothing."""
+        return NoNoise(dimension)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """None."""
+        return Guarantee(epsilon=float("inf")).void("it adds no noise")
+
+    @property
+    def noise_variance(self) -> float:
+        """No noise."""
+        return 0.0
+
+
+class Nothing(NamedTuple):
+    """The mechanism of :class:`Discard`: reports are dropped on arrival."""
+
+    dimension: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Discard(Release):
+    """Drops reports on arrival and releases zeros: for policies that do not learn."""
+
+    local = True
+
+    def mechanism(self, dimension: int) -> Nothing:
+        """It keeps nothing."""
+        return Nothing(dimension)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Nothing is lost."""
+        return Guarantee(epsilon=0.0, proof="docs/guarantees.md#setting")
+
+    @property
+    def noise_variance(self) -> float:
+        """No noise."""
+        return 0.0
+
+
+class BitNoise(NamedTuple):
+    """The mechanism of :class:`Bits`: plus or minus `magnitude`."""
+
+    slope: int
+    magnitude: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Bits(Release):
+    """Each report becomes one random bit, and a sum of reports a sum of such bits.
+
+    Args:
+        budget: What one person may lose.
+        cost_range: The range of the numbers that are reported, costs or rewards.
+
+    Formal guarantees:
+        Neighbours: any two values of one report. The probability of the bit is linear in the report, with
+        ratios of at most exp(epsilon / k) for k rounds per person (`docs/guarantees.md#one-bit`). It is
+        local: everything after arrival is post-processing. Who has reported is not hidden.
+    """
+
+    budget: Budget
+    cost_range: tuple[float, float]
+    local = True
+
+    @property
+    def randomizer(self) -> OneBit:
+        """What makes the bits on a person's own device."""
+        return OneBit(self.budget.per_round, self.cost_range)
+
+    def mechanism(self, dimension: int) -> BitNoise:
+        """It keeps nothing."""
+        if dimension != 1:
+            raise InvalidArgument("One bit releases one number: Bits needs a query of one number.")
+        randomizer = self.randomizer
+        return BitNoise(randomizer.slope, round(randomizer.magnitude))
+
+    def covers(self, query: Query, n: int) -> bool:
+        """One number, on the grid and in the range that the bits are made for."""
+        grid = self.randomizer.grid
+        same_range = (query.low, query.high) == (grid.low, grid.high)
+        return query.dimension(n) == 1 and query.bound.coordinate <= grid.units and same_range
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of the bits of one person."""
+        return self.budget.guarantee(proof="bandit-loop", local=True)
+
+    @property
+    def noise_variance(self) -> float:
+        """The largest, of a report in the middle of the range."""
+        return float(self.randomizer.magnitude) ** 2
+
+
+class ReportNoise(NamedTuple):
+    """The mechanism of a local :class:`Laplace`: fresh noise on every report."""
+
+    law: Law
+    fresh: IntArray
+
+
+@dataclasses.dataclass(frozen=True)
+class Laplace(Release):
+    """Exact discrete Laplace noise on every number of every slot's sum, or of every report.
+
+    Args:
+        bound: The query's.
+        budget: What one person may lose.
+        local: Whether every report gets noise by itself, on arrival, instead of the sum of its slot.
+
+    Formal guarantees:
+        Neighbours: histories that differ in one round's report, a value or nothing. A report enters one slot,
+        whose sum it moves by at most D = `bound.l1_distance()` in L1; the noise has scale k D / epsilon for
+        k rounds per person. Which slot it enters, and when that closes, depends on earlier releases only
+        (`docs/guarantees.md#slots`). *Local*: the same noise on the report itself; who has reported is not
+        hidden.
+    """
+
+    bound: VectorBound
+    budget: Budget
+    local: bool = False
+
+    def _law(self) -> Law:
+        return self.budget.law(l1=self.bound.l1_distance(), squared_l2=self.bound.squared_l2_distance())
+
+    def mechanism(self, dimension: int) -> FreshNoise | ReportNoise:
+        """Room for the noise of one sum, or one report; it is zero between releases."""
+        noise = fresh_noise(dimension, self._law())
+        return ReportNoise(*noise) if self.local else noise
+
+    def covers(self, query: Query, n: int) -> bool:
+        """Reports within the bound that the scale was computed from."""
+        return _within(query.bound, self.bound)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of one slot, or one report, per round of a person."""
+        promise = self.budget.guarantee(proof="slots", local=self.local)
+        return dataclasses.replace(promise, absence_hidden=not self.local)
+
+    @property
+    def noise_variance(self) -> float:
+        """Of one number."""
+        return variance(self._law())
+
+
+@dataclasses.dataclass(frozen=True)
+class Tree(Release):
+    """Noise that the tree of a prefix sum shares among successive slots.
+
+    What is released of a slot is by how much the noisy sum of all slots grows, so the released numbers add
+    up to the tree's prefix sums exactly.
+
+    Args:
+        prefix_sum: Made for the query's bound; it is only a pattern and is never used itself.
+
+    Formal guarantees:
+        Those of the prefix sum, for slots instead of rounds: a report enters one slot.
+    """
+
+    prefix_sum: CompiledPrefixSum
+
+    def mechanism(self, dimension: int) -> Any:
+        """A tree before its first round."""
+        return copied(self.prefix_sum.steps)
+
+    def covers(self, query: Query, n: int) -> bool:
+        """Reports of the tree's dimension, within its bound."""
+        tree = self.prefix_sum
+        return query.dimension(n) == tree.dimension and _within(query.bound, tree.bound)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "horizon", self.prefix_sum.horizon or MOST_ROUNDS)
+        object.__setattr__(self, "dtype", self.prefix_sum.dtype)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The tree's."""
+        return dataclasses.replace(self.prefix_sum.guarantee, absence_hidden=True)
+
+    @property
+    def noise_variance(self) -> float:
+        """The mean over all rounds of that of a prefix sum."""
+        return self.prefix_sum.mean_variance / self.prefix_sum.bound.step**2
+
+
+def _within(bound: VectorBound, other: VectorBound) -> bool:
+    """Whether vectors within one bound are no larger than another allows, in L1 and in L2."""
+    return bound.l1 <= other.l1 and bound.squared_l2 <= other.squared_l2
+
+
+@arrive.register(NoNoise)
+@arrive.register(FreshNoise)
+@arrive.register(BinarySteps)
+@arrive.register(KArySteps)
+@arrive.register(SphericalSteps)
+@lean_kernel
+def _arrive_as_it_is(mechanism: Any, units: IntArray, bits: BitArray, cursor: int) -> int:
+    return cursor
+
+
+@arrive.register(Nothing)
+@lean_kernel
+def _drop(mechanism: Nothing, units: IntArray, bits: BitArray, cursor: int) -> int:
+    for i in range(units.size):
+        units[i] = 0
+    return cursor
+
+
+@arrive.register(BitNoise)
+@lean_kernel
+def _arrive_as_bit(mechanism: BitNoise, units: IntArray, bits: BitArray, cursor: int) -> int:
+    bit, cursor = release_bit(units[0], mechanism.slope, bits, cursor)
+    if cursor != NEED_MORE_BITS:
+        units[0] = mechanism.magnitude if bit == 1 else -mechanism.magnitude
+    return cursor
+
+
+@arrive.register(ReportNoise)
+@lean_kernel
+def _arrive_with_noise(mechanism: ReportNoise, units: IntArray, bits: BitArray, cursor: int) -> int:
+    done, after = fill(mechanism.law, mechanism.fresh, 0, bits, cursor)
+    if done < mechanism.fresh.size:
+        return NEED_MORE_BITS
+    for i in range(units.size):
+        units[i] += mechanism.fresh[i]
+        mechanism.fresh[i] = 0
+    return after
+
+
+for _kind in (BitNoise, ReportNoise, Nothing):
+    samples_needed.register(_kind)(no_samples)
+    draw_noise.register(_kind)(draw_nothing)
+    add_secret.register(_kind)(add_as_it_is)

@@ -1,0 +1,505 @@
+"""The session: `ask` for a set, `tell` what it cost.
+
+A session is the host of one learner in one process. It deals tickets, takes feedback, and at every `ask`
+closes the phases that are due: that is when noise is added and when the policy learns. Telling only adds to
+sums.
+
+**When a phase closes.** Once all its rounds were dealt and `expire_after` further decisions were asked for,
+whoever has told by then: both numbers are public. A decision that nobody told about counts as the middle of
+the range. Where reports are randomised on arrival, a phase also closes once all of them are there: local
+privacy does not hide who has reported.
+
+**What shows who has told.** Nothing that a central learner shows: decisions, `point`, `best`, `rounds` and
+`pending` are the same for somebody who never tells as for somebody who tells the middle of the range. But a
+guarantee does not hide that somebody took part: whoever tells learns whether a decision was told about
+before, and `generation`, a number for stores, grows with every `tell`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any, Generic, Self, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet import checks
+from discreet.atomic_files import written_beside
+from discreet.checks import FloatArray, IntArray
+from discreet.errors import (
+    AlreadyTold,
+    Expired,
+    HorizonReached,
+    InvalidArgument,
+    InvalidType,
+    UnknownDecision,
+)
+from discreet.kernel.phase import EACH_ROUND, Ticket, draw_size, shuffled_deck
+from discreet.learners import packing
+from discreet.learners.arguments import counted, named_classes, notes_arguments, restored_argument
+from discreet.learners.decision import Decision, Item
+from discreet.learners.files import TAKEN
+from discreet.learners.learner import Learner
+from discreet.learners.packing import OpenPhase
+from discreet.privacy.exclusive import Exclusive
+from discreet.privacy.guarantee import Guarantee
+from discreet.randomness import BitArray, BitSource, Seed, another_seed, as_source
+from discreet.state import arrays_in, arrays_like, with_arrays
+
+#: After so many further decisions one that was never told about is closed, where reports are randomised on
+#: arrival. Elsewhere phases close at the next `ask`, unless a session is told otherwise.
+EXPIRE_AFTER = 100_000
+#: Decisions in one `ask`.
+MOST_AT_ONCE = 100_000
+#: Feedback that counts as the middle of the range.
+_NOTHING = np.zeros(0)
+
+
+class Session(Exclusive, Generic[Item]):
+    """Chooses subsets and learns from their costs.
+
+    Subclasses put a :class:`~discreet.learners.learner.Learner` together. Their constructors take the items
+    first and are decorated with `keeps_arguments`, so that they can be saved and simulated.
+
+    Args:
+        items: The names of the items (see `named_items`).
+        learner: Policy, query and release.
+        source: Random bits for the noise. The policy's coins come from a source of their own.
+        seed: Makes both repeatable, and the session not private.
+        maximize: Whether feedback is a reward to be made large, not a cost.
+        expire_after: For how many further decisions a phase waits for feedback; see this module. By default
+            100,000 where reports are randomised on arrival, otherwise 0: until the next `ask`.
+
+    Attributes:
+        items: The items' names, in order.
+        learner: As above.
+        expire_after: As above.
+
+    Examples:
+        >>> from discreet import BanditLearner
+        >>> session = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
+        >>> isinstance(session, Session), session.items, session.point
+        (True, ('tea', 'milk'), array([0.5, 0.5]))
+    """
+
+    _arguments: dict[str, Any]
+
+    def __init__(
+        self,
+        items: tuple[Item, ...],
+        learner: Learner,
+        *,
+        source: BitSource | None = None,
+        seed: Seed | None = None,
+        maximize: bool = False,
+        expire_after: int | None = None,
+    ) -> None:
+        owner = type(self).__name__
+        super().__init__(as_source(source, seed, owner=owner))
+        self._coins = BitSource() if seed is None else BitSource(another_seed(seed))
+        self.items = items
+        self.learner = learner
+        self._local = learner.release.local
+        if expire_after is None:
+            expire_after = EXPIRE_AFTER if self._local else 0
+        self.expire_after = checks.integer(owner, "expire_after", expire_after, 1 if self._local else 0)
+        self._sign = -1.0 if maximize else 1.0
+        self._state = learner.policy.start()
+        self._mechanism = learner.mechanism()
+        #: Open phases by number, the last of which may have rounds left to deal; open tickets by id.
+        self._phases: dict[int, OpenPhase] = {}
+        self._tickets: dict[int, Ticket] = {}
+        #: Numbers of local phases whose reports are all there.
+        self._complete: list[int] = []
+        self._asked = self._rounds = self._planned = self._closed_until = 0
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised to each person."""
+        return self.learner.guarantee.void(self._not_private_because)
+
+    @property
+    def maximize(self) -> bool:
+        """Whether it is told rewards, to be made large, and not costs."""
+        return self._sign < 0
+
+    @property
+    def point(self) -> FloatArray:
+        """The inclusion level of each item, in [0, 1], from what was released so far."""
+        return self.learner.point(self._learned_state())
+
+    @property
+    def best(self) -> frozenset[Item]:
+        """The set that it takes for the best, from what was released so far."""
+        return frozenset(self.items[i] for i in self.learner.best(self._learned_state()).tolist())
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds were released and learned from, those without feedback included."""
+        self._learned_state()
+        return self._rounds
+
+    @property
+    def horizon(self) -> int:
+        """How many rounds it can take."""
+        return self.learner.release.horizon
+
+    @property
+    def pending(self) -> int:
+        """How many decisions are open; in central mode whether they were told about or not."""
+        return len(self._tickets) if self._local else sum(each.dealt for each in self._phases.values())
+
+    @property
+    def noise_variance(self) -> float:
+        """Of one released number, in squared costs; in blocks, of the mean over a block."""
+        return self.learner.release.noise_variance * self.learner.query.bound.step**2
+
+    def mean_of(self, state: Any) -> float | None:
+        """The mean cost (or reward) that was released so far in a policy's state, if it keeps one."""
+        return None
+
+    @overload
+    def ask(self, *, available: Iterable[Hashable] | None = None) -> Decision[Item]: ...
+    @overload
+    def ask(self, count: int, *, available: Iterable[Hashable] | None = None) -> list[Decision[Item]]: ...
+    def ask(
+        self, count: int | None = None, *, available: Iterable[Hashable] | None = None
+    ) -> Decision[Item] | list[Decision[Item]]:
+        """Choose a subset, or a list of `count` of them.
+
+        Args:
+            count: How many decisions; None for one, not in a list.
+            available: The items that can be chosen now, all of them by default. It is a public
+                input: it must not depend on anybody's feedback. The set is drawn among these
+                items, and what is learned concerns the choice among them.
+        """
+        among = self._among(available)
+        wanted = 1
+        if count is not None:
+            wanted = checks.integer(type(self).__name__, "count", count, 0, MOST_AT_ONCE)
+        with self._alone():
+            self._close_due()
+            if self._asked + wanted > self.horizon:
+                raise HorizonReached(f"This {type(self).__name__} was made for {self.horizon} rounds.")
+            decisions = [self._deal(among) for _ in range(wanted)]
+        return decisions[0] if count is None else decisions
+
+    @abstractmethod
+    def tell(self, decision: Decision | int, feedback: Any, /) -> None:
+        """Report what a decision cost: one number, or the whole cost function of its round.
+
+        Args:
+            decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
+            feedback: What this kind of learner is told.
+        """
+
+    def _among(self, available: Iterable[Hashable] | None) -> IntArray | None:
+        """The numbers of the items that can be chosen; None for all."""
+        if available is None:
+            return None
+        owner = type(self).__name__
+        if isinstance(available, str | bytes) or not isinstance(available, Iterable):
+            raise checks.invalid_argument(owner, "available", "an iterable of items", available)
+        wanted = set(available)
+        unknown = wanted - set(self.items)
+        if unknown:
+            named = sorted(map(str, unknown))
+            raise checks.invalid_argument(owner, "available", "items of this learner", named)
+        return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
+
+    # Dealing
+
+    def _deal(self, available: IntArray | None) -> Decision[Item]:
+        number = self._planned - 1
+        current = self._phases.get(number)
+        if current is None or current.dealt == current.total:
+            phase = self.learner.plan_for(self._state, self._coins, available)
+            current = OpenPhase.of(phase, shuffled_deck(phase, self._coins), self.learner.dimension)
+            number = self._planned
+        slot = current.next_slot
+        order, chance = current.phase.order[slot], current.phase.chance[slot]
+        if available is not None:
+            order, chance = self._chain(current, slot, available)
+        size = int(current.phase.size[slot])
+        if size == EACH_ROUND:
+            size = self._drawn(chance)
+        # From here on nothing fails; a phase whose first round cannot be dealt is planned again.
+        self._phases[number] = current
+        self._planned = number + 1
+        self._asked = decision_id = self._asked + 1
+        self.generation += 1
+        current.dealt += 1
+        current.last = decision_id
+        here = float(chance[size])
+        self._tickets[decision_id] = Ticket(
+            decision_id, number, slot, size, here, order, current.phase.note[slot]
+        )
+        chosen = order[:size].tolist()
+        probability = here if not current.deck.size else self._probability(current, chosen, available)
+        subset = frozenset([self.items[i] for i in chosen])
+        return Decision(decision_id, subset, decision_id, probability, self.lineage)
+
+    def _chain(
+        self, current: OpenPhase, slot: int, available: IntArray | None
+    ) -> tuple[IntArray, FloatArray]:
+        """The order of a slot and the chances of its prefixes, among the available items."""
+        order, chance = current.phase.order[slot], current.phase.chance[slot]
+        if available is None or np.isin(order, available).all():
+            return order, chance
+        if current.phase.size[slot] != EACH_ROUND:
+            raise InvalidArgument(
+                f"This {type(self).__name__} cannot switch items off now: its next set was chosen among all. "
+                "Taking items out of a chosen set afterwards would make it learn the wrong thing."
+            )
+        return restricted(order, chance, available)
+
+    def _probability(self, current: OpenPhase, chosen: list[int], available: IntArray | None) -> float:
+        """With which a phase of several slots deals a set: each slot has its share of the rounds."""
+        total = 0.0
+        for slot, (planned, rounds) in enumerate(zip(current.phase.size, current.phase.rounds, strict=True)):
+            if planned in (EACH_ROUND, len(chosen)):
+                order, chance = self._chain(current, slot, available)
+                if set(order[: len(chosen)].tolist()) == set(chosen):
+                    total += float(chance[len(chosen)]) * int(rounds) / current.total
+        return total
+
+    def _drawn(self, chance: FloatArray) -> int:
+        size = 0
+
+        def step(bits: BitArray, cursor: int) -> int:
+            nonlocal size
+            size, after = draw_size(chance, EACH_ROUND, bits, cursor)
+            return after
+
+        self._coins.feed_one(step)
+        return size
+
+    # Closing
+
+    def _close_due(self) -> None:
+        """Close the phases whose time has come, in order, and learn from what is released of them."""
+        self._close_complete()
+        deadline = self._asked - self.expire_after
+        while self._phases:
+            number, phase = next(iter(self._phases.items()))
+            if phase.dealt < phase.total or phase.last > deadline:
+                return
+            self._closed_until = phase.last
+            while self._tickets and (oldest := next(iter(self._tickets))) <= phase.last:
+                missing = self._tickets.pop(oldest)
+                if self._local:  # a fair bit, as if the middle of the range had been told
+                    report = self.learner.report(missing, _NOTHING, self._mechanism, self._source)
+                    phase.sums[missing.slot] += report.units._units
+            self._release(number)
+
+    def _close_complete(self) -> None:
+        """Close the local phases whose reports are all there."""
+        complete, self._complete = self._complete, []
+        for number in sorted(complete):
+            self._release(number)
+
+    def _release(self, number: int) -> None:
+        """Take a phase out, release its sums, and learn. Sums go in once, whatever is interrupted."""
+        closed = self._phases.pop(number)
+        self.generation += 1
+        released = self.learner.close(self._mechanism, closed.phase, closed.sums, self._source)
+        self._state = self.learner.learn(self._state, released)
+        self._rounds += closed.total
+
+    def _learned_state(self) -> Any:
+        """The policy's state, after learning from all that has arrived and is public."""
+        if self._complete:
+            with self._alone():
+                self._close_complete()
+        return self._state
+
+    # Feedback
+
+    def _take(self, ticket: Ticket, costs: FloatArray) -> None:
+        """Add what is measured of a ticket's feedback to its slot."""
+        # Struck out first: an interruption may lose a round, never count it twice.
+        del self._tickets[ticket.id]
+        self._add(ticket, self.learner.report(ticket, costs, self._mechanism, self._source).units._units)
+
+    def _add(self, ticket: Ticket, units: IntArray) -> None:
+        phase = self._phases[ticket.phase]
+        row = phase.sums[ticket.slot]
+        np.add(row, units, out=row)
+        self.generation += 1
+        if self._local:
+            phase.told += 1
+            if phase.told == phase.total:
+                self._complete.append(ticket.phase)
+
+    def _ticket(self, decision: Decision | int) -> Ticket:
+        """The ticket of a decision that can still be told about.
+
+        Its id is never quoted: it may be the cost, given in the wrong place.
+        """
+        decision_id = 0
+        if isinstance(decision, Decision):
+            decision_id = decision.id
+            if decision.lineage != self.lineage:
+                raise UnknownDecision("That decision was made by another learner; nothing was changed.")
+        elif isinstance(decision, int | np.integer):
+            decision_id = int(decision)
+        if not 1 <= decision_id <= self._asked:
+            raise UnknownDecision("No such decision was asked for. Tell it itself, or by its id.")
+        ticket = self._tickets.get(decision_id)
+        if ticket is not None:
+            return ticket
+        if decision_id <= self._closed_until:
+            raise Expired(
+                f"That decision is closed: its time was over after {self.expire_after} further decisions. "
+                "Nothing was changed. If feedback comes later than that, make the learner with a larger "
+                "'expire_after'."
+            )
+        raise AlreadyTold("That decision has been told about already; nothing was changed.")
+
+    # Hosting elsewhere, copies, files
+
+    @contextlib.contextmanager
+    def _played_elsewhere(self, rounds: int) -> Iterator[None]:
+        """Hold the session while a compiled loop plays rounds with its parts; open phases end here."""
+        with self._alone():
+            if rounds > self.horizon - self._asked:  # compiled code trusts the number of rounds
+                left = self.horizon - self._asked
+                raise HorizonReached(f"This {type(self).__name__} can take {left} more rounds, not {rounds}.")
+            self._phases.clear()
+            self._tickets.clear()
+            self._asked += rounds
+            self._rounds += rounds
+            self.generation += rounds
+            self._closed_until = self._asked
+            yield
+
+    def fresh(self, seed: Seed | None) -> Self:
+        """A new session made like this one, before its first round, with its own seed.
+
+        It is what simulations run: repeatable, and so not private. None gives one like it in production.
+        """
+        keywords = {"seed": seed} if "seed" in inspect.signature(type(self)).parameters else {}
+        return self._made(self.items, self._kept_arguments(), **keywords)
+
+    @classmethod
+    def _made(cls, items: Iterable[Hashable], arguments: dict[str, Any], **others: Any) -> Self:
+        """What the constructor makes of items and of arguments as `keeps_arguments` noted them."""
+        given = {name: restored_argument(value) for name, value in arguments.items()}
+        return cls(counted(items), **given, **others)  # type: ignore[arg-type] # a subclass's
+
+    def _kept_arguments(self) -> dict[str, Any]:
+        if not hasattr(self, "_arguments"):
+            raise InvalidType(f"A {type(self).__name__} is made from data: it cannot be saved or repeated.")
+        if not notes_arguments(type(self)):
+            raise InvalidType(
+                f"A {type(self).__name__} cannot be saved or repeated: its constructor is not decorated with "
+                "`keeps_arguments`."
+            )
+        return self._arguments
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a file, atomically; :func:`discreet.load` goes on from it.
+
+        A session that keeps secrets is handed over: this object cannot go on (`discreet.learners.files`).
+        Its file is as secret as the data.
+        """
+        if str(path).endswith(TAKEN):
+            raise InvalidArgument(f"A learner is not saved under a name that ends with {TAKEN!r}.")
+        with self._alone(), written_beside(path, self._whole(), secret=True) as put_in_place:
+            # Before the file is there: an interruption may lose the learner, never leave two of it.
+            self._handed_over = self.keeps_secrets
+            try:
+                put_in_place()
+            except OSError:
+                self._handed_over = False
+                raise
+
+    def to_bytes(self) -> bytes:
+        """The whole session as :meth:`save` writes it; one that keeps secrets is handed over likewise."""
+        with self._alone():
+            data = self._whole()
+            self._handed_over = self.keeps_secrets
+            return data
+
+    @property
+    def keeps_secrets(self) -> bool:
+        """Whether the state holds more than its guarantee covers, so that only one copy may go on."""
+        return self.guarantee.private and not self._local and self.guarantee.epsilon != 0
+
+    def _settings(self) -> dict[str, Any]:
+        kept = self._kept_arguments()
+        if not all(isinstance(item, str | int | np.integer) for item in self.items):
+            raise InvalidType("Only a learner whose items are named by strings or integers can be saved.")
+        return {
+            "items": [int(item) if isinstance(item, np.integer) else item for item in self.items],
+            "arguments": named_classes(kept),
+            "asked": self._asked,
+            "rounds": self._rounds,
+            "planned": self._planned,
+            "closed_until": self._closed_until,
+            "coins": self._coins.saved(),
+            "bits": self._source.saved(),
+            "constants": self.learner.constants(),
+        }
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return (
+            arrays_like(self._state, self.learner.policy.start(), "policy")
+            | arrays_in(self._mechanism, "release")
+            | packing.packed(self._phases, self._tickets)
+        )
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
+        session = cls._made(settings["items"], settings["arguments"])
+        session.learner.check_constants(cls.__name__, settings["constants"])
+        if settings["bits"] is not None:
+            source = BitSource.restored(settings["bits"])
+        if settings["coins"] is not None:
+            session._coins = BitSource.restored(settings["coins"])
+        session._source = source
+        session._not_private_because = source.not_private_because
+        for name in ("asked", "rounds", "planned", "closed_until"):
+            most = settings["asked"] if name != "asked" else packing.MOST_DECISIONS
+            setattr(
+                session, f"_{name}", checks.integer(cls.__name__, f"saved '{name}'", settings[name], 0, most)
+            )
+        return session
+
+    def _load(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
+        self._state = with_arrays(self._state, saved, "policy")
+        self._mechanism = with_arrays(self._mechanism, saved, "release")
+        self.learner.check_state(self._state, self._mechanism)
+        self._phases, self._tickets = packing.unpacked(
+            saved,
+            len(self.items),
+            self.learner.dimension,
+            self._planned,
+            self._closed_until,
+            self._asked,
+            self._local,
+        )
+        self._complete = [number for number, each in self._phases.items() if each.told == each.total]
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(items={len(self.items)}, asked={self._asked}, "
+            f"private={self.guarantee.private})"
+        )
+
+
+def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tuple[IntArray, FloatArray]:
+    """A chain and its probabilities among the available items.
+
+    Examples:
+        >>> restricted(np.array([2, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 2]))
+        (array([2, 0]), array([0.1, 0.2, 0.7]))
+    """
+    kept = np.isin(order, available)
+    among = np.zeros(int(kept.sum()) + 1)
+    np.add.at(among, np.append(0, np.cumsum(kept)), chance)
+    return order[kept], among

@@ -1,0 +1,1 @@
+"""All figures: how they look, how they are drawn, and how they are written to files and pages."""

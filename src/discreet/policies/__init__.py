@@ -1,0 +1,38 @@
+"""Policies: which sets to play next, given what was released so far.
+
+| policy | plans | learns from |
+|---|---|---|
+| `ChainBandit` | a prefix of the point's chain for a slot of rounds | released costs |
+| `Averaging` | random level sets, for slots that adapt their length | released gradients |
+| `Leader`, `DualAveraging`, `Descent` | one prefix per round | released gradients or estimates |
+| `Arms` | one of all subsets per round | released costs |
+| `Fixed`, `Uniform` | a fixed set, a random set | nothing |
+
+Examples:
+    >>> import numpy as np
+    >>> from discreet.randomness import BitSource
+    >>> policy = Fixed(np.array([True, False, True]))
+    >>> phase = policy.plan(policy.start(), BitSource())
+    >>> phase.order, phase.size, phase.rounds
+    (array([[0, 2, 1]]), array([2]), array([1]))
+"""
+
+from discreet.policies.arms import Arms
+from discreet.policies.averaging import Averaging
+from discreet.policies.base import CompiledPolicy, Policy
+from discreet.policies.chain_bandit import ChainBandit
+from discreet.policies.fixed import Fixed, Uniform
+from discreet.policies.point_steps import Descent, DualAveraging, Leader
+
+__all__ = [
+    "Arms",
+    "Averaging",
+    "ChainBandit",
+    "CompiledPolicy",
+    "Descent",
+    "DualAveraging",
+    "Fixed",
+    "Leader",
+    "Policy",
+    "Uniform",
+]

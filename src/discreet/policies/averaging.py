@@ -1,0 +1,162 @@
+"""The worst-case policy for full information: dual averaging over slots that adapt to what was released.
+
+The point is held for a slot of rounds. From the released sum of its gradients the point moves to
+x = clip(start - eta * (sum of all that was released)). Two numbers adapt:
+
+**The step.** eta = alpha * R / D, where R bounds the regulariser |x - start|^2 / 2 on the cube and D adds
+up how much each slot has cost more than it would have, had it been known beforehand: with m(L) = min over
+the cube of L.x + |x - start|^2 / (2 eta), a slot that is released as l adds l.x - (m(L + l) - m(L)) >= 0.
+While the point lies inside the cube that is eta |l|^2 / 2, and the step falls like one over the square root
+of the released energy. Once items sit at 0 or 1 beyond doubt nothing is added for them any more, and the
+step stays large: that is what makes easy streams cheap.
+
+**The length of a slot.** Noise has the same energy for a short slot and for a long one. The length grows
+while what is released is hardly more than noise, and shrinks when gradients dominate, so that both have
+about the same energy.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.bounds.dual_averaging import start_range
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import lean_kernel
+from discreet.kernel.phase import Phase
+from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, plan_level_sets
+from discreet.randomness import BitArray
+
+#: The step's alpha: see `discreet.bounds.batched` for what it costs in the worst case, and `benchmarks` for
+#: what it gains.
+ALPHA = 0.5
+#: How fast lengths change, and the largest change in one slot (in units of the rate).
+PACE, FASTEST_GROWTH, FASTEST_FALL = 0.1, 1.0, 4.0
+
+#: Places in `AveragingState.adapted`: D, and the length before rounding.
+SPENT, LENGTH = 0, 1
+
+
+class AveragingConstants(NamedTuple):
+    """Public numbers.
+
+    Attributes:
+        unit: The value of one unit of a gradient.
+        shortest: Least number of rounds in a slot.
+        longest: Greatest.
+        noise_energy: The mean squared norm of a slot's noise; 0 keeps the length fixed.
+        range: R, the largest value of |x - start|^2 / 2 on the cube.
+        start: The first point.
+    """
+
+    unit: float
+    shortest: int
+    longest: int
+    noise_energy: float
+    range: float
+    start: FloatArray
+
+
+class AveragingState(NamedTuple):
+    """What was learned.
+
+    Attributes:
+        x: The present point.
+        levels: What items are sorted by; x is these, clipped.
+        released: The sum of all that was released, in values.
+        adapted: SPENT and LENGTH.
+    """
+
+    x: FloatArray
+    levels: FloatArray
+    released: FloatArray
+    adapted: FloatArray
+
+
+class Averaging(CompiledPolicy):
+    """The policy for a query of gradients.
+
+    Args:
+        start: The first point.
+        unit: The value of one unit of a gradient.
+        shortest: Least number of rounds in a slot.
+        longest: Greatest.
+        noise_energy: The mean squared norm of a slot's noise; 0 keeps the length fixed.
+        first_spent: The first value of D.
+    """
+
+    def __init__(
+        self,
+        start: FloatArray,
+        *,
+        unit: float,
+        shortest: int,
+        longest: int,
+        noise_energy: float,
+        first_spent: float,
+    ) -> None:
+        constants = AveragingConstants(unit, shortest, longest, noise_energy, start_range(start), start)
+        adapted = np.array([first_spent, float(shortest)])
+        first = AveragingState(start.copy(), start.copy(), np.zeros(start.size), adapted)
+        super().__init__(constants, first, numbers=start.size)
+
+    def step(self, state: AveragingState) -> float:
+        """The present step eta, which takes values of gradients."""
+        return step_of(self.constants, state)
+
+    def rounds(self, state: AveragingState) -> int:
+        """For how many rounds the next slot will hold the point."""
+        return int(state.adapted[LENGTH])
+
+
+@plan.register(AveragingConstants)
+@lean_kernel
+def _plan_slot(
+    policy: AveragingConstants, state: AveragingState, phase: Phase, coins: BitArray, cursor: int
+) -> int:
+    plan_level_sets(state.x, state.levels, int(state.adapted[LENGTH]), phase)
+    return cursor
+
+
+@learn.register(AveragingConstants)
+@lean_kernel
+def _learn_slots(
+    policy: AveragingConstants,
+    state: AveragingState,
+    note: FloatArray,
+    rounds: IntArray,
+    values: npt.NDArray[Any],
+) -> None:
+    for k in range(rounds.size):
+        eta = step_of(policy, state)
+        energy = 0.0
+        for i in range(state.x.size):
+            new = values[k, i] * policy.unit
+            energy += new * new
+            before = potential(state.released[i], eta, policy.start[i])
+            state.released[i] += new
+            least = potential(state.released[i], eta, policy.start[i]) - before
+            state.adapted[SPENT] += max(0.0, new * state.x[i] - least)
+        eta = step_of(policy, state)
+        for i in range(state.x.size):
+            state.levels[i] = policy.start[i] - eta * state.released[i]
+            state.x[i] = clip_to_cube(state.levels[i])
+        if policy.noise_energy > 0.0:
+            drift = min(max(2.0 - energy / policy.noise_energy, -FASTEST_FALL), FASTEST_GROWTH)
+            length = state.adapted[LENGTH] * math.exp(PACE * drift)
+            state.adapted[LENGTH] = min(max(length, float(policy.shortest)), float(policy.longest))
+
+
+@lean_kernel
+def step_of(policy: AveragingConstants, state: AveragingState) -> float:
+    """The present step eta, which takes values of gradients."""
+    eta: float = ALPHA * policy.range / state.adapted[SPENT]
+    return eta
+
+
+@lean_kernel
+def potential(total: float, eta: float, start: float) -> float:
+    """The least value of total * x + (x - start)^2 / (2 eta) over x in [0, 1]."""
+    x = clip_to_cube(start - eta * total)
+    return total * x + (x - start) ** 2 / (2.0 * eta)

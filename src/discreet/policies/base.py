@@ -1,0 +1,176 @@
+"""What a policy is: three pure functions on public values.
+
+A policy never sees a report. What it is given is public already, so nothing that it does can cost privacy, as
+long as it reads people's data nowhere else. It may be plain Python (see `examples/gallery/own_policy.py`), or
+compiled for speed, as those of this package are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import Settled, generic, lean_kernel
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.estimators import draw_prefix
+from discreet.estimators.chain_sampling import prefix_probability
+from discreet.kernel.phase import EACH_ROUND, Phase, Released, empty_phase
+from discreet.lovasz import sort_by_level
+from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
+from discreet.randomness import BitArray, BitSource
+from discreet.state import copied
+
+State = TypeVar("State")
+
+
+class Policy(Protocol[State]):
+    """Plans phases and learns from what was released of them.
+
+    A state is a named tuple or a dictionary of numpy arrays, which do not change their shapes. It may also
+    have ``point(state)``, an inclusion level in [0, 1] per item, and ``best(state)``, the items of the set it
+    takes for the best.
+    """
+
+    def start(self) -> State:
+        """The state before anything was released."""
+
+    def plan(self, state: State, coins: BitSource, available: IntArray | None = None) -> Phase:
+        """The next phase. It must not change the state.
+
+        Args:
+            state: The present one.
+            coins: Random bits for the policy alone; `coins.generator()` is a numpy generator.
+            available: The items that can be chosen, or None for all of them.
+        """
+
+    def learn(self, state: State, released: Released) -> State:
+        """The next state, after some slots were released."""
+
+
+@generic
+def plan(policy: Any, state: Any, phase: Phase, coins: BitArray, cursor: int) -> int:
+    """Fill in the one slot of a phase, whose order lists the available items; the new cursor."""
+    raise AssertionError("declares a generic function")
+
+
+@generic
+def learn(policy: Any, state: Any, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]) -> None:
+    """Learn from released slots, one per row, in place."""
+    raise AssertionError("declares a generic function")
+
+
+class CompiledPolicy:
+    """A policy made of kernels: `plan` and `learn` are registered for its constants.
+
+    Args:
+        constants: A named tuple of public numbers.
+        first: The first state: a named tuple of arrays, of which `x` is the point, in [0, 1]^n.
+        notes: How many numbers are noted per slot.
+        numbers: How many released numbers per slot it learns from.
+
+    Attributes:
+        chooses_among: Whether its `plan` can do with some of the items; otherwise it plans with all.
+    """
+
+    chooses_among = True
+
+    def __init__(self, constants: Any, first: Any, notes: int = 0, numbers: int = 1) -> None:
+        self.constants = constants
+        self._first = first
+        self.notes = notes
+        self.numbers = numbers
+        self._items = np.arange(first.x.size)  # in their last order: sorting starts from there
+        self._plan = Settled(plan)
+        self._learn = {kind: Settled(learn) for kind in "if"}  # from integers, or from the paper's floats
+
+    def start(self) -> Any:
+        """The state before anything was released."""
+        return copied(self._first)
+
+    def plan(self, state: Any, coins: BitSource, available: IntArray | None = None) -> Phase:
+        """The next phase, of one slot."""
+        some = available is not None and self.chooses_among
+        phase = empty_phase(available if some else self._items, self.notes)  # type: ignore[arg-type] # not None
+        run, constants = self._plan, self.constants
+        coins.feed_one(lambda bits, cursor: run(constants, state, phase, bits, cursor))
+        if not some:
+            self._items = phase.order[0]
+        return phase
+
+    def learn(self, state: Any, released: Released) -> Any:
+        """The next state, after some slots were released."""
+        if not isinstance(released, Released):
+            raise InvalidType(f"A policy learns from a Released. Got {type(released).__name__} instead.")
+        note, rounds, values = released.note, released.rounds, released.values
+        if note.shape[1] != self.notes or values.shape[1] < self.numbers:
+            raise InvalidArgument(
+                "What was released does not fit this policy: it has too few numbers per slot."
+            )
+        after = state._make([part.copy() for part in state])
+        self._learn[values.dtype.kind](self.constants, after, note, rounds, values)
+        return after
+
+    def point(self, state: Any) -> FloatArray:
+        """The inclusion level of each item."""
+        point: FloatArray = state.x.copy()
+        return point
+
+    def best(self, state: Any) -> IntArray:
+        """The items whose level is above one half."""
+        return np.flatnonzero(self.point(state) > 0.5)
+
+
+@lean_kernel
+def clip_to_cube(value: float) -> float:
+    """The nearest number in [0, 1]; 0 for NaN, which noise never is."""
+    return min(value, 1.0) if value > 0.0 else 0.0
+
+
+@lean_kernel
+def plan_prefix(
+    x: FloatArray, levels: FloatArray, gamma: float, phase: Phase, coins: BitArray, cursor: int
+) -> int:
+    """Sort the items by level and draw a prefix of that chain, each with at least gamma / (n+1)."""
+    if cursor >= coins.size:
+        return NEED_MORE_BITS
+    order = phase.order[0]
+    sort_by_level(levels, order)
+    size, probability = draw_prefix(x, order, gamma, uniform_float(coins[cursor]))
+    phase.size[0] = size
+    phase.chance[0, size] = probability
+    phase.rounds[0] = 1
+    return cursor + 1
+
+
+@lean_kernel
+def plan_level_sets(x: FloatArray, levels: FloatArray, rounds: int, phase: Phase) -> None:
+    """So many rounds, each with a random level set of the point."""
+    order = phase.order[0]
+    sort_by_level(levels, order)
+    above = 1.0
+    for k in range(order.size + 1):
+        below = x[order[k]] if k < order.size else 0.0
+        phase.chance[0, k] = max(0.0, prefix_probability(above, below, 0.0, order.size + 1))
+        above = below
+    phase.size[0] = EACH_ROUND
+    phase.rounds[0] = rounds
+
+
+@lean_kernel
+def put_first(chosen: npt.NDArray[Any], phase: Phase) -> None:
+    """Write a set down as a slot: its members come first in the order."""
+    order = phase.order[0]
+    size, place = 0, order.size - 1
+    for i in range(chosen.size):
+        if chosen[i]:
+            order[size] = i
+            size += 1
+    for i in range(chosen.size - 1, -1, -1):
+        if not chosen[i]:
+            order[place] = i
+            place -= 1
+    phase.size[0] = size
+    phase.rounds[0] = 1

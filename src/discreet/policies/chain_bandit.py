@@ -1,0 +1,169 @@
+"""The worst-case bandit policy: dual averaging on one-point estimates from released costs.
+
+A set is drawn from the chain of the point and held for a slot of rounds; the mean that is released of its
+costs gives a one-point estimate of the gradient, and the point is x = clip(start - eta_t * sum).
+
+**Schedules.** After t - 1 releases the exploration is gamma_t = min(1, exploration * t^(-1/3)) and the step
+eta_t = step * t^(-2/3).
+
+**Baseline.** The gradient does not change if a constant is taken off all costs, but the variance of its
+estimate does. The constant is the mean of what was released, drawn towards the middle of the range while
+there is little of it. It is noted with the slot. So what a slot adds to the sum depends on its note and on
+what was released of it alone: slots that close late or in another order add up to the same integers.
+
+**Arithmetic.** Sums are of 64-bit integers and bounded (`privacy.bounded_sums`): beyond 2^62 - 1 they stay
+there and never wrap around. Only parameters with which nothing is learned anyway lead there.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.checks import FloatArray, IntArray
+from discreet.compiled import lean_kernel
+from discreet.kernel.phase import Phase
+from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, plan_prefix
+from discreet.privacy.bounded_sums import bounded_sum
+from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.randomness import BitArray
+
+#: Places in `ChainBanditState.counts`.
+UPDATES, RELEASED = 0, 1
+#: Places in a slot's note: the two items of the chain between which the set ends (-1 where there is none).
+RAISED, LOWERED, PROBABILITY, BASELINE = 0, 1, 2, 3
+#: No single estimate is larger than this many units; only absurd parameters reach it.
+LARGEST_SHARE = float(1 << 61)
+
+
+class ChainBanditConstants(NamedTuple):
+    """Public numbers.
+
+    Attributes:
+        units: Grid steps in half the range.
+        rounds: Rounds in a slot.
+        exploration: The constant of gamma_t.
+        step: The constant of eta_t, per unit of half the range.
+        prior: How many released numbers the middle of the range weighs in the baseline.
+        start: The first point.
+    """
+
+    units: int
+    rounds: int
+    exploration: float
+    step: float
+    prior: float
+    start: FloatArray
+
+
+class ChainBanditState(NamedTuple):
+    """What was learned.
+
+    Attributes:
+        x: The present point.
+        levels: What items are sorted by; x is these, clipped.
+        counts: UPDATES, how many numbers were released; RELEASED, their sum in units.
+        gradients: The sum of all estimates, in units.
+    """
+
+    x: FloatArray
+    levels: FloatArray
+    counts: IntArray
+    gradients: IntArray
+
+
+class ChainBandit(CompiledPolicy):
+    """The policy for a query of one cost.
+
+    Args:
+        start: The first point.
+        units: Grid steps in half the range of costs.
+        rounds: Rounds in a slot.
+        exploration: The constant of gamma_t.
+        step: The constant of eta_t.
+        prior: How many released numbers the middle of the range weighs in the baseline.
+    """
+
+    def __init__(
+        self, start: FloatArray, *, units: int, rounds: int, exploration: float, step: float, prior: float
+    ) -> None:
+        first = ChainBanditState(
+            start.copy(), start.copy(), np.zeros(2, dtype=np.int64), np.zeros(start.size, dtype=np.int64)
+        )
+        constants = ChainBanditConstants(units, rounds, exploration, step, prior, start)
+        super().__init__(constants, first, notes=4)
+
+    def step(self, state: ChainBanditState) -> float:
+        """The present step eta_t, which takes gradients in halves of the range."""
+        return step_of(self.constants, state)
+
+    def fits(self, note: FloatArray) -> bool:
+        """Whether notes that were kept elsewhere can be this policy's: kernels index by them."""
+        items, n = note[:, [RAISED, LOWERED]], self.constants.start.size
+        return bool(
+            note.shape[1] == 4
+            and (items == np.floor(items)).all()
+            and items.min(initial=0) >= -1
+            and items.max(initial=0) < n
+            and (note[:, PROBABILITY] > 0).all()
+            and (note[:, PROBABILITY] <= 1 + 1e-9).all()
+        )
+
+    def mean(self, state: ChainBanditState) -> float | None:
+        """The mean of all released costs, in halves of the range around its middle; None before any."""
+        updates, released = state.counts.tolist()
+        return released / (updates * self.constants.rounds) / self.constants.units if updates else None
+
+
+@plan.register(ChainBanditConstants)
+@lean_kernel
+def _plan_slot(
+    policy: ChainBanditConstants, state: ChainBanditState, phase: Phase, coins: BitArray, cursor: int
+) -> int:
+    updates = state.counts[UPDATES]
+    gamma = min(1.0, policy.exploration * (updates + 1.0) ** (-1.0 / 3.0))
+    cursor = plan_prefix(state.x, state.levels, gamma, phase, coins, cursor)
+    if cursor == NEED_MORE_BITS:
+        return NEED_MORE_BITS
+    phase.rounds[0] = policy.rounds
+    size = phase.size[0]
+    items = phase.order.shape[1]
+    mean = state.counts[RELEASED] / (policy.rounds * (updates + policy.prior))
+    phase.note[0, RAISED] = phase.order[0, size - 1] if size > 0 else -1.0
+    phase.note[0, LOWERED] = phase.order[0, size] if size < items else -1.0
+    phase.note[0, PROBABILITY] = phase.chance[0, size]
+    phase.note[0, BASELINE] = min(max(mean, -float(policy.units)), float(policy.units))
+    return cursor
+
+
+@learn.register(ChainBanditConstants)
+@lean_kernel
+def _learn_slots(
+    policy: ChainBanditConstants,
+    state: ChainBanditState,
+    note: FloatArray,
+    rounds: IntArray,
+    values: npt.NDArray[Any],
+) -> None:
+    for k in range(rounds.size):
+        number = values[k, 0]
+        share = (number / rounds[k] - note[k, BASELINE]) / note[k, PROBABILITY]
+        whole: int = np.int64(round(min(max(share, -LARGEST_SHARE), LARGEST_SHARE)))  # type: ignore[assignment] # compiled: int64
+        raised, lowered = int(note[k, RAISED]), int(note[k, LOWERED])
+        if 0 <= raised < state.x.size:
+            state.gradients[raised] = bounded_sum(state.gradients[raised], whole)
+        if 0 <= lowered < state.x.size:
+            state.gradients[lowered] = bounded_sum(state.gradients[lowered], -whole)
+        state.counts[RELEASED] = bounded_sum(state.counts[RELEASED], number)
+        state.counts[UPDATES] += 1
+    eta = step_of(policy, state) / policy.units
+    for i in range(state.x.size):
+        state.levels[i] = policy.start[i] - eta * state.gradients[i]
+        state.x[i] = clip_to_cube(state.levels[i])
+
+
+@lean_kernel
+def step_of(policy: ChainBanditConstants, state: ChainBanditState) -> float:
+    """The present step eta_t, which takes gradients in halves of the range."""
+    eta: float = policy.step * (state.counts[UPDATES] + 1.0) ** (-2.0 / 3.0)
+    return eta

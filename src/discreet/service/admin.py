@@ -1,0 +1,234 @@
+"""Administer a store: check it, back it up, restore it, adopt old backups, move it."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import pathlib
+from collections.abc import Iterable, Iterator
+
+from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
+from discreet.service.clock import milliseconds
+from discreet.service.encryption import KeyRing
+from discreet.service.opening import (
+    FINGERPRINT,
+    NAME,
+    default_key_file,
+    guard_path,
+    open_parts,
+    require_latest,
+)
+from discreet.service.registry import Registry
+from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.storage import open_store, serves_one_process
+from discreet.storage.inspection import Inspection, inspect
+from discreet.storage.sql_store import SqlStore
+from discreet.storage.sqlite_backup import back_up, put_back
+from discreet.storage.transfer import Exported, export_store, import_store, noted_in
+
+Where = str | os.PathLike[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckedLearner:
+    """The latest epoch of a learner."""
+
+    name: str
+    epoch: int
+    status: str
+    generation: int
+    rounds: int
+    asked: int
+    told: int
+    expired: int
+    pending: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """The result of a check.
+
+    Attributes:
+        inspection: Of the database.
+        learners: The latest epoch of each.
+        problems: One sentence for each problem.
+    """
+
+    inspection: Inspection
+    learners: tuple[CheckedLearner, ...]
+    problems: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Adopted:
+    """Names of learners that were restarted, that were archived, and that can continue."""
+
+    restarted: tuple[str, ...]
+    archived: tuple[str, ...]
+    active: tuple[str, ...]
+
+
+def check(where: Where, key_file: Where | None = None) -> Checked:
+    """Check a store: its database, its key, and that every state can be read."""
+    with _parts(where, key_file, look_only=True) as (store, ring, guard):
+        found = inspect(store)
+        registry = Registry(store, ring, guard, milliseconds)
+        problems = [f"The database is damaged: {line}." for line in found.damage]
+        try:
+            require_latest(store, guard)
+        except StaleState as error:
+            problems.append(str(error))
+        learners = []
+        for view in registry.views():
+            counts, still_open = view.counts, found.open.get(registry.named(view.name).id, 0)
+            learners.append(
+                CheckedLearner(
+                    name=view.name,
+                    epoch=view.epoch,
+                    status=view.status,
+                    generation=view.generation,
+                    rounds=view.summary.rounds,
+                    asked=counts.asked,
+                    told=counts.told,
+                    expired=counts.expired,
+                    pending=counts.pending,
+                )
+            )
+            if view.status == "stale":
+                problems.append(
+                    f"The store is older than what {view.name!r} has released: an old backup, which must not "
+                    "be continued."
+                )
+            if view.status == "damaged":
+                problems.append(f"The state of {view.name!r} is damaged.")
+            if view.status == "active" and counts.pending != still_open:
+                problems.append(
+                    f"{view.name!r} has {still_open} open decisions, but its counts say {counts.pending}."
+                )
+        return Checked(found, tuple(learners), tuple(problems))
+
+
+def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) -> Adopted:
+    """Continue a store whose rollback guard is missing, or has recorded more than is in the store.
+
+    Args:
+        where: The store, which no process serves.
+        key_file: Its encryption key.
+        latest: Whether you know that this is the latest state of the store: nothing was released after it.
+            Otherwise learners that may have released more (without a rollback guard: all) are restarted,
+            which costs their epsilon again, or archived if the ledger does not allow that.
+
+    Raises:
+        StaleState: With `latest`, if the rollback guard has recorded more: learners, or releases.
+    """
+    with _parts(where, key_file, look_only=True, repair=True) as (store, ring, guard):
+        if inspect(store).damage:
+            raise StoreError("The database is damaged. Restore a backup that is not.")
+        if latest and not guard.fresh:
+            require_latest(store, guard)
+        registry = Registry(store, ring, guard, milliseconds)
+        restarted, archived = [], []
+        for hosted in registry.active():
+            if latest and not guard.fresh:
+                hosted.check()
+            if latest or not (hosted.stale or guard.fresh):
+                continue
+            hosted.stale = True  # queued feedback may have been released before: it is dropped
+            try:
+                registry.restart(hosted.record.name)
+                restarted.append(hosted.record.name)
+            except BudgetExceeded:
+                registry.archive(hosted.record.name)
+                archived.append(hosted.record.name)
+        guard.settle(registry.releases())
+        active = sorted(hosted.record.name for hosted in registry.active())
+        return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)), tuple(active))
+
+
+def backup(where: Where, file: Where) -> None:
+    """Copy an SQLite store, which a server may have open, to a new file."""
+    back_up(_sqlite_file(where), file)
+
+
+def restore(where: Where, file: Where) -> pathlib.Path | None:
+    """Replace an SQLite store that no server has open by a copy; return where the replaced one is."""
+    return put_back(file, _sqlite_file(where))
+
+
+def export(where: Where, file: Where, key_file: Where | None = None) -> Exported:
+    """Write a store to a file and hand its learners over: they end here."""
+    with _parts(where, key_file) as (store, ring, guard):
+        require_latest(store, guard)
+        guard.begin()
+        for hosted in Registry(store, ring, guard, milliseconds).active():
+            hosted.check()
+
+        def ended(lineages: Iterable[str]) -> None:
+            for lineage in lineages:
+                guard.record(lineage, ENDED, durable=True)
+
+        return export_store(store, file, ended)
+
+
+def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
+    """Import a file into an empty store. The key of the exported store must be there first."""
+    fingerprint, name = noted_in(file, FINGERPRINT), noted_in(file, NAME)
+    with contextlib.closing(open_store(where)) as store:
+        given = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
+        if fingerprint is not None and _fingerprint(given) != fingerprint:
+            raise WrongKey(
+                "The export needs the key of the store that it was made from: name its file with --key-file, "
+                "or set DISCREET_KEY."
+            )
+        path = guard_path(store, name or "", None)
+        if path.exists():
+            raise InvalidArgument(
+                f"The rollback guard {path} already exists: of another store, or of this one, which must not "
+                "be imported twice. If it is of the exported store, name another in "
+                "DISCREET_ROLLBACK_GUARD."
+            )
+        rows = import_store(store, file)
+    adopt(where, key_file, latest=True)
+    return rows
+
+
+def migrate(where: Where) -> Inspection:
+    """Migrate a store to the schema of this release, which opening it does."""
+    require_store(where)
+    with contextlib.closing(open_store(where)) as store:
+        return inspect(store)
+
+
+@contextlib.contextmanager
+def _parts(
+    where: Where, key_file: Where | None, **options: bool
+) -> Iterator[tuple[SqlStore, KeyRing, RollbackGuard]]:
+    """The parts of a store that exists; closed at the end."""
+    require_store(where)
+    store, ring, guard = open_parts(where, key_file, None, **options)
+    try:
+        yield store, ring, guard
+    finally:
+        guard.close()
+        store.close()
+
+
+def require_store(where: Where) -> None:
+    """Require that there is a store: opening would create one."""
+    if serves_one_process(where) and not os.path.exists(_sqlite_file(where)):
+        raise InvalidArgument(f"The store {_sqlite_file(where)} does not exist.")
+
+
+def _fingerprint(key_file: pathlib.Path | None) -> str | None:
+    """Of the given key; None if there is none."""
+    try:
+        return KeyRing.load(key_file, create=False).fingerprint
+    except WrongKey:
+        return None
+
+
+def _sqlite_file(where: Where) -> str:
+    if not serves_one_process(where):
+        raise InvalidArgument("Back up a PostgreSQL database with its own tools: pg_dump, pg_restore.")
+    return os.fspath(where).removeprefix("sqlite:///")

@@ -1,0 +1,129 @@
+"""Encryption of what a database must not reveal, with a key that is never in a database.
+
+One key of 256 bits, from a file that only its owner can read or from the environment variable DISCREET_KEY
+(64 hexadecimal digits). Keys for each purpose are derived from it. The database holds a fingerprint: a wrong
+or missing key is an error.
+
+Sealing is AES-256-GCM under a key derived for each object, so that random nonces do not come close to
+repeating. Lineage, kind and id of the object are authenticated: sealed bytes that were moved elsewhere are
+not opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import pathlib
+import secrets
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from discreet.atomic_files import errors_name, name_beside, sync_folder
+from discreet.errors import WrongKey
+
+#: The environment variable that may hold the key.
+VARIABLE = "DISCREET_KEY"
+
+_NONCE = 12
+
+
+class KeyRing:
+    """The keys derived from one key.
+
+    Args:
+        key: 32 secret bytes.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != 32:
+            raise WrongKey("A key has 32 bytes.")
+        self._sealing = _derived(key, b"discreet sealing")
+        self._people = _derived(key, b"discreet people")
+        #: Identifies the key, and reveals nothing about it.
+        self.fingerprint = _derived(key, b"discreet fingerprint").hex()[:32]
+
+    @classmethod
+    def from_text(cls, text: str) -> KeyRing:
+        """From 64 hexadecimal digits."""
+        try:
+            return cls(bytes.fromhex(text.strip()))
+        except ValueError:  # not quoted
+            raise WrongKey("A key is written as 64 hexadecimal digits.") from None
+
+    @classmethod
+    def load(cls, file: pathlib.Path | None, *, create: bool) -> KeyRing:
+        """The key from the environment or from a file.
+
+        Args:
+            file: Read if the environment has no key.
+            create: Whether to create a missing file: only for a store that has no key yet.
+        """
+        given = os.environ.get(VARIABLE)
+        if given:
+            return cls.from_text(given)
+        if file is None:
+            raise WrongKey(
+                f"There is no encryption key: set {VARIABLE} to 64 hexadecimal digits, or name a key file."
+            )
+        if create and not file.exists():
+            _create(file)
+        try:
+            return cls.from_text(file.read_text())
+        except OSError:
+            raise WrongKey(
+                f"The key file {file} of this store cannot be read. Without its key sealed data are lost: "
+                "restore the file from where you keep it. A new key cannot replace it."
+            ) from None
+
+    def seal(self, data: bytes, lineage: str, kind: str, object_id: bytes) -> bytes:
+        """Encrypt and authenticate; `unseal` needs the same lineage, kind and id."""
+        name = _name(lineage, kind, object_id)
+        nonce = secrets.token_bytes(_NONCE)
+        return nonce + AESGCM(_derived(self._sealing, name)).encrypt(nonce, data, name)
+
+    def unseal(self, data: bytes, lineage: str, kind: str, object_id: bytes) -> bytes:
+        """Decrypt what was sealed with the same lineage, kind and id."""
+        name = _name(lineage, kind, object_id)
+        try:
+            return AESGCM(_derived(self._sealing, name)).decrypt(data[:_NONCE], data[_NONCE:], name)
+        except (InvalidTag, ValueError):
+            raise WrongKey(
+                f"The sealed {kind} of a learner cannot be opened: it is damaged, was moved there from "
+                "elsewhere, or was sealed with another key."
+            ) from None
+
+    def person(self, lineage: str, person: str) -> bytes:
+        """The keyed hash of a person's id, for one learner: without the key no guess can be checked."""
+        name = _name(lineage, "person", person.encode("utf-8", "surrogatepass"))
+        return _derived(self._people, name)[:16]
+
+    def __repr__(self) -> str:
+        return f"KeyRing(fingerprint={self.fingerprint!r})"
+
+
+def _derived(key: bytes, name: bytes) -> bytes:
+    return hmac.new(key, name, hashlib.sha256).digest()
+
+
+def _name(lineage: str, kind: str, object_id: bytes) -> bytes:
+    return f"{lineage}\n{kind}\n".encode() + object_id
+
+
+def _create(file: pathlib.Path) -> None:
+    """Create a key file, unless another process does so first; it is complete once it has its name."""
+    beside = name_beside(file)
+    with errors_name(file):
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "w") as opened:
+            opened.write(secrets.token_hex(32) + "\n")
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.link(beside, file)
+    except FileExistsError:
+        pass
+    finally:
+        beside.unlink()
+    sync_folder(file.parent)

@@ -1,0 +1,330 @@
+"""Learners in a store, for many callers at once. Answers are given once they are durable.
+
+Rules that always hold:
+
+* A cost becomes a bit (a function becomes sealed costs) in the caller's thread, before it is queued.
+* A decision is closed once. Telling again gets the same answer and changes nothing.
+* A state is committed, and recorded by the rollback guard, before it is shown.
+* A person's feedback is counted before its value plays any part; feedback beyond the cap gets the same
+  answer.
+* A decision without feedback is closed at its deadline with a neutral value, through the same mechanism.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, Self
+
+from discreet import checks
+from discreet.errors import InvalidArgument
+from discreet.privacy.guarantee import Guarantee
+from discreet.service import ledger
+from discreet.service.api_keys import ApiKeys
+from discreet.service.clock import milliseconds
+from discreet.service.committer import Committer
+from discreet.service.encryption import KeyRing
+from discreet.service.hosted_learner import HostedLearner
+from discreet.service.maintenance import Maintenance
+from discreet.service.opening import open_parts, require_latest
+from discreet.service.operations import Ask, Report, Tell
+from discreet.service.records import (
+    Choice,
+    Code,
+    Feedback,
+    LearnerView,
+    MinuteView,
+    Outcome,
+    PopulationView,
+    RecentChoice,
+)
+from discreet.service.registry import DEADLINE, Registry, most_pieces
+from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.transactions import Transactions
+from discreet.storage.base import Store
+from discreet.storage.records import PopulationRecord
+
+#: Valid request ids.
+REQUEST_ID = re.compile(r"[!-~]{1,200}")
+#: In one spelling: a client that randomises must not take one decision for two.
+_DECISION_ID = re.compile(r"[0-9a-f]{32}")
+#: Decisions in one ask, pieces of feedback in one tell.
+MOST_DECISIONS, MOST_FEEDBACK = 1_000, 10_000
+
+
+class LearnerService:
+    """Learners in a store, for many threads at once. Create one with :meth:`open`.
+
+    Args:
+        store: The store; closed with the service.
+        ring: The encryption key.
+        guard: The rollback guard of the store; closed with the service.
+        clock: Milliseconds since 1970.
+        maintenance: Whether a background thread applies queued feedback, expires and compacts decisions.
+
+    Attributes:
+        api_keys: The API keys of the store.
+        maintenance: What the background thread does, to be called by hand without it.
+
+    Examples:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> with folder, LearnerService.open(f"{folder.name}/shop.db") as service:
+        ...     arguments = {"epsilon": 1.0, "cost_range": [0, 1]}
+        ...     made = service.create("till", "bandit", ["tea", "milk"], arguments)
+        ...     choice = service.ask("till")[0]
+        ...     service.tell("till", [Feedback(choice.id, cost=0.3)])[0].code
+        ...     service.learner("till").summary.rounds
+        <Code.ACCEPTED: 'accepted'>
+        1
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        ring: KeyRing,
+        guard: RollbackGuard,
+        *,
+        clock: Callable[[], int] | None = None,
+        maintenance: bool = True,
+    ) -> None:
+        self._store, self._guard = store, guard
+        self._clock = clock or milliseconds
+        self._registry = Registry(store, ring, guard, self._clock)
+        self.api_keys = ApiKeys(store, self._clock)
+        self.maintenance = Maintenance(store, guard, self._registry.active, self._clock)
+        perform = Transactions(store, self._registry, self.maintenance, self._clock)
+        self._committer: Committer[Ask | Tell] = Committer(perform, lambda operation: operation.size)
+        if maintenance:
+            self.maintenance.start()
+
+    @classmethod
+    def open(
+        cls,
+        where: str | os.PathLike[str],
+        *,
+        key_file: str | os.PathLike[str] | None = None,
+        guard_file: str | os.PathLike[str] | None = None,
+        clock: Callable[[], int] | None = None,
+        maintenance: bool = True,
+    ) -> Self:
+        """Open the service on the store at an address.
+
+        Args:
+            where: See `discreet.storage.open_store`.
+            key_file: The encryption key, unless DISCREET_KEY has it; beside an SQLite file by default.
+            guard_file: The rollback guard, unless DISCREET_ROLLBACK_GUARD names it; beside an SQLite file by
+                default.
+            clock: Milliseconds since 1970.
+            maintenance: Whether a background thread applies queued feedback, expires and compacts decisions.
+
+        Raises:
+            WrongKey: The key is missing, or is not the one the store was made with.
+            StoreInUse: Another process has the SQLite file open.
+            StaleState: The store is an old backup, or its rollback guard is missing.
+        """
+        store, ring, guard = open_parts(where, key_file, guard_file)
+        try:
+            require_latest(store, guard)
+            guard.begin()
+            return cls(store, ring, guard, clock=clock, maintenance=maintenance)
+        except BaseException:
+            guard.close()
+            store.close()
+            raise
+
+    # Learners
+
+    def create(
+        self,
+        name: str,
+        kind: str,
+        items: int | Sequence[Hashable],
+        arguments: Mapping[str, Any],
+        *,
+        population: str | None = None,
+        deadline_seconds: float = DEADLINE,
+    ) -> LearnerView:
+        """Create a learner.
+
+        Args:
+            name: Letters, digits and ``_.-``, at most 100.
+            kind: "bandit" (a local `BanditLearner`), "full_information", or one that `learners.host.register`
+                was given a custom policy for.
+            items: How many, or their names: strings or integers.
+            arguments: The other arguments of the constructor, as JSON types.
+            population: The people it learns from; its epsilon is added to their privacy loss.
+            deadline_seconds: When decisions without feedback are closed.
+
+        Raises:
+            AlreadyExists: The name is taken.
+            BudgetExceeded: The population's limit does not allow it.
+        """
+        settings = {"kind": kind, "items": items, "arguments": dict(arguments)}
+        return self._registry.create(name, settings, population, deadline_seconds)
+
+    def learners(self) -> list[LearnerView]:
+        """The latest epoch of every learner, by name."""
+        return self._registry.views()
+
+    def learner(self, name: str) -> LearnerView:
+        """The public view of a learner."""
+        return self._registry.view(self._registry.named(name))
+
+    def guarantee(self, name: str) -> Guarantee:
+        """The privacy guarantee of a learner."""
+        return self._registry.named(name).host.guarantee
+
+    def archive(self, name: str) -> LearnerView:
+        """End a learner after applying queued feedback. It stays visible, and its loss stays counted."""
+        return self._registry.archive(name)
+
+    def restart(self, name: str) -> LearnerView:
+        """Close a learner's epoch and start the next from its last released point.
+
+        For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
+        is never released, and the epsilon of the new epoch is added to the ledger.
+        """
+        return self._registry.restart(name)
+
+    def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
+        """The counts of a learner by minute, since a time in milliseconds."""
+        return self._registry.minutes(name, since)
+
+    def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
+        """The latest chosen sets, latest first: `most` of them, or as many as one :meth:`ask` allows."""
+        return self._registry.recent(name, checks.integer("recent", "most", most, 1, 1000))
+
+    # Populations
+
+    def set_population(self, name: str, limit: float | None = None) -> PopulationView:
+        """Create a population, or change the limit of its people's total privacy loss."""
+        self._registry.check_name("population", name)
+        if limit is not None:
+            limit = checks.positive_number("population", "limit", limit)
+        with self._store.writing() as writing:
+            writing.add_population(PopulationRecord(name, limit))
+        return self.population(name)
+
+    def populations(self) -> list[PopulationView]:
+        """All populations, by name."""
+        with self._store.reading() as reading:
+            learners = reading.learners()
+            return [ledger.view(population, learners) for population in reading.populations()]
+
+    def population(self, name: str) -> PopulationView:
+        """The privacy loss of a population's people, by learner."""
+        found = {view.name: view for view in self.populations()}
+        return self._registry.find(found, "population", name)
+
+    # Ask and tell
+
+    def ask(
+        self,
+        name: str,
+        count: int = 1,
+        *,
+        available: Iterable[Hashable] | None = None,
+        request_id: str | None = None,
+    ) -> list[Choice]:
+        """Choose sets.
+
+        Args:
+            name: Of the learner.
+            count: Up to 1,000. Count times the number of items may be a million, and `count` sets of all
+                items must fit into 4 MiB of JSON.
+            available: The items that can be chosen now: public, and never dependent on anybody's feedback.
+            request_id: A retry with the same id gets the same decisions.
+        """
+        return self.submit_ask(name, count, available=available, request_id=request_id).result()
+
+    def submit_ask(
+        self,
+        name: str,
+        count: int = 1,
+        *,
+        available: Iterable[Hashable] | None = None,
+        request_id: str | None = None,
+    ) -> Future[list[Choice]]:
+        """Like :meth:`ask`, without waiting for the disk. Invalid arguments raise immediately."""
+        count = checks.integer("ask", "count", count, 1, MOST_DECISIONS)
+        if request_id is not None and not (isinstance(request_id, str) and REQUEST_ID.fullmatch(request_id)):
+            raise InvalidArgument("A request id has 1 to 200 printable ASCII characters.")
+        hosted = self._registry.named(name)
+        hosted.check()
+        most = self._registry.most_sets(hosted)
+        if count > most:
+            items = len(hosted.host.items)
+            wants = f"at most {most} for a learner of {items} items with names as long as these"
+            raise checks.invalid_argument("ask", "count", wants, count)
+        among = None if available is None else hosted.host.among(available)
+        return self._committer.submit(Ask(hosted, count, among, request_id))
+
+    def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
+        """Learn from feedback, in any order, however late.
+
+        Telling the same decision again gets the same answer and changes nothing, whatever the value. There
+        may be 10,000 pieces; of functions, pieces times the number of items may be a million.
+
+        Returns:
+            The outcome of each piece, in order; see :class:`Code`.
+        """
+        return self.submit_tell(name, feedback).result()
+
+    def submit_tell(self, name: str, feedback: Iterable[Feedback]) -> Future[list[Outcome]]:
+        """Like :meth:`tell`, without waiting for the disk. Functions are evaluated before it returns."""
+        hosted, pieces = self._registry.named(name), list(feedback)
+        if len(pieces) > MOST_FEEDBACK or not all(isinstance(each, Feedback) for each in pieces):
+            raise InvalidArgument(f"A tell is a list of at most {MOST_FEEDBACK} pieces of Feedback.")
+        hosted.check()
+        most = most_pieces(len(hosted.host.items))
+        if not hosted.host.local and len(pieces) > most:
+            raise InvalidArgument(
+                f"A tell of functions of {len(hosted.host.items)} items has at most {most} pieces. "
+                f"Got {len(pieces)} instead."
+            )
+        outcomes = [_refused(hosted, each) for each in pieces]
+        valid = [each for each, refused in zip(pieces, outcomes, strict=True) if refused is None]
+        return self._committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
+
+    def close(self) -> None:
+        """Write what is queued, and close the store. Open blocks stay open, and are not released."""
+        self._committer.close()
+        self.maintenance.close()
+        self._guard.close()
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _reports(self, hosted: HostedLearner, feedback: list[Feedback]) -> list[Report]:
+        """Randomise or seal feedback."""
+        ids = [bytes.fromhex(each.decision) for each in feedback]
+        people = [None if each.person is None else hosted.person(each.person) for each in feedback]
+        payloads: list[bytes | None]
+        if not hosted.host.local:
+            with self._store.reading() as reading:
+                known = reading.decisions(ids)
+            payloads = [
+                hosted.sealed_costs(decision_id, known[decision_id].draw, each.function)
+                if decision_id in known and known[decision_id].learner == hosted.id
+                else None
+                for each, decision_id in zip(feedback, ids, strict=True)
+            ]
+        else:
+            payloads = [*hosted.bits(feedback)]
+        return [Report(*parts) for parts in zip(ids, payloads, people, strict=True)]
+
+
+def _refused(hosted: HostedLearner, feedback: Feedback) -> Outcome | None:
+    """The outcome of feedback that cannot be stored; None if it can."""
+    if not hosted.takes(feedback):
+        return Outcome(feedback.decision, Code.INVALID)
+    if not _DECISION_ID.fullmatch(feedback.decision):
+        return Outcome(feedback.decision, Code.UNKNOWN)
+    return None

@@ -1,0 +1,74 @@
+"""Asks and tells that are ready for a transaction."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+from discreet.checks import IntArray
+from discreet.service.hosted_learner import HostedLearner
+from discreet.service.records import Choice, Code, Outcome, members
+from discreet.storage.records import DecisionRecord
+
+#: Memory of a report besides its costs: ids and a payload, in numbers of eight bytes.
+_REPORT_SIZE = 32
+
+
+@dataclasses.dataclass(frozen=True)
+class Ask:
+    """Decisions to draw and store. A retry of a request gets the decisions of the first try."""
+
+    hosted: HostedLearner
+    count: int
+    among: IntArray | None
+    request_id: str | None
+
+    @property
+    def size(self) -> int:
+        """Memory it takes, in numbers of eight bytes."""
+        return self.count * len(self.hosted.host.items)
+
+    def answer(self, decisions: list[DecisionRecord]) -> list[Choice]:
+        """What the caller gets."""
+        items = self.hosted.host.items
+        return [Choice(decision.id.hex(), members(items, decision.subset)) for decision in decisions]
+
+
+class Report(NamedTuple):
+    """Feedback that may be stored: everything private in it is randomised or sealed."""
+
+    decision_id: bytes
+    payload: bytes | None
+    person: bytes | None
+
+    def __repr__(self) -> str:
+        return "Report()"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tell:
+    """Reports to one learner.
+
+    Attributes:
+        hosted: The learner.
+        reports: The valid ones.
+        outcomes: An outcome for each piece of feedback; None for those with a report.
+    """
+
+    hosted: HostedLearner
+    reports: list[Report]
+    outcomes: list[Outcome | None]
+
+    @property
+    def size(self) -> int:
+        """Memory it takes, in numbers of eight bytes."""
+        host = self.hosted.host
+        costs = 0 if host.local else len(host.items)
+        return len(self.reports) * (costs + _REPORT_SIZE)
+
+    def answer(self, codes: list[Code]) -> list[Outcome]:
+        """What the caller gets, from a code for each report."""
+        told = (
+            Outcome(report.decision_id.hex(), code) for report, code in zip(self.reports, codes, strict=True)
+        )
+        return [next(told) if outcome is None else outcome for outcome in self.outcomes]

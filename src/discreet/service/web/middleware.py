@@ -1,0 +1,214 @@
+"""The middleware that every request passes: keys, limits, logs, metrics, and a response whatever happens.
+
+It answers asks and tells itself: the framework would take longer than they do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import time
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from discreet.service.api_keys import ApiKey, ApiKeys, Role
+from discreet.service.web.ask_tell import AskTellRoutes
+from discreet.service.web.errors import Headers, HttpError, as_http_error
+from discreet.service.web.limits import RateLimiter, read_body
+from discreet.service.web.logs import RequestLog, place_of
+from discreet.service.web.memory import Memory, Reservation
+from discreet.service.web.metrics import Metrics
+from discreet.service.web.sending import ALWAYS, send_json, send_response
+
+#: Seconds after which keys that other processes may have changed are read again: in the background, and
+#: before the request is answered.
+_REFRESH_AFTER, _REFRESH_FIRST = 1.0, 3.0
+_METHODS = {"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"}
+_LEARNERS = "/v1/learners/"
+_ASK_TELL = _LEARNERS + "{name}/"
+_NO_ROUTE = "(none)"
+#: All requests without a key share one rate limit.
+_NO_KEY = ""
+
+log = logging.getLogger("discreet.service")
+
+
+@dataclasses.dataclass
+class RequestInfo:
+    """What the log says about a request."""
+
+    status: int = 0
+    route: str = _NO_ROUTE
+    learner: str | None = None
+    api_key: ApiKey | None = None
+
+
+class ServiceMiddleware:
+    """An ASGI application in front of another.
+
+    Args:
+        app: Answers everything except asks and tells.
+        ask_tell: Answers those.
+        api_keys: The API keys.
+        metrics: Counts requests.
+        requests: Logs requests.
+        rate: Requests per second of one key.
+        max_body: Bytes of a body.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        ask_tell: AskTellRoutes,
+        api_keys: ApiKeys,
+        metrics: Metrics,
+        requests: RequestLog,
+        *,
+        rate: float,
+        max_body: int,
+    ) -> None:
+        self._app, self._api_keys, self._metrics, self._requests = app, api_keys, metrics, requests
+        self._ask_tell = {"ask": ask_tell.ask, "tell": ask_tell.tell}
+        self._known = ask_tell.known
+        self._rates, self._max_body, self._memory = RateLimiter(rate), max_body, Memory(max_body)
+        self._refreshing: asyncio.Task[None] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        self._metrics.started()
+        info = RequestInfo()
+        try:
+            await self._respond(scope, receive, send, info)
+        finally:
+            method = scope["method"] if scope["method"] in _METHODS else "other"
+            seconds = time.perf_counter() - started if self._may_be_timed(info) else None
+            self._metrics.ended(method, info.route, info.status, seconds)
+            key = None if info.api_key is None else info.api_key.id
+            exists = 200 <= info.status < 300 or info.learner in self._known
+            learner = info.learner if exists else None  # a URL may contain anything
+            self._requests.add(method, info.route, info.status, seconds, key, learner)
+
+    def _may_be_timed(self, info: RequestInfo) -> bool:
+        """Not if a function may have been told: how long its evaluation takes is private."""
+        known = self._known.get(info.learner or "")
+        return info.route != _ASK_TELL + "tell" or (known is not None and known.kind != "full_information")
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send, info: RequestInfo) -> None:
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                info.status = message["status"]
+            await send(message)
+
+        try:
+            with self._memory.reserve() as memory:
+                await self._handle(scope, receive, watched, info, memory)
+        except Exception as error:
+            found = as_http_error(error)
+            if found is None:
+                log.error("a request failed: %s", place_of(error))
+                found = HttpError("internal_error")
+            if not info.status:
+                await send_json(watched, found.status, found.body, found.headers)
+
+    async def _handle(
+        self, scope: Scope, receive: Receive, send: Send, info: RequestInfo, memory: Reservation
+    ) -> None:
+        headers = dict(scope["headers"])
+        length = headers.get(b"content-length")
+        api_key = info.api_key = await self._authenticate(headers.get(b"authorization"))
+        self._rates.take(_NO_KEY if api_key is None else api_key.id)
+        path: str = scope["path"]
+        if path.startswith(_LEARNERS):
+            name, _, action = path[len(_LEARNERS) :].partition("/")
+            info.learner = name
+            handler = self._ask_tell.get(action)
+            if handler is not None:
+                info.route = _ASK_TELL + action
+                if scope["method"] != "POST":
+                    raise HttpError("method_not_allowed", headers=[(b"allow", b"POST")])
+                require_role(api_key, Role.ASK_TELL)
+                # The body gets no name, so that it is freed before the response is sent.
+                answer = await handler(name, await read_body(receive, length, self._max_body, memory), memory)
+                memory.resize(len(answer), force=True)
+                await send_json(send, 200, answer)
+                return
+        if api_key is None and scope["method"] not in ("GET", "HEAD"):
+            require_role(api_key, Role.READ)  # before the body is read: all such routes need a key
+        has_body = length is not None or b"transfer-encoding" in headers
+        body = b""
+        if has_body and api_key is not None:  # no body is read without a key
+            body = await read_body(receive, length, self._max_body, memory)
+        scope["api_key"], scope["memory"] = api_key, memory
+        answer, status, sent_headers = await self._call_app(scope, _replay(body, receive), info)
+        del body
+        # A request that changed something is answered in any case.
+        memory.resize(len(answer), force=scope["method"] not in ("GET", "HEAD"))
+        await send_response(send, status, sent_headers, answer)
+
+    async def _call_app(
+        self, scope: Scope, receive: Receive, info: RequestInfo
+    ) -> tuple[bytes, int, Headers]:
+        """The whole response of a route: it is sent after the route has freed everything else."""
+        parts: list[bytes] = []
+        status, headers = 0, []
+
+        async def collect(message: Message) -> None:
+            nonlocal status, headers
+            if message["type"] == "http.response.start":
+                given = {name for name, _ in message["headers"]}
+                status = message["status"]
+                headers = [*message["headers"], *(h for h in ALWAYS if h[0] not in given)]
+            else:
+                parts.append(message.get("body", b""))
+
+        try:
+            await self._app(scope, receive, collect)
+        finally:
+            info.route = getattr(scope.get("route"), "path", _NO_ROUTE)
+        return b"".join(parts), status, headers
+
+    async def _authenticate(self, authorization: bytes | None) -> ApiKey | None:
+        """The API key of a request; None without one, or with an unknown one."""
+        if authorization is None or authorization[:7].lower() != b"bearer ":
+            return None
+        age = self._api_keys.age
+        if age > _REFRESH_AFTER:
+            if self._refreshing is None or self._refreshing.done():
+                self._refreshing = asyncio.create_task(self._refresh())
+            if age > _REFRESH_FIRST:
+                await asyncio.shield(self._refreshing)
+        return self._api_keys.find(authorization[7:].strip().decode("latin-1"))
+
+    async def _refresh(self) -> None:
+        try:
+            await asyncio.to_thread(self._api_keys.refresh)
+            self._rates.keep_only({_NO_KEY, *(api_key.id for api_key in self._api_keys.cached)})
+        except Exception as error:  # the database is not reachable, and the request itself will fail
+            log.warning("API keys could not be read: %s", place_of(error))
+
+
+def require_role(api_key: ApiKey | None, role: Role) -> None:
+    """Raise unless a key allows a role."""
+    if api_key is None:
+        raise HttpError("unauthorized", headers=[(b"www-authenticate", b"Bearer")])
+    if not api_key.role.covers(role):
+        raise HttpError("forbidden", f"This needs a key with the role '{role}'.")
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A receive that gives a body which was read already."""
+    given = False
+
+    async def replayed() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed

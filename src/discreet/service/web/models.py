@@ -1,0 +1,405 @@
+"""The JSON of requests and responses, as models. The OpenAPI document is generated from them.
+
+Requests are checked by them; responses have fields only for what is public or released.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discreet.privacy.guarantee import Guarantee
+from discreet.service.api_keys import Role
+from discreet.service.learner_service import MOST_DECISIONS, MOST_FEEDBACK
+from discreet.service.records import Code, LearnerView, MinuteView, PopulationView
+from discreet.service.web.errors import CODES
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}$", strict=True)]
+ItemName = Annotated[str, Field(max_length=200, strict=True)]
+ItemNumber = Annotated[int, Field(ge=-(1 << 53), le=1 << 53, strict=True)]
+Item = ItemName | ItemNumber
+Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+Level = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+PositiveInteger = Annotated[int, Field(ge=1, le=1 << 32, strict=True)]
+Kind = Literal["bandit", "full_information"]
+Time = Annotated[int, Field(description="Milliseconds since 1970.")]
+
+#: Items of a learner, and characters of a person's id.
+MOST_ITEMS, LONGEST_PERSON = 10_000, 1_000
+
+
+def _example(**body: Any) -> ConfigDict:
+    return ConfigDict(json_schema_extra={"examples": [body]})
+
+
+class RequestModel(BaseModel):
+    """A request body: no other fields than these."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class StartSet(RequestModel):
+    """A set of items to start from."""
+
+    set: Annotated[list[Item], Field(max_length=MOST_ITEMS)]
+
+
+class CreateLearner(RequestModel):
+    """A new learner. All of it is public, and declared before any feedback is seen."""
+
+    model_config = _example(
+        name="till",
+        feedback="bandit",
+        items=["tea", "milk", "rice"],
+        epsilon=1.0,
+        cost_range=[0, 1],
+        deadline_seconds=3600.0,
+    )
+
+    name: Name
+    feedback: Kind = Field(
+        description="What it learns from: the cost of the chosen set, or a whole function."
+    )
+    policy: Name | None = Field(
+        None, description="A custom policy by the name under which the server was started with it."
+    )
+    items: (
+        Annotated[int, Field(ge=1, le=MOST_ITEMS, strict=True)]
+        | Annotated[list[Item], Field(min_length=1, max_length=MOST_ITEMS)]
+    ) = Field(description="How many, or their names, all different.")
+    epsilon: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False, strict=True)] = Field(
+        description="The privacy loss of one person, over all their rounds."
+    )
+    cost_range: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(
+        description="Lowest and highest cost (or reward). Others are clipped."
+    )
+    maximize: Annotated[bool, Field(strict=True)] = Field(False, description="Whether large is good.")
+    rounds_per_person: PositiveInteger = Field(
+        1, description="How many pieces of feedback of one person count."
+    )
+    start: Annotated[list[Level], Field(max_length=MOST_ITEMS)] | StartSet | None = Field(
+        None, description="Where to start: a level from 0 to 1 for each item, or a set of items."
+    )
+    method: Literal["blocks", "tree"] | None = Field(None, description="For full information only.")
+    horizon: PositiveInteger | None = Field(
+        None, description="For full information only: the number of rounds."
+    )
+    gradient_bound: PositiveNumber | None = Field(
+        None, description="For full information only: a declared bound on gradients."
+    )
+    population: Name | None = Field(None, description="The people it learns from; losses add up.")
+    deadline_seconds: Annotated[float, Field(gt=0, le=315_360_000, allow_inf_nan=False, strict=True)] = Field(
+        604_800.0, description="When a decision without feedback is closed, with a neutral value."
+    )
+
+
+class SetLimit(RequestModel):
+    """The limit of a population's total privacy loss."""
+
+    model_config = _example(limit=3.0)
+
+    limit: PositiveNumber | None = None
+
+
+class CreateKey(RequestModel):
+    """A new API key."""
+
+    model_config = _example(role="ask_tell", label="web")
+
+    role: Role
+    label: Annotated[str, Field(pattern=r"^[ -~]{0,100}$", strict=True)] = ""
+
+
+class AskRequest(RequestModel):
+    """How many decisions, and among which items. All of it is public."""
+
+    model_config = _example(count=2, request_id="basket-17")
+
+    count: Annotated[int, Field(ge=1, le=MOST_DECISIONS, strict=True)] = Field(
+        1,
+        description="How many. Times the learner's items at most a million; sets of all items at most 4 MiB "
+        "of JSON.",
+    )
+    request_id: Annotated[str, Field(pattern=r"^[!-~]{1,200}$", strict=True)] | None = Field(
+        None, description="A retry with the same id gets the same decisions."
+    )
+    available: Annotated[list[Item], Field(max_length=MOST_ITEMS)] | None = Field(
+        None, description="The items that can be chosen now; never dependent on anybody's feedback."
+    )
+
+
+class TellRequest(RequestModel):
+    """Feedback on a decision.
+
+    No value of `cost`, `bit` or `function` is refused: a missing or invalid one counts as neutral.
+    """
+
+    model_config = _example(decision="0123456789abcdef0123456789abcdef", cost=0.3, person="customer-5")
+
+    decision: Annotated[str, Field(strict=True)] = Field(description="The id of the decision.")
+    cost: Any = Field(None, description="Bandits: the cost (or reward) of the set. Private.")
+    bit: Any = Field(None, description="Bandits: instead of a cost, 0 or 1 as the client randomised it.")
+    function: Any = Field(None, description="Full information: a set function as JSON. Private.")
+    person: Annotated[str, Field(max_length=LONGEST_PERSON, strict=True)] | None = Field(
+        None, description="An opaque id of the person; only a keyed hash is stored."
+    )
+
+
+TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
+
+#: Names of fields that error messages may repeat.
+FIELDS = {name for model in (CreateLearner, SetLimit, CreateKey) for name in model.model_fields} | {
+    "since",
+    "limit",
+    "name",
+    "items",
+}
+
+
+class ResponseModel(BaseModel):
+    """A response body, read from the attributes of a record."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class DecisionResponse(ResponseModel):
+    """A chosen set, and the id for its feedback."""
+
+    id: str
+    subset: list[str | int]
+
+
+class AskResponse(ResponseModel):
+    """The decisions, in order."""
+
+    decisions: list[DecisionResponse]
+
+
+class TellResponse(ResponseModel):
+    """The feedback was accepted; whether it was told before, or counted, is not revealed."""
+
+    code: Literal["accepted"]
+
+
+class TellManyResponse(ResponseModel):
+    """The outcome of each piece, in order."""
+
+    codes: list[Code]
+
+
+class GuaranteeResponse(ResponseModel):
+    """The privacy guarantee of each person, in numbers and as text."""
+
+    epsilon: float | None
+    delta: float
+    rho: float | None
+    neighbours: str
+    rounds_per_person: int
+    local: bool
+    horizon: int | None
+    private: bool
+    reason: str
+    proof: str
+    text: str
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> GuaranteeResponse:
+        """From a guarantee."""
+        fields = {name: getattr(guarantee, name) for name in set(cls.model_fields) - {"text", "neighbours"}}
+        return cls(**fields, neighbours=guarantee.neighbours.value, text=str(guarantee))
+
+
+class CountsResponse(ResponseModel):
+    """How much happened: participation is not hidden."""
+
+    asked: int
+    told: int
+    expired: int
+    pending: int
+
+
+class LearnerSummary(ResponseModel):
+    """The public view of a learner, without its items."""
+
+    name: str
+    epoch: int
+    feedback: Kind
+    policy: str | None = Field(description="A custom policy, or null for the built-in one.")
+    epsilon: float | None
+    cost_range: list[float]
+    maximize: bool
+    rounds_per_person: int
+    method: str | None
+    horizon: int | None
+    gradient_bound: float | None
+    population: str | None
+    deadline_seconds: float
+    status: str
+    created_at: Time
+    generation: int
+    rounds: int
+    releases: int = Field(description="Released so far: bits of a bandit, blocks, or rounds of a tree.")
+    mean: float | None
+    noise_variance: float = Field(description="Of one released number: how much of a mean is still noise.")
+    counts: CountsResponse
+
+    @classmethod
+    def of(cls, view: LearnerView, **more: Any) -> Self:
+        """From a view."""
+        summary, arguments = view.summary, view.arguments
+        return cls(
+            name=view.name,
+            epoch=view.epoch,
+            feedback="full_information" if view.kind == "full_information" else "bandit",
+            policy=None if view.kind in ("bandit", "full_information") else view.kind,
+            epsilon=summary.guarantee.epsilon,
+            cost_range=arguments["cost_range"],
+            maximize=arguments.get("maximize", False),
+            rounds_per_person=summary.guarantee.rounds_per_person,
+            method=arguments.get("method", "blocks") if view.kind == "full_information" else None,
+            horizon=arguments.get("horizon"),
+            gradient_bound=arguments.get("gradient_bound"),
+            population=view.population,
+            deadline_seconds=view.deadline_seconds,
+            status=view.status,
+            created_at=view.created_at,
+            generation=view.generation,
+            rounds=summary.rounds,
+            releases=summary.releases,
+            mean=summary.mean,
+            noise_variance=summary.noise_variance,
+            counts=CountsResponse.model_validate(view.counts),
+            **more,
+        )
+
+
+class LearnerResponse(LearnerSummary):
+    """The public view of a learner: all of it is covered by its guarantee."""
+
+    items: list[str | int]
+    point: list[float] = Field(description="The inclusion level of each item.")
+
+    @classmethod
+    def of(cls, view: LearnerView, **more: Any) -> Self:
+        """From a view."""
+        return super().of(view, items=list(view.items), point=list(view.summary.point), **more)
+
+
+class LearnersResponse(ResponseModel):
+    """All learners, by name."""
+
+    learners: list[LearnerResponse]
+
+
+class LearnerSummariesResponse(ResponseModel):
+    """All learners, by name, without their items."""
+
+    learners: list[LearnerSummary]
+
+
+class MinuteResponse(ResponseModel):
+    """A minute (an hour after a week, a day after 90): counts, and the mean of the bits released in it."""
+
+    start: Time
+    asked: int
+    told: int
+    expired: int
+    released: int
+    mean: float | None
+    standard_error: float | None = Field(description="Of the mean, at most.")
+
+    @classmethod
+    def of(cls, view: MinuteView) -> MinuteResponse:
+        """From a view."""
+        return cls.model_validate(dataclasses.asdict(view) | dataclasses.asdict(view.counts))
+
+
+class MinutesResponse(ResponseModel):
+    """The minutes, in order."""
+
+    minutes: list[MinuteResponse]
+
+
+class RecentSet(ResponseModel):
+    """A chosen set."""
+
+    asked_at: Time
+    subset: list[str | int]
+
+
+class RecentResponse(ResponseModel):
+    """Recently chosen sets, latest first."""
+
+    recent: list[RecentSet]
+
+
+class LearnerLoss(ResponseModel):
+    """The share of one learner in its people's privacy loss."""
+
+    name: str
+    epoch: int
+    epsilon: float
+
+
+class PopulationResponse(ResponseModel):
+    """The privacy loss of a population's people to all learners on them, including archived ones."""
+
+    name: str
+    limit: float | None
+    spent: float
+    learners: list[LearnerLoss]
+
+    @classmethod
+    def of(cls, view: PopulationView) -> PopulationResponse:
+        """From a view."""
+        losses = [LearnerLoss(name=name, epoch=epoch, epsilon=loss) for name, epoch, loss in view.learners]
+        return cls(name=view.name, limit=view.limit, spent=view.spent, learners=losses)
+
+
+class PopulationsResponse(ResponseModel):
+    """All populations, by name."""
+
+    populations: list[PopulationResponse]
+
+
+class KeyResponse(ResponseModel):
+    """The public part of an API key."""
+
+    id: str
+    role: Role
+    label: str
+    created_at: Time
+
+
+class NewKeyResponse(KeyResponse):
+    """A new API key. It is shown only this once."""
+
+    key: str
+
+
+class KeysResponse(ResponseModel):
+    """All API keys that have not been revoked, oldest first."""
+
+    keys: list[KeyResponse]
+
+
+class HealthResponse(ResponseModel):
+    """The server and its store answer."""
+
+    status: Literal["ok"]
+
+
+class ErrorDetail(ResponseModel):
+    """A code that stays the same, and a sentence for people."""
+
+    code: Literal[tuple(CODES)]  # type: ignore[valid-type] # generated from the table
+    message: str
+
+
+class ErrorResponse(ResponseModel):
+    """The body of every error."""
+
+    error: ErrorDetail

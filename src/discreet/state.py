@@ -1,0 +1,165 @@
+"""State as a value: named tuples of arrays, copied and encoded in one way.
+
+Files, the store and the service share this encoding: a line of JSON that lists the arrays and carries a few
+plain values, then the arrays' contents.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from discreet.errors import InvalidArgument, InvalidType
+
+Array = npt.NDArray[Any]
+Value = TypeVar("Value")
+
+_NAME = "discreet state"
+_FORMAT = f"{_NAME} 2"
+_KINDS = ("i8", "f8", "b1")
+
+
+def copied(value: Value) -> Value:
+    """A copy of a state (named tuples, dictionaries, arrays) that shares no array with it.
+
+    Examples:
+        >>> state = {"sums": np.zeros(2)}
+        >>> copied(state)["sums"] is state["sums"]
+        False
+    """
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, dict):
+        return {name: copied(part) for name, part in value.items()}  # type: ignore[return-value] # a dictionary
+    if hasattr(value, "_fields"):
+        return type(value)(*map(copied, value))  # type: ignore[call-overload] # a named tuple
+    return value
+
+
+def arrays_in(value: Any, prefix: str = "") -> dict[str, Array]:
+    """All arrays of a state, by the names of the parts they belong to.
+
+    Examples:
+        >>> arrays_in({"sums": np.zeros(2), "n": 2})
+        {'sums': array([0., 0.])}
+    """
+    return {name: part for name, part in _parts(value, prefix) if isinstance(part, np.ndarray)}
+
+
+def constants_in(value: Any, prefix: str = "") -> dict[str, float]:
+    """All numbers of a state that are no arrays, likewise."""
+    return {name: float(part) for name, part in _parts(value, prefix) if isinstance(part, int | float)}
+
+
+def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    fields = value._asdict() if hasattr(value, "_fields") else value
+    if not isinstance(fields, dict):
+        yield name, value
+        return
+    for part, inner in fields.items():
+        yield from _parts(inner, f"{name}.{part}" if name else part)
+
+
+def arrays_like(value: Any, pattern: Any, prefix: str = "") -> dict[str, Array]:
+    """All arrays of a state, if :func:`with_arrays` can put them back in place of those of `pattern`.
+
+    Raises:
+        InvalidType: It has parts that are not arrays, or other ones than `pattern`.
+
+    Examples:
+        >>> arrays_like({"sums": np.ones(2)}, {"sums": np.zeros(2)})
+        {'sums': array([1., 1.])}
+    """
+    parts, wanted = dict(_parts(value, prefix)), dict(_parts(pattern, prefix))
+    if parts.keys() != wanted.keys() or not all(_alike(parts[name], wanted[name]) for name in parts):
+        raise InvalidType(
+            "A state must be made of numpy arrays of int64, float64 or bool that keep their names and shapes."
+        )
+    return parts
+
+
+def _alike(one: Any, other: Any) -> bool:
+    arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+    return arrays and (one.dtype, one.shape) == (other.dtype, other.shape) and _kind(one) in _KINDS
+
+
+def _kind(array: Array) -> str:
+    return array.dtype.str.lstrip("<>=|")
+
+
+def with_arrays(pattern: Value, saved: Mapping[str, Array], prefix: str = "") -> Value:
+    """A copy of `pattern` with the saved arrays in place of its own; shapes and types must agree.
+
+    Raises:
+        InvalidArgument: They do not.
+    """
+    made = copied(pattern)
+    for name, array in arrays_in(made, prefix).items():
+        found = saved.get(name)
+        if found is None or found.shape != array.shape or found.dtype != array.dtype:
+            raise InvalidArgument(f"The saved state does not fit: {name!r} is missing or of another shape.")
+        array[...] = found
+    return made
+
+
+def encode(values: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
+    """Plain JSON values and arrays as bytes, exactly; :func:`decode` undoes it.
+
+    A digest notices damage. It is not a signature.
+
+    Raises:
+        TypeError: JSON cannot hold the values, or an array is of a type other than int64, float64 and bool.
+    """
+    listed = [[name, _kind(array), list(array.shape)] for name, array in arrays.items()]
+    if not all(kind in _KINDS for _, kind, _ in listed):
+        raise TypeError("Arrays are of int64, float64 or bool.")
+    contents = b"".join(
+        np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+        for array in arrays.values()
+    )
+    head = json.dumps({"format": _FORMAT, "values": values, "arrays": listed}, separators=(",", ":"))
+    body = head.encode() + b"\n" + contents
+    return hashlib.sha256(body).digest() + body
+
+
+def decode(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The values and arrays in `data`.
+
+    Raises:
+        InvalidArgument: It is damaged, cut short, or of another version. Nothing of it is quoted.
+    """
+    digest, body = data[:32], data[32:]
+    head, _, contents = body.partition(b"\n")
+    arrays: dict[str, Array] = {}
+    place = 0
+    try:
+        document = json.loads(head)
+        if not isinstance(document, dict) or not str(document.get("format")).startswith(_NAME):
+            raise ValueError
+        if document["format"] != _FORMAT:
+            raise InvalidArgument("This state was written by another release of discreet.")
+        for name, kind, shape in document["arrays"]:
+            if kind not in _KINDS or min(shape, default=0) < 0:
+                raise ValueError
+            array = np.frombuffer(contents, dtype=f"<{kind}", count=math.prod(shape), offset=place)
+            arrays[str(name)] = array.reshape(shape).astype(kind)
+            place += array.nbytes
+        sound = place == len(contents) and isinstance(document["values"], dict)
+        sound = sound and hashlib.sha256(body).digest() == digest
+    except InvalidArgument:
+        raise
+    except (
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        ValueError,
+        RecursionError,
+    ):  # without the cause, which may quote a secret
+        sound = False
+    if not sound:
+        raise InvalidArgument("These bytes are not a state saved by discreet, or they are damaged.") from None
+    return document["values"], arrays

@@ -1,0 +1,139 @@
+"""Queries: their bound holds for every input, and nothing is raised."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import families
+from discreet.errors import InvalidArgument
+from discreet.kernel import ChainGradient, CostOfSet, Discard, Exact, OnePoint, Ticket
+from discreet.kernel.queries import largest_estimate, measure
+from discreet.learners import Learner
+from discreet.policies import Fixed
+from discreet.privacy.grid import Grid
+from discreet.randomness import BitSource
+
+#: Any double, with extreme ones often.
+anything = st.one_of(
+    st.floats(), st.sampled_from([0.0, 1e308, -1e308, 5e-324, float("inf"), float("-inf"), float("nan")])
+)
+N = 4
+
+
+def queries(low: float, high: float) -> list[Any]:
+    return [
+        CostOfSet(low, high),
+        ChainGradient.of("this test", low, high),
+        ChainGradient.of("this test", low, high, gradient_bound=0.3 * (high - low)),
+        OnePoint.of(low, high, N, 0.5),
+    ]
+
+
+def reported(query: Any, costs: Any, size: int = 2, chance: float = 0.5, note: float = 1.0) -> Any:
+    """The units of a report, measured as sessions do it."""
+    learner = Learner(N, Fixed(np.ones(N, dtype=np.bool_)), query, Exact())
+    ticket = Ticket(1, 0, 0, size, chance, np.array([2, 0, 3, 1]), np.array([note]))
+    return learner.report(ticket, costs, learner.mechanism(), BitSource(1)).units._units
+
+
+@given(
+    hnp.arrays(np.float64, st.integers(0, 8), elements=anything),
+    st.integers(0, N),
+    st.sampled_from([1e-300, 1e-9, 0.1, 0.5, 1.0]),
+    anything,
+    st.sampled_from([(0.0, 1.0), (-3.0, 5.0), (1e90, 2e90), (-1e-90, 1e-90)]),
+)
+def test_bounds_hold_for_every_input(
+    costs: Any, size: int, chance: float, note: float, ends: tuple[float, float]
+) -> None:
+    """Of any numbers, in any number: what is measured stays within the bound, and nothing is raised."""
+    for query in queries(*ends):
+        units = reported(query, costs, size, chance, note)
+        assert units.shape == (query.dimension(N),)
+        assert np.abs(units).max() <= query.bound.coordinate
+        assert np.abs(units).sum() <= query.bound.l1
+        fits = len(costs) == (N + 1 if query.whole else 1)
+        if not fits or not np.isfinite(costs).any():
+            assert not units.any()
+
+
+@pytest.mark.parametrize("costs", [np.array([1]), np.zeros((1, 1)), np.array(["x"]), np.array([0.9, 0.1])])
+def test_arrays_that_do_not_fit_count_as_the_middle(costs: Any) -> None:
+    """Of another type or shape: compiled code never sees them."""
+    assert reported(CostOfSet(0.0, 1.0), costs).tolist() == [0]
+
+
+@given(st.floats(0, 1))
+def test_a_cost_is_its_place_on_the_grid(cost: float) -> None:
+    """The ends are -units and units, what is missing is 0."""
+    query = CostOfSet(0.0, 1.0)
+    assert reported(query, np.array([cost])) == Grid(0.0, 1.0).of(cost)
+    assert [int(reported(query, np.array([c]))[0]) for c in (-9.0, np.nan, 9.0)] == [-(2**20), 0, 2**20]
+    assert query.bound.l1_distance() == 2 * query.units
+
+
+@given(st.sampled_from(sorted(families.FAMILIES)), st.integers(0, 10**6))
+def test_the_gradient_of_submodular_costs_is_not_clipped(name: str, seed: int) -> None:
+    """Differences of the costs on the grid along the order, exactly."""
+    f = families.in_unit_range(families.FAMILIES[name](N, np.random.default_rng(seed))[0])
+    order = [2, 0, 3, 1]
+    costs = np.array([f(order[:k]) for k in range(N + 1)])
+    grid = Grid(-1.0, 1.0, 1 << 24)
+    units = reported(ChainGradient.of("this test", -1.0, 1.0), costs)
+    wanted = {order[k]: grid.of(costs[k + 1]) - grid.of(costs[k]) for k in range(N)}
+    assert units.tolist() == [wanted[i] for i in range(N)]
+
+
+def test_a_gradient_bound_shrinks_and_is_never_too_small() -> None:
+    """In proportion, so the noise falls; one that leaves no grid is refused."""
+    query = ChainGradient.of("this test", 0.0, 1.0, gradient_bound=0.5)
+    assert query.l1 * query.step == pytest.approx(0.5, rel=1e-6)
+    units = reported(query, np.array([0.0, 1.0, 0.0, 1.0, 0.0]))
+    assert query.l1 - N <= np.abs(units).sum() <= query.l1
+    with pytest.raises(InvalidArgument, match="gradient_bound"):
+        ChainGradient.of("this test", 0.0, 1.0, gradient_bound=1e-9)
+
+
+@given(st.sampled_from(sorted(families.FAMILIES)), st.integers(0, 10**6), st.sampled_from([0.2, 1.0]))
+def test_the_one_point_estimate_is_unbiased(name: str, seed: int, gamma: float) -> None:
+    """The mean over all prefixes and both sides of the coin is the gradient, by enumeration."""
+    rng = np.random.default_rng(seed)
+    f = families.in_unit_range(families.FAMILIES[name](N, rng)[0])
+    order = np.array([2, 0, 3, 1])
+    x = np.array([1.0, *np.sort(rng.random(N))[::-1], 0.0])
+    rho = (1 - gamma) * (x[:-1] - x[1:]) + gamma / (N + 1)
+    query = OnePoint.of(-1.0, 1.0, N, gamma)
+    mean = np.zeros(N)
+    for size, chance in enumerate(rho):
+        for coin in (1.0, -1.0):
+            units = np.zeros(N, dtype=np.int64)
+            cost = np.array([f(order[:size])])
+            measure(query, cost, order, size, chance, np.array([coin]), units)
+            assert np.count_nonzero(units) <= 1
+            mean += chance / 2 * units * query.step
+    gains = [f(order[: k + 1]) - f(order[:k]) for k in range(N)]
+    wanted = np.zeros(N)
+    wanted[order] = gains
+    np.testing.assert_allclose(mean, wanted, atol=1e-5)
+
+
+def test_the_largest_estimate_has_one_inner_prefix_less() -> None:
+    """2M (n+1) / gamma, and half of it for one item, where no prefix is between two others."""
+    assert largest_estimate(-1.0, 1.0, 4, 0.5) == 20.0
+    assert largest_estimate(-1.0, 1.0, 1, 0.5) == 4.0
+    for n in (1, 4):
+        query = OnePoint.of(0.0, 1.0, n, 0.25)
+        assert Fraction(query.bound.l1_distance()) == 2 * query.units
+
+
+def test_discarded_reports_are_gone_on_arrival() -> None:
+    """What promises that nothing is lost keeps nothing either."""
+    learner = Learner(N, Fixed(np.ones(N, dtype=np.bool_)), CostOfSet(0.0, 1.0), Discard())
+    ticket = Ticket(1, 0, 0, 1, 1.0, np.arange(N), np.zeros(0))
+    report = learner.report(ticket, np.array([0.9]), learner.mechanism(), BitSource(1))
+    assert report.units._units.tolist() == [0]

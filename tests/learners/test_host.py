@@ -1,0 +1,219 @@
+"""Hosts keep no decisions: tickets and reports come from elsewhere, and a state goes in and out."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from examples.gallery.own_policy import OneByOne
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from discreet import BanditLearner
+from discreet.errors import DiscreetError, InvalidArgument
+from discreet.learners import host as hosting
+from discreet.learners.host import Host, HostState
+from discreet.policies.chain_bandit import BASELINE, LOWERED, PROBABILITY, RAISED
+from discreet.randomness import BitSource
+from discreet.set_functions import Modular
+
+N = 4
+KINDS = ["bandit", "full_information"]
+
+
+def made(kind: str = "bandit", **arguments: Any) -> Host:
+    given = {"epsilon": 1.0, "cost_range": [-1, 1]} | arguments
+    return Host({"kind": kind, "items": ["a", "b", "c", "d"], "arguments": given})
+
+
+def reports(host: Host, tickets: list[bytes], rng: np.random.Generator) -> list[bytes]:
+    if host.local:
+        return [bytes([bit]) for bit in rng.integers(0, 2, len(tickets)).tolist()]
+    return [host.chain_costs(ticket, Modular(rng.uniform(-0.2, 0.2, N))) for ticket in tickets]
+
+
+def advanced(host: Host, rounds: int, seed: int = 0) -> HostState:
+    rng, state = np.random.default_rng(seed), host.start()
+    for _ in range(rounds // 10):
+        tickets = [dealt.ticket for dealt in host.deal(state, 10)]
+        state = host.apply(state, tickets, reports(host, tickets, rng))
+    return state
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_hosted_bandit_learns_what_a_session_learns(maximize: bool) -> None:
+    """The same coins and the same bits: the same sets, the same point and mean, bit for bit."""
+    host = made(maximize=maximize)
+    session = BanditLearner(["a", "b", "c", "d"], 1.0, (-1, 1), maximize=maximize)
+    host._session._coins, session._coins = BitSource(3), BitSource(3)
+    state, rng = host.start(), np.random.default_rng(1)
+    for _ in range(60):
+        (dealt,) = host.deal(state)
+        decision = session.ask()
+        members = np.unpackbits(np.frombuffer(dealt.subset, dtype=np.uint8), bitorder="little")[:N]
+        assert {host.items[i] for i in np.flatnonzero(members)} == decision.subset
+        bit = int(rng.integers(0, 2))
+        state = host.apply(state, [dealt.ticket], [bytes([bit])])
+        session.tell(decision, released=bit)
+    summary = host.summary(state)
+    assert summary.point == tuple(session.point.tolist())
+    assert (summary.rounds, summary.releases, summary.mean) == (60, 60, session.mean_cost)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=10, deadline=None)
+@given(cut=st.integers(1, 59), seed=st.integers(0, 99))
+def test_batches_may_be_cut_anywhere(kind: str, cut: int, seed: int) -> None:
+    """Reports in one batch or two leave the same state; of bits also in another order."""
+    host = made(kind)
+    state = advanced(host, 20)
+    tickets = [dealt.ticket for dealt in host.deal(state, 60)]
+    told = reports(host, tickets, np.random.default_rng(seed))
+
+    def applied(order: np.ndarray, *cuts: int) -> bytes:
+        host._session._source = BitSource(seed)  # the same noise for both
+        after = state
+        for part in np.split(order, cuts):
+            after = host.apply(after, [tickets[k] for k in part], [told[k] for k in part])
+        return host.encode(after)
+
+    whole = applied(np.arange(60))
+    assert applied(np.arange(60), cut) == whole
+    if host.local:
+        assert applied(np.random.default_rng(seed).permutation(60), cut) == whole
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_is_a_value(kind: str) -> None:
+    """Applying changes no state that was given; bytes give it back; those of another learner are refused."""
+    host = made(kind)
+    state = advanced(host, 200)
+    before = host.encode(state)
+    tickets = [dealt.ticket for dealt in host.deal(state, 30)]
+    after = host.apply(state, tickets, reports(host, tickets, np.random.default_rng(5)))
+    assert host.encode(state) == before != host.encode(after)
+    assert host.encode(host.decode(before)) == before
+    again = Host(host.settings)
+    assert again.summary(again.decode(before)).point == host.summary(state).point
+    with pytest.raises(DiscreetError):
+        Host({**host.settings, "items": ["a", "b"]}).decode(before)
+    with pytest.raises(DiscreetError, match="other constants"):
+        Host({**host.settings, "arguments": {"epsilon": 2.0, "cost_range": [-1, 1]}})
+
+
+def test_silence_gets_the_bit_of_the_middle() -> None:
+    """Seed 9, 20,000 neutral bits, alpha = 1e-6: a fair coin fits, that of 0.6 in [0, 1] does not."""
+    host = made(cost_range=[0, 1])
+    host._session._source = BitSource(9)
+    (dealt,) = host.deal(host.start())
+    ones = sum(host.neutral(dealt.ticket)[0] for _ in range(20_000))
+    randomizer = host.randomizer
+    assert randomizer is not None
+    for value, fits in ((0.5, True), (0.6, False)):
+        chance = float(randomizer.probability_of_one(randomizer.grid.of(value)))
+        assert bool(stats.binomtest(ones, 20_000, chance).pvalue > 1e-6) is fits
+
+
+def test_bits_of_values_of_any_kind() -> None:
+    """Nothing is raised; what is not a number counts as the middle; the law is that of the randomizer."""
+    host = made()
+    assert set(host.bits([0.3, None, "x", float("nan"), object(), 1e300, -5])) <= {0, 1}
+    host._session._source = BitSource(4)
+    ones = sum(host.bits([7.0] * 20_000))  # far outside: the end of the range
+    assert host.randomizer is not None
+    chance = float(host.randomizer.probability_of_one(host.randomizer.grid.units))
+    assert stats.binomtest(ones, 20_000, chance).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_tickets_and_reports_are_refused(kind: str) -> None:
+    """Compiled code indexes by them. The state stays as it was, and the sound ones are told apart."""
+    host = made(kind)
+    state = advanced(host, 20)
+    (dealt,) = host.deal(state)
+    (report,) = reports(host, [dealt.ticket], np.random.default_rng(0))
+    assert host.sound(dealt.ticket, report)
+    bad = [
+        (dealt.ticket[:-1], report),
+        (dealt.ticket, report[:-1]),
+        (dealt.ticket, b"\2" + report[1:] + b"x"),
+    ]
+    if host.local:
+        for place, value in (
+            (RAISED, N),
+            (LOWERED, -2),
+            (PROBABILITY, 0.0),
+            (BASELINE, np.nan),
+            (RAISED, 0.5),
+        ):
+            note = np.frombuffer(dealt.ticket).copy()
+            note[place] = value
+            bad.append((note.tobytes(), report))
+    else:
+        for order in ([0, 0, 1, 2], [0, 1, 2, N], [-1, 1, 2, 3]):
+            bad.append((np.array(order, dtype="<i4").tobytes(), report))
+    before = host.encode(state)
+    for ticket, told in bad:
+        assert not host.sound(ticket, told)
+        with pytest.raises(InvalidArgument) as caught:
+            host.apply(state, [dealt.ticket, ticket], [report, told])
+        assert caught.value.__cause__ is None
+    assert host.encode(state) == before
+
+
+def test_absence_is_not_hidden_where_phases_close_by_arrival() -> None:
+    """The guarantee says so; that of the same learner in a session says that it is."""
+    host = made("full_information")
+    assert host._session.guarantee.absence_hidden
+    assert not host.guarantee.absence_hidden
+    assert "Who has reported is public" in str(host.guarantee)
+
+
+def test_items_can_be_switched_off() -> None:
+    """For both kinds; sets stay among them."""
+    for kind in KINDS:
+        host = made(kind)
+        among = host.among(["b", "d"])
+        for dealt in host.deal(host.start(), 40, among):
+            assert dealt.subset[0] & ~0b1010 == 0
+
+
+def test_a_registered_policy_is_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In plain Python, on bits; it learns which item costs something. Built-in kinds are not replaced."""
+    monkeypatch.setattr(hosting, "KINDS", dict(hosting.KINDS))
+    hosting.register("one-by-one", OneByOne)
+    settings = {"kind": "one-by-one", "items": [0, 1], "arguments": {"epsilon": 8.0, "cost_range": [0, 1]}}
+    host = Host(settings)
+    host._session._coins, host._session._source = BitSource(1), BitSource(2)
+    state = host.start()
+    for _ in range(20):
+        dealt = host.deal(state, 100)
+        costs = [0.2 + 0.6 * (each.subset[0] & 1) - 0.1 * (each.subset[0] >> 1 & 1) for each in dealt]
+        told = [bytes([bit]) for bit in host.bits(costs)]
+        state = host.apply(state, [each.ticket for each in dealt], told)
+    assert host.summary(Host(host.settings).decode(host.encode(state))).point == (0.0, 1.0)
+    with pytest.raises(InvalidArgument, match="built-in"):
+        hosting.register("bandit", OneByOne)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"kind": "other", "items": 2, "arguments": {}},
+        {"kind": "bandit", "items": 2, "arguments": {"epsilon": 1.0}},
+        {"kind": "bandit", "items": 2, "arguments": {"epsilon": 1.0, "cost_range": [0, 1], "seed": 1}},
+        {
+            "kind": "bandit",
+            "items": 2,
+            "arguments": {"epsilon": 1.0, "cost_range": [0, 1], "mode": "central"},
+        },
+        {"kind": "bandit", "items": 2, "arguments": {"epsilon": 1.0, "cost_range": 7}},
+        {"kind": "bandit", "items": [1.5, 2.5], "arguments": {"epsilon": 1.0, "cost_range": [0, 1]}},
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
+    """As errors of this package, whatever is misshapen."""
+    with pytest.raises(DiscreetError):
+        Host(settings)

@@ -1,0 +1,204 @@
+"""Sessions are the kernels, called one after the other; and they survive what interrupts them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import load
+from discreet.errors import Expired
+from discreet.kernel import Laplace
+from discreet.kernel.phase import empty_phase
+from discreet.kernel.releases import close, measured
+from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearner
+from discreet.learners.feedback import FunctionFeedback
+from discreet.learners.learner import Learner
+from discreet.learners.session import restricted
+from discreet.policies import DualAveraging
+from discreet.policies.base import learn, plan
+from discreet.privacy.budget import Budget
+from discreet.set_functions import Modular
+from discreet.state import copied
+from every_learner import LEARNERS, N, Pairs, some_functions, state_of
+
+COMPILED = ["BanditLearner", "BanditLearner central", "FullInformationLearner", "FullInformationLearner tree"]
+
+
+def by_kernels(learner: Any, rounds: int, costs: Any) -> tuple[list[set[int]], Any]:
+    """The sets and the state after some rounds, from direct calls of kernels with a session's bits."""
+    made, state, mechanism = learner.learner, learner._state, learner._mechanism
+    policy, query, whole = made.policy, made.query, made.query.whole
+    coins, noise = learner._coins, learner._source
+    state, sets = copied(state), []
+    while len(sets) < rounds:
+        phase = empty_phase(np.arange(N), policy.notes)
+        coins.feed_one(lambda b, c, p=phase: plan(policy.constants, state, p, b, c))
+        sums = np.zeros(made.dimension, dtype=np.int64)
+        for _ in range(int(phase.rounds[0])):
+            size, chance = int(phase.size[0]), phase.chance[0]
+            if size < 0:
+                uniform = (coins.bits64() >> 11) * 2.0**-53
+                size = int(np.searchsorted(np.cumsum(chance), uniform, side="right"))
+            order = phase.order[0]
+            function = costs[len(sets) % len(costs)]
+            prefixes = [function(order[:k]) for k in range(N + 1)]
+            told = np.array(prefixes if whole else [prefixes[size]])
+            units = np.zeros(made.dimension, dtype=np.int64)
+            noise.feed_one(
+                lambda b, c, t=told, s=size, u=units, o=order, p=phase: measured(
+                    query, mechanism, t, o, s, float(p.chance[0, s]), p.note[0], u, b, c
+                )
+            )
+            sums += units
+            sets.append(set(order[:size].tolist()))
+            if len(sets) == rounds and not learner._local:
+                break  # its last phase closes at the next ask
+        else:
+            out = np.zeros((1, made.dimension), dtype=np.int64)
+            noise.feed_one(lambda b, c, s=sums, o=out: close(mechanism, s, o[0], b, c))
+            learn(policy.constants, state, phase.note, phase.rounds, out)
+    return sets, state
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_ask_and_tell_are_the_kernels(name: str) -> None:
+    """The same seeds give the same sets and the same state, to the last bit."""
+    session, other = LEARNERS[name](8), LEARNERS[name](8)
+    functions = some_functions()
+    sets, state = by_kernels(other, 150, functions)
+    for t in range(150):
+        decision = session.ask()
+        assert decision.subset == sets[t]
+        function = functions[t % len(functions)]
+        session.tell(decision, function(decision.subset) if name.startswith("Bandit") else function)
+    for one, two in zip(session._learned_state(), state, strict=True):
+        assert one.tolist() == two.tolist()
+
+
+def test_a_chain_among_the_available_items() -> None:
+    """Chances of prefixes that become the same are added up."""
+    order, chance = restricted(np.array([2, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([1]))
+    assert order.tolist() == [1]
+    assert chance == pytest.approx([0.6, 0.4])
+
+
+def test_items_are_switched_off_within_a_block_of_level_sets() -> None:
+    """Each round restricts the chain to what is there; gradients of the others are zero."""
+    session = FullInformationLearner(["a", "b", "c"], 1.0, (-1, 1), seed=2)
+    for available in (["a"], ["b", "c"], [], ["a", "b", "c"]):
+        decision = session.ask(available=available)
+        assert decision.subset <= set(available)
+        session.tell(decision, Modular([0.1, 0.2, 0.3]))
+    last = session._tickets.get(4)
+    assert last is None
+    assert session._phases[0].sums.shape == (1, 3)
+    only = FullInformationLearner(["a", "b", "c"], 1.0, (-1, 1), seed=2)
+    only.tell(only.ask(available=["b"]), Modular([0.1, 0.2, 0.3]))
+    assert (only._phases[0].sums[0] != 0).tolist() == [False, True, False]
+
+
+class Stop(BaseException):
+    """As Ctrl-C."""
+
+
+@pytest.mark.parametrize("name", ["BanditLearner", "BanditLearner central", "PolicyLearner local"])
+def test_an_interrupted_tell_loses_a_round_and_nothing_else(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decision counts as missing: its phase closes in time, and files can be read."""
+    session = LEARNERS[name](None)
+    session.expire_after = 1
+    decision = session.ask()
+    with monkeypatch.context() as patched:
+        patched.setattr(Learner, "report", lambda *_: (_ for _ in ()).throw(Stop()))
+        with pytest.raises(Stop):
+            session.tell(decision, 0.5)
+    session.save(tmp_path / "learner")
+    loaded = load(tmp_path / "learner")
+    loaded.expire_after = 1
+    loaded.ask(count=9)
+    loaded.ask()
+    assert loaded.rounds >= 3
+    with pytest.raises(Expired):
+        loaded.tell(decision, 0.5)
+
+
+def test_a_policy_that_fails_while_learning_loses_one_phase() -> None:
+    """The sums went in once: they are gone, and the next phases are learned from."""
+
+    class Failing(Pairs):
+        fails = True
+
+        def learn(self, state: Any, released: Any) -> Any:
+            if self.fails:
+                raise RuntimeError("no")
+            return super().learn(state, released)
+
+    policy = Failing(N)
+    session = PolicyLearner(N, policy, 1.0, (-1, 1))
+    session.tell_many((decision, 0.1) for decision in session.ask(count=5))
+    with pytest.raises(RuntimeError):
+        session.ask()
+    assert session.pending == 0
+    policy.fails = False
+    session.tell_many((decision, 0.1) for decision in session.ask(count=5))
+    session.ask()
+    assert session.rounds == 5
+
+
+class NoisyGradients(FunctionFeedback[Any]):
+    """Every gradient gets noise on arrival."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        query = FullInformationLearner(N, 1.0, (-1, 1))._query
+        release = Laplace(query.bound, Budget(epsilon=1.0), local=True)
+        policy = DualAveraging(np.full(N, 0.5), 0.01, unit=query.step)
+        super().__init__(tuple(range(N)), Learner(N, policy, query, release), seed=seed)
+
+
+def test_local_vectors_are_noised_when_they_are_told() -> None:
+    """What is kept of one between `tell` and `ask` is what is released: a copy of it costs nothing."""
+    session = NoisyGradients(seed=1)
+    session.tell(session.ask(), Modular([0.1, 0.2, 0.3]))
+    kept = session._phases[0].sums[0].copy()
+    assert (abs(kept) > 2**24).any()
+    before = session._source.saved()
+    session.ask()
+    assert session._source.saved() == before
+    np.testing.assert_allclose(session._state.released, kept * session.learner.query.step)
+    assert not session.keeps_secrets
+    assert session.guarantee.local
+
+
+def test_local_phases_close_when_all_bits_are_there_or_in_time() -> None:
+    """In whatever order they come; and a phase that waits does not hold up the others."""
+    session = PolicyLearner(N, Pairs, 1.0, (-1, 1), mode="local", expire_after=20)
+    decisions = session.ask(count=15)
+    session.tell_many((decision, 0.5) for decision in decisions[5:10])
+    assert (session.rounds, session.pending) == (5, 10)
+    session.tell_many((decision, 0.5) for decision in decisions[:4])
+    assert session.rounds == 5
+    session.ask(count=10)
+    session.ask()
+    assert (session.rounds, 5 in session._tickets) == (10, False)
+    with pytest.raises(Expired):
+        session.tell(5, 0.5)
+    assert session._state["phases"].tolist() == [2.0]
+
+
+def test_a_deadline_is_public() -> None:
+    """Central: a block closes at the ask that is `expire_after` decisions after its last, and not before."""
+    session = BanditLearner(N, 1.0, (-1, 1), mode="central", block=2, expire_after=3)
+    session.ask(count=5)
+    session.ask(count=0)
+    assert (session.rounds, session.pending) == (2, 3)
+    session.tell(3, 0.5)
+    with pytest.raises(Expired):
+        session.tell(2, 0.5)
+    session.ask()
+    assert session.rounds == 2
+    session.ask()
+    session.ask(count=0)
+    assert session.rounds == 4
+    assert state_of(session)["settings"]["closed_until"] == 4

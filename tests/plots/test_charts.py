@@ -1,0 +1,119 @@
+"""Figures and names of traces."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from discreet import BanditLearner, baselines, environments, simulate
+from discreet.intervals import mean_interval
+from discreet.plots.canvas import new_axes, scale_of_values
+from discreet.plots.charts import bounds_above, draw_regret
+from discreet.plots.curves import Look, looks, regret_curve
+from discreet.report.results import labels
+from discreet.simulation import Trace
+
+pytestmark = pytest.mark.slow
+
+TOWN = environments.modular(3)
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return simulate(TOWN, BanditLearner(3, Fraction(1, 2), (-1, 1)), rounds=2000, seeds=3)
+
+
+def test_a_plot_by_itself_is_a_picture_with_names(trace: Trace) -> None:
+    """Both axes are named and logarithmic, the title says what it is, a notebook can show it."""
+    before = dict(matplotlib.rcParams)
+    axes = trace.plot()
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("rounds", "regret per round (cost)")
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert axes.get_title("left").startswith("BanditLearner (local, epsilon=0.5) in modular\nmean of 3 seeds")
+    assert axes._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_plots_can_share_axes_and_take_styles(trace: Trace) -> None:
+    """Axes that are given are added to; style goes to the line."""
+    figure = Figure()
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    assert trace.plot(axes, color="red", label="mine") is axes
+    trace.plot(axes)
+    assert [line.get_label() for line in axes.lines] == ["mine", trace.learner]
+    assert axes.lines[0].get_color() == "red"
+    assert trace.plot(color="green", label="own").lines[0].get_color() == "green"
+
+
+def test_a_bound_is_drawn_where_it_fits(trace: Trace) -> None:
+    """Dashed, in the legend; one that is far above is told instead."""
+    look = looks(["a"])["a"]
+    for scale, drawn in ((1.5, True), (1e6, False)):
+        curve = regret_curve(trace, "a", look)
+        curve = type(curve)("a", curve.x, curve.mean, curve.low, curve.high, look, scale * curve.mean)
+        axes = new_axes()
+        draw_regret(axes, [curve])
+        assert [line.get_label() for line in axes.lines] == ["a"] + ["a: proved bound"] * drawn
+        assert bool(bounds_above(axes, [curve])) != drawn
+
+
+def test_looks_can_be_told_apart() -> None:
+    """A dozen learners and four references: no two look the same, with or without colours."""
+    names = [f"learner {k}" for k in range(12)]
+    others = [f"reference {k}" for k in range(4)]
+    seen = looks([*names, *others], others)
+    assert len({(look.colour, str(look.line), look.marker) for look in seen.values()}) == 16
+    assert len({(str(look.line), look.marker) for look in seen.values()}) == 16
+    assert all(isinstance(look, Look) for look in seen.values())
+
+
+def test_fixed_sets_are_called_by_what_they_are() -> None:
+    """The empty and the full set have one class, but names of their own; namesakes are numbered."""
+    learners = [
+        baselines.FixedSet(3),
+        baselines.FixedSet(3, [0, 1, 2]),
+        baselines.FixedSet(3, [1]),
+        baselines.RandomSet(3),
+        BanditLearner(3, 1.0, (-1, 1)),
+        BanditLearner(3, 1.0, (-1, 1)),
+    ]
+    traces = [simulate(TOWN, learner, rounds=5, seeds=1) for learner in learners]
+    assert labels(traces) == [
+        "empty set",
+        "full set",
+        "fixed set {1}",
+        "random set",
+        "BanditLearner (local, epsilon=1) #1",
+        "BanditLearner (local, epsilon=1) #2",
+    ]
+
+
+def test_a_trace_knows_how_it_was_made(trace: Trace) -> None:
+    """The environment's parameters, and the learner's arguments as they were given."""
+    assert trace.parameters == {"gap": 0.5}
+    assert trace.arguments == {"epsilon": Fraction(1, 2), "cost_range": [-1, 1]}
+    assert trace.about
+
+
+def test_the_band_is_that_of_the_mean(trace: Trace) -> None:
+    """The trace's band, and the interval of one seed, which is a point."""
+    low, high = trace.band()
+    mean, same_low, same_high = mean_interval(trace.regret)
+    assert np.array_equal(low, same_low)
+    assert np.array_equal(high, same_high)
+    assert np.array_equal(trace.mean_regret, mean)
+    assert mean_interval(np.array([[2.0]])) == (2.0, 2.0, 2.0)
+
+
+def test_ticks_stand_at_values_only_where_there_is_room() -> None:
+    """Three epsilons have a tick each; close ones would overlap."""
+    for values, exact in (([0.3, 1.0, 3.0], True), ([1.0, 1.01, 10.0], False), ([2.0], True)):
+        axes = new_axes()
+        scale_of_values(axes.xaxis, values)
+        assert (axes.get_xticks().tolist() == values) == exact

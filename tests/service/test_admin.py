@@ -1,0 +1,465 @@
+"""Checking, moving and migrating stores, and the commands that do so."""
+
+import io
+import json
+import pathlib
+import shutil
+import sqlite3
+
+import pytest
+from service_helpers import bandit, functions, opened, rounds, told
+
+from commands import run
+from discreet.errors import Archived, InvalidArgument, StaleState, StoreError, WrongKey
+from discreet.service import admin
+from discreet.service.learner_service import LearnerService
+from discreet.service.records import Code, Feedback
+from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.set_functions import Modular
+
+
+@pytest.fixture(autouse=True)
+def no_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISCREET_KEY", raising=False)
+    monkeypatch.delenv("DISCREET_ROLLBACK_GUARD", raising=False)
+
+
+def filled(service: LearnerService) -> dict[str, str]:
+    """A learner of each kind with some feedback; the ids of open decisions."""
+    service.set_population("town", 5.0)
+    bandit(service, population="town", rounds_per_person=2)
+    functions(service)
+    left = {}
+    for name, feedback in (("shop", {"cost": 0.3}), ("plan", {"function": Modular([0.1, 0.2, 0.3])})):
+        choices = service.ask(name, 3, request_id="r")
+        told(service, name, choices[:2], person="somebody", **feedback)
+        left[name] = choices[2].id
+    service.maintenance.apply_queued()
+    service.api_keys.create("admin", "me")
+    return left
+
+
+@pytest.mark.parametrize("direction", ["sqlite to sqlite", "sqlite to postgres", "postgres to sqlite"])
+def test_a_store_moves(direction: str, tmp_path: pathlib.Path, request: pytest.FixtureRequest) -> None:
+    """With everything in it. Learners go on in the new place, and nowhere else."""
+    source, target = direction.split(" to ")
+    key = tmp_path / "key"
+    places = {
+        "source": tmp_path / "a.db" if source == "sqlite" else request.getfixturevalue("postgres"),
+        "target": tmp_path / "b.db" if target == "sqlite" else request.getfixturevalue("postgres"),
+    }
+    with opened(places["source"], key_file=key) as service:
+        left = filled(service)
+        before = {view.name: view for view in service.learners()}
+        keys = service.api_keys.all()
+        again = service.ask("shop", 3, request_id="r")
+    file = tmp_path / "moved.jsonl"
+    exported = admin.export(places["source"], file, key)
+    assert exported.handed_over == ("plan", "shop")
+    assert (file.stat().st_mode & 0o777) == 0o600
+    assert admin.import_(places["target"], file, key) == exported.rows
+    with opened(places["source"], key_file=key) as service:
+        for name in ("plan", "shop"):
+            assert service.learner(name).status == "handed_over"
+            with pytest.raises(Archived):
+                service.ask(name)
+            with pytest.raises(Archived):
+                service.restart(name)
+    with opened(places["target"], key_file=key) as service:
+        assert {view.name: view for view in service.learners()} == before
+        assert service.api_keys.all() == keys
+        assert service.population("town").spent == 1.0
+        assert service.ask("shop", 3, request_id="r") == again
+        assert len(service.ask("plan", 2)) == 2
+        for name, feedback in (("shop", {"cost": 1}), ("plan", {"function": Modular([0, 1, 0])})):
+            (decision,) = [c for c in service.ask(name, 3, request_id="r") if c.id == left[name]]
+            assert told(service, name, [decision], person="somebody", **feedback) == [Code.ACCEPTED]
+        assert rounds(service) == 2  # the third of one person, who may appear twice
+        bandit(service, "another")  # gets a number of its own
+        assert service.ask("another")
+
+
+def test_what_cannot_be_imported(tmp_path: pathlib.Path) -> None:
+    """Into a store that is not empty, with another key, or from a file that was cut short."""
+    with opened(tmp_path / "a.db") as service:
+        filled(service)
+    key, file = tmp_path / "a.db.key", tmp_path / "a.jsonl"
+    admin.export(tmp_path / "a.db", file)
+    with pytest.raises(InvalidArgument, match="already"):
+        admin.export(tmp_path / "a.db", file)
+    with pytest.raises(InvalidArgument, match="must not be imported twice"):
+        admin.import_(tmp_path / "a.db", file, key)
+    away = (tmp_path / "a.db.guard").rename(tmp_path / "away")
+    with pytest.raises(InvalidArgument, match="not empty"):
+        admin.import_(tmp_path / "a.db", file, key)
+    away.rename(tmp_path / "a.db.guard")
+    with pytest.raises(WrongKey, match=r"key of the store that it was made from: .* --key-file"):
+        admin.import_(tmp_path / "b.db", file)
+    with opened(tmp_path / "other.db"):
+        pass
+    with pytest.raises(WrongKey, match="--key-file"):
+        admin.import_(tmp_path / "b.db", file, tmp_path / "other.db.key")
+    lines = file.read_text().splitlines(keepends=True)
+    for name, text in (
+        ("cut", "".join(lines[:-1])),
+        ("short", "".join(lines[:-3] + lines[-1:])),
+        ("other", "{}\n"),
+        ("older", lines[0].replace("0001", "0000") + "".join(lines[1:])),
+        ("bad", "".join(lines[:2]) + '{"table":"nothing","row":{}}\n' + lines[-1]),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(StoreError):
+            admin.import_(tmp_path / "b.db", tmp_path / name, key)
+    assert admin.import_(tmp_path / "b.db", file, key) == len(lines) - 2
+
+
+def test_an_export_shows_no_secret(tmp_path: pathlib.Path) -> None:
+    """Neither people nor costs of functions nor the key; bits and draws are public."""
+    with opened(tmp_path / "a.db") as service:
+        filled(service)
+    admin.export(tmp_path / "a.db", tmp_path / "a.jsonl")
+    text = (tmp_path / "a.jsonl").read_text()
+    assert "somebody" not in text
+    assert (tmp_path / "a.db.key").read_text().strip() not in text
+
+
+def test_the_check_finds_what_is_wrong(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Counts that do not fit, damage, a missing key; and says so when all is well."""
+    store = tmp_path / "a.db"
+    with opened(store) as service:
+        filled(service)
+    code, out, _ = run(capsys, "store", "check", "--store", store)
+    assert code == 0
+    assert "No problems were found." in out
+    code, out, _ = run(capsys, "store", "check", "--store", store, "--json")
+    found = json.loads(out)
+    assert [learner["name"] for learner in found["learners"]] == ["plan", "shop"]
+    assert [(a["asked"], a["told"], a["pending"]) for a in found["learners"]] == [(3, 2, 1)] * 2
+    with sqlite3.connect(store) as connection:
+        connection.execute("DELETE FROM decisions WHERE closed_at IS NULL")
+    connection.close()
+    code, out, _ = run(capsys, "store", "check", "--store", store)
+    assert code == 1
+    assert "'shop' has 0 open decisions, but its counts say 1." in out
+    (tmp_path / "a.db.key").unlink()
+    code, _, err = run(capsys, "store", "check", "--store", store)
+    assert code == 2
+    assert "key" in err
+
+
+def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Export, import, migrate; keys are made, listed and revoked."""
+    store, other, file = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "a.jsonl"
+    for command in ("check", "backup", "restore", "adopt", "export", "import", "migrate"):
+        code, out, _ = run(capsys, "store", command, "--help")
+        assert (code, "Example" in out) == (0, True)
+    for command in ("check", "adopt", "migrate"):
+        code, _, err = run(capsys, "store", command, "--store", store)
+        assert (code, "does not exist" in err) == (2, True)
+    code, _, err = run(capsys, "keys", "create", "--role", "read", "--store", store)
+    assert (code, "does not exist" in err) == (2, True)
+    assert not store.exists()
+    with opened(store) as service:
+        filled(service)
+    copy = tmp_path / "copy.db"
+    assert run(capsys, "store", "backup", copy, "--store", store)[0] == 0
+    code, out, _ = run(capsys, "store", "restore", copy, "--store", store)
+    assert (code, "discreet store check" in out) == (0, True)
+    assert run(capsys, "store", "check", "--store", store)[0] == 0
+    code, _, err = run(capsys, "store", "backup", tmp_path / "b", "--store", "postgresql://somewhere/shop")
+    assert (code, "pg_dump" in err) == (2, True)
+    code, out, _ = run(capsys, "store", "export", file, "--store", store)
+    assert "'plan' was handed over" in out
+    code, out, _ = run(capsys, "store", "adopt", "--store", store)
+    assert (code, "No learner can continue" in out) == (0, True)
+    key_file = f"{store}.key"
+    code, out, _ = run(capsys, "store", "import", file, "--store", other, "--key-file", key_file)
+    assert (code, "rows were read" in out) == (0, True)
+    code, out, _ = run(capsys, "store", "migrate", "--store", other)
+    assert "0001" in out
+    code, out, _ = run(capsys, "keys", "create", "--role", "read", "--label", "till", "--store", store)
+    name = out.split("_")[1]
+    code, out, _ = run(capsys, "keys", "list", "--store", store, "--json")
+    assert (name, "till") in [(entry["id"], entry["label"]) for entry in json.loads(out)]
+    code, out, _ = run(capsys, "keys", "revoke", name, "--store", store)
+    code, out, _ = run(capsys, "keys", "list", "--store", store)
+    assert (code, name in out, "admin" in out) == (0, False, True)
+    code, _, err = run(capsys, "keys", "revoke", name, "--store", store)
+    assert (code, err) == (2, "discreet: No key has this id.\n")
+
+
+def test_a_restored_store_is_adopted(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What may have released more is restarted, at the price of its epsilon; then the store can go on."""
+    store, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    with opened(store) as service:
+        service.set_population("town", 5.0)
+        bandit(service, population="town")
+        bandit(service, "quiet", population="town")
+        told(service, "shop", service.ask("shop"), cost=0.5)
+        told(service, "quiet", service.ask("quiet"), cost=0.5)
+    shutil.copy(store, copy)
+    with opened(store) as service:
+        told(service, "shop", service.ask("shop"), cost=0.5)
+        bandit(service, "later", population="town")
+    shutil.copy(copy, store)
+    code, out, _ = run(capsys, "store", "check", "--store", store)
+    assert code == 1
+    assert "old backup: 1 learners" in out
+    assert "older than what 'shop' has released" in out
+    code, out, _ = run(capsys, "store", "adopt", "--store", store)
+    assert (code, "'shop' was restarted" in out, "'quiet'" in out) == (0, True, False)
+    assert run(capsys, "store", "check", "--store", store)[0] == 0
+    with opened(store) as service:
+        assert [(v.name, v.epoch, v.status) for v in service.learners()] == [
+            ("quiet", 1, "active"),
+            ("shop", 2, "active"),
+        ]
+        assert service.population("town").spent == 3.0
+        told(service, "shop", service.ask("shop"), cost=0.5)
+    shutil.copy(copy, store)  # the same again: it is as old as it was
+    with pytest.raises(StaleState, match="1 learners or epochs"):
+        admin.adopt(store, latest=True)
+    assert admin.adopt(store).restarted == ("shop",)
+    with opened(store) as service:
+        assert (service.learner("shop").epoch, service.learner("shop").summary.rounds) == (2, 0)
+
+
+@pytest.mark.parametrize("adopted", [True, False])
+def test_a_replaced_store_is_not_continued_beside_the_restored_one(
+    tmp_path: pathlib.Path, adopted: bool
+) -> None:
+    """It can be put back at once; once the restored one went on, the rollback guard refuses it."""
+    store, copy, aside = tmp_path / "a.db", tmp_path / "copy.db", tmp_path / "a.db.before-restore"
+    with opened(store) as service:
+        bandit(service)
+        choices = service.ask("shop", 3)
+        if not adopted:
+            told(service, "shop", choices[:1], cost=0.5)
+    admin.backup(store, copy)
+    if adopted:  # the backup is older than what was released
+        with opened(store) as service:
+            told(service, "shop", choices[:1], cost=0.5)
+    assert admin.restore(store, copy) == aside
+    away = aside.rename(tmp_path / "away.db")
+    assert admin.restore(store, away) == aside  # at once
+    aside.unlink()
+    with opened(store) as service:
+        assert service.learner("shop").status == "active"
+    admin.restore(store, copy)
+    if adopted:
+        assert admin.adopt(store).restarted == ("shop",)
+    with opened(store) as service:
+        fresh = service.ask("shop", 2)
+        assert told(service, "shop", fresh, cost=0.5) == [Code.ACCEPTED] * 2
+    aside.rename(tmp_path / "late.db")
+    admin.restore(store, tmp_path / "late.db")
+    if adopted:  # an epoch began elsewhere
+        with pytest.raises(StaleState, match="old backup"):
+            opened(store)
+    else:
+        with opened(store) as service, pytest.raises(StaleState):
+            told(service, "shop", choices[1:], cost=0.5)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("command", ["export", "restore"])
+def test_a_terminal_is_asked_first(
+    command: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before learners end or a store is replaced; not with --yes, and nowhere else."""
+    store, file = tmp_path / "a.db", tmp_path / "file"
+    with opened(store) as service:
+        bandit(service)
+    if command == "restore":
+        admin.backup(store, file)
+    line = ("store", command, file, "--store", store)
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    code, out, _ = run(capsys, *line)
+    assert (code, "Nothing was changed." in out) == (1, True)
+    with opened(store) as service:
+        assert service.learner("shop").status == "active"
+    assert not (tmp_path / "a.db.before-restore").exists()
+    for more, said in (((), "y\n"), (("--yes",), "")):
+        monkeypatch.setattr("sys.stdin", Terminal(said))
+        code, out, err = run(capsys, *line, *more)
+        assert code == 0, err
+        assert ("[y/N]" in out + err) == (said == "y\n")
+        (tmp_path / "a.db.before-restore").unlink(missing_ok=True)
+        if command == "export":
+            file.unlink()
+
+
+def test_a_store_without_its_guard_is_adopted(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All learners are restarted, unless it is known to be the latest state. Looking changes nothing."""
+    store, guard = tmp_path / "a.db", tmp_path / "a.db.guard"
+    with opened(store) as service:
+        filled(service)
+    guard.unlink()
+    code, out, _ = run(capsys, "store", "check", "--store", store)
+    assert (code, "is missing" in out, guard.exists()) == (1, True, False)
+    code, out, _ = run(capsys, "store", "adopt", "--latest", "--store", store)
+    assert (code, "restarted" in out) == (0, False)
+    assert out.endswith("These learners can continue: plan, shop.\n")
+    with opened(store) as service:
+        assert {view.epoch for view in service.learners()} == {1}
+    guard.unlink()
+    assert admin.adopt(store).restarted == ("plan", "shop")
+    with opened(store) as service:
+        assert {view.epoch for view in service.learners()} == {2}
+
+
+def test_an_old_backup_cannot_be_exported(tmp_path: pathlib.Path) -> None:
+    """Importing it would make it pass for the latest state."""
+    store, copy = tmp_path / "a.db", tmp_path / "copy.db"
+    with opened(store) as service:
+        bandit(service)
+        choices = service.ask("shop", 2)
+    shutil.copy(store, copy)
+    with opened(store) as service:
+        told(service, "shop", choices, cost=0.5)
+    shutil.copy(copy, store)
+    with pytest.raises(StaleState, match="old backup"):
+        admin.export(store, tmp_path / "a.jsonl")
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_a_backup_from_before_an_export_is_not_continued(tmp_path: pathlib.Path) -> None:
+    """The learners go on elsewhere: the rollback guard knows that they ended here."""
+    store, copy, file = tmp_path / "a.db", tmp_path / "copy.db", tmp_path / "a.jsonl"
+    with opened(store) as service:
+        bandit(service)
+        choices = service.ask("shop", 2)
+        told(service, "shop", choices[:1], cost=0.5)
+    shutil.copy(store, copy)
+    admin.export(store, file)
+    admin.import_(tmp_path / "b.db", file, tmp_path / "a.db.key")
+    with opened(tmp_path / "b.db", key_file=tmp_path / "a.db.key") as service:
+        assert told(service, "shop", choices[1:], cost=0.5) == [Code.ACCEPTED]
+    shutil.copy(copy, store)
+    with opened(store) as service:
+        assert service.learner("shop").status == "stale"
+        with pytest.raises(StaleState):
+            told(service, "shop", choices[1:], cost=0.5)
+
+
+def test_adopting_drops_queued_feedback(tmp_path: pathlib.Path) -> None:
+    """It may have been released before, with other noise: it is dropped."""
+    store = tmp_path / "a.db"
+    with opened(store) as service:
+        functions(service)
+        told(service, "plan", service.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
+        point = service.learner("plan").summary.point
+    (tmp_path / "a.db.guard").unlink()
+    assert admin.adopt(store).restarted == ("plan",)
+    with opened(store) as service:
+        view = service.learner("plan")
+        assert (view.epoch, view.summary.point) == (2, point)
+        assert rounds(service, "plan") == 0
+
+
+def test_adopting_archives_what_exceeds_the_limit(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All in one go: afterwards the store can be opened, and the limit holds."""
+    store = tmp_path / "a.db"
+    with opened(store) as service:
+        service.set_population("town", 4.5)
+        for name in ("a", "b", "c"):
+            bandit(service, name, population="town")
+    (tmp_path / "a.db.guard").write_bytes(b"x" * 64)
+    code, _, err = run(capsys, "store", "check", "--store", store)
+    assert (code, "is damaged" in err, "store adopt" in err) == (2, True, True)
+    code, out, _ = run(capsys, "store", "adopt", "--store", store)
+    assert (code, out.count("restarted"), out.count("archived")) == (0, 1, 2)
+    with opened(store) as service:
+        assert sorted(view.status for view in service.learners()) == ["active", "archived", "archived"]
+        assert service.population("town").spent == 4.0
+
+
+def test_adopting_beside_running_processes(postgres: str, tmp_path: pathlib.Path) -> None:
+    """They go on writing to the file that everybody reads."""
+    key = tmp_path / "key"
+    with opened(postgres, key_file=key) as service:
+        bandit(service)
+        bandit(service, "other")
+        told(service, "shop", service.ask("shop", 5), cost=0.5)
+        assert rounds(service) == 5
+        admin.adopt(postgres, key, latest=True)
+        told(service, "shop", service.ask("shop", 15), cost=0.5)
+        assert rounds(service) == 20
+        bandit(service, "third")
+    (file,) = (tmp_path / "state" / "discreet").glob("*.guard")
+    lines = file.read_text().splitlines()
+    assert sorted(int(line.split()[1]) for line in lines[1:]) == [0, 0, 20]
+
+
+def test_a_complete_export_is_never_removed(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fails after the learners were handed over, it is all there is of them; the error names it."""
+    with opened(tmp_path / "a.db") as service:
+        filled(service)
+    key, file = tmp_path / "a.db.key", tmp_path / "a.jsonl"
+    old = shutil.copy(tmp_path / "a.db", tmp_path / "old.db")
+
+    record = RollbackGuard.record
+
+    def failing(guard: RollbackGuard, lineage: str, releases: int, *, durable: bool) -> None:
+        if releases == ENDED:
+            raise StoreError("The rollback guard cannot be written.")
+        record(guard, lineage, releases, durable=durable)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(RollbackGuard, "record", failing)
+        with pytest.raises(StoreError, match=r"complete, in .*a\.jsonl"):
+            admin.export(tmp_path / "a.db", file)
+    assert admin.export(tmp_path / "a.db", tmp_path / "again.jsonl").handed_over == ()
+    shutil.copy(old, tmp_path / "a.db")
+    with opened(tmp_path / "a.db") as service:
+        assert {view.status for view in service.learners()} == {"stale"}
+    admin.import_(tmp_path / "b.db", file, key)
+    with opened(tmp_path / "b.db", key_file=key) as service:
+        assert {view.status for view in service.learners()} == {"active"}
+
+
+def test_an_export_that_changed_nothing_leaves_nothing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where handing over fails, learners go on here."""
+    with opened(tmp_path / "a.db") as service:
+        filled(service)
+    before = {each.name for each in tmp_path.iterdir()}
+    with monkeypatch.context() as broken:
+        broken.setattr("discreet.storage.transfer._hand_over", lambda connection: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            admin.export(tmp_path / "a.db", tmp_path / "a.jsonl")
+    assert {each.name for each in tmp_path.iterdir()} <= before
+    with opened(tmp_path / "a.db") as service:
+        assert {view.status for view in service.learners()} == {"active"}
+
+
+@pytest.mark.parametrize("status", ["archived", "restarted"])
+def test_damaged_feedback_does_not_stop_a_learner(
+    status: str, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What waits sealed and cannot be opened is left out; the rest is learned from, and it can be ended."""
+    path = tmp_path / "a.db"
+    with opened(path) as service:
+        functions(service)
+        told(service, "plan", service.ask("plan", 3), function=Modular([0.1, 0.2, 0.3]))
+        ids = [choice.id for choice in service.ask("plan", 2)]
+    with sqlite3.connect(path) as connection:
+        ((payload, decision),) = connection.execute("SELECT payload, decision FROM feedback LIMIT 1")
+        damaged = bytes([payload[0] ^ 1]) + payload[1:]
+        connection.execute("UPDATE feedback SET payload = ? WHERE decision = ?", (damaged, decision))
+    connection.close()
+    with opened(path) as service:
+        assert rounds(service, "plan") == 2
+        assert "1 stored decisions are damaged" in caplog.text
+        assert service.tell("plan", [Feedback(each, function=Modular([0, 0, 0])) for each in ids])[0].accepted
+        view = service.archive("plan") if status == "archived" else service.restart("plan")
+        assert view.epoch == (1 if status == "archived" else 2)

@@ -1,0 +1,62 @@
+"""Messages about invalid requests name the field, and quote no value."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from http_helpers import BANDIT, Service, code_of, service
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("store") / "shop.db") as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("field", "hint"),
+    [
+        ("epsilom", "There is no field 'epsilom'. Did you mean 'epsilon'?"),
+        ("deadline", "There is no field 'deadline'. Did you mean 'deadline_seconds'?"),
+        ("kind", "There is no field 'kind'. Did you mean 'feedback'?"),
+        ("mode", "There is no field 'mode'. Bandits of the service are always local."),
+        ("zzz", "There is no field 'zzz'. All fields are listed at /docs."),
+        ("0.7310585", "There is an unknown field. All fields are listed at /docs."),
+        ("anna@example", "There is an unknown field. All fields are listed at /docs."),
+        ("\n<b>", "There is an unknown field. All fields are listed at /docs."),
+        ("z" * 5000, "There is an unknown field. All fields are listed at /docs."),
+    ],
+    ids=["near", "shorter", "meant", "elsewhere", "far", "a number", "a person", "no text", "long"],
+)
+def test_an_unknown_field_of_a_learner_is_named(served: Service, field: str, hint: str) -> None:
+    """With the nearest one. Neither its value is repeated nor a name that does not look like a field."""
+    body = json.dumps(BANDIT | {"name": "new", field: "central"})
+    answer = served.admin.post("/v1/learners", content=body, headers={"content-type": "application/json"})
+    assert code_of(answer) == "invalid_request"
+    assert answer.json()["error"]["message"] == hint
+
+
+def test_unknown_fields_of_asks_and_tells_are_not_repeated(served: Service) -> None:
+    """They may be private where people mistake one thing for another."""
+    decision = served.ask()[0]["id"]
+    for route, body in (("ask", {"anna": 1}), ("tell", {"decision": decision, "cost": 0.1, "anna": 1})):
+        answer = served.worker.post(f"/v1/learners/shop/{route}", json=body)
+        assert code_of(answer) == "invalid_request"
+        assert "anna" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "invalid_argument"),
+    [
+        ("epsilon", 0, "must be above 0."),
+        ("epsilon", 1001, "must be at most 1000."),
+        ("rounds_per_person", 0, "must be at least 1."),
+        ("cost_range", [1], "must be at least 2 long."),
+        ("feedback", "votes", "must be 'bandit' or 'full_information'."),
+        ("maximize", "yes", "has an invalid value."),
+    ],
+)
+def test_limits_are_in_the_message(served: Service, field: str, value: object, invalid_argument: str) -> None:
+    """Without the messages of the validation library."""
+    answer = served.admin.post("/v1/learners", json=BANDIT | {"name": "new", field: value})
+    assert answer.json()["error"]["message"] == f"The field '{field}' {invalid_argument}"

@@ -1,0 +1,621 @@
+"""The service on both backends: ask and tell, exactly once, caps, deadlines, archives, the ledger."""
+
+import json
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy
+from scipy import stats
+from service_helpers import DAY, Clock, bandit, functions, opened, rounds, told
+
+from discreet.errors import (
+    AlreadyExists,
+    Archived,
+    BudgetExceeded,
+    HorizonReached,
+    InvalidArgument,
+    StoreError,
+    UnknownName,
+)
+from discreet.learners.host import Host
+from discreet.randomizers import OneBit
+from discreet.randomness import BitSource
+from discreet.service.learner_service import LearnerService
+from discreet.service.operations import Report, Tell
+from discreet.service.records import Choice, Code, Feedback, Outcome
+from discreet.set_functions import Modular
+from discreet.storage.tables import decisions
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.delenv("DISCREET_KEY", raising=False)
+    if request.param == "sqlite":
+        return str(tmp_path / "service.db")
+    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
+    monkeypatch.setenv("DISCREET_ROLLBACK_GUARD", str(tmp_path / "rollback guard"))
+    return str(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def service(address: str, clock: Clock) -> Iterator[LearnerService]:
+    with opened(address, clock) as made:
+        yield made
+
+
+def test_asks_and_tells(service: LearnerService) -> None:
+    """Sets are of the learner's items, feedback is learned from, and all is counted."""
+    bandit(service, maximize=True)
+    choices = service.ask("shop", 50)
+    assert len({choice.id for choice in choices}) == 50
+    assert all(set(choice.subset) <= {"tea", "milk", "rice"} for choice in choices)
+    assert told(service, "shop", choices[:40], cost=1.0) == [Code.ACCEPTED] * 40
+    assert rounds(service) == 40
+    view = service.learner("shop")
+    assert (view.counts.asked, view.counts.told, view.counts.pending) == (50, 40, 10)
+    assert view.counts.released == 40
+    assert view.summary.mean == pytest.approx(service.minutes("shop")[0].mean)
+    assert service.guarantee("shop").local
+    assert [each.name for each in service.learners()] == ["shop"]
+
+
+def test_the_state_is_a_replay_of_draws_and_bits(service: LearnerService) -> None:
+    """Folded in any groups, the arrays are those of a learner that gets the same draws and bits at once."""
+    bandit(service)
+    randomizer = OneBit(1.0, (0, 1))
+    draws, bits = [], []
+    for count in (1, 5, 30, 2):
+        choices = service.ask("shop", count)
+        ids = [bytes.fromhex(choice.id) for choice in choices]
+        with service._store.reading() as reading:
+            kept = reading.decisions(ids)
+        made = [randomizer.release(0.2) for _ in choices]
+        service.tell("shop", [Feedback(c.id, released=bit) for c, bit in zip(choices, made, strict=True)])
+        service.maintenance.apply_queued()
+        draws += [kept[key].draw for key in ids]
+        bits += [bytes([bit]) for bit in made]
+    host = Host(service._registry.named("shop").record.settings)
+    replay = host.apply(host.start(), draws, bits)
+    assert service._registry.named("shop").host.encode(service._registry.named("shop").state) == host.encode(
+        replay
+    )
+
+
+def test_telling_twice_changes_nothing(service: LearnerService) -> None:
+    """Whatever the second value, at once or later, in one tell or in two, the answer is the first one's."""
+    bandit(service)
+    first, second = service.ask("shop", 2)
+    assert told(service, "shop", [first, first, first], cost=0.1) == [Code.ACCEPTED] * 3
+    assert rounds(service) == 1
+    state = service._registry.named("shop").host.encode(service._registry.named("shop").state)
+    for value in (0.9, None, "x", float("nan")):
+        assert told(service, "shop", [first], cost=value) == [Code.ACCEPTED]
+    assert told(service, "shop", [first], released=1) == [Code.ACCEPTED]
+    assert rounds(service) == 1
+    assert service._registry.named("shop").host.encode(service._registry.named("shop").state) == state
+    assert service.learner("shop").counts.told == 1
+    assert told(service, "shop", [second], cost=0.1) == [Code.ACCEPTED]
+    assert rounds(service) == 2
+
+
+def test_unknown_and_foreign_ids(service: LearnerService) -> None:
+    """Unknown, another learner's, or no id at all; the rest of the tell is learned from."""
+    bandit(service)
+    bandit(service, "other")
+    mine, foreign = service.ask("shop")[0], service.ask("other")[0]
+    ids = ["00" * 16, foreign.id, "no id", "", mine.id]
+    outcomes = service.tell("shop", [Feedback(each, cost=0.5) for each in ids])
+    assert [outcome.code for outcome in outcomes] == [
+        Code.UNKNOWN,
+        Code.FOREIGN,
+        Code.UNKNOWN,
+        Code.UNKNOWN,
+        Code.ACCEPTED,
+    ]
+    assert rounds(service) == 1
+    assert told(service, "other", [foreign], cost=0.5) == [Code.ACCEPTED]
+
+
+@pytest.mark.parametrize(
+    "feedback",
+    [
+        {},
+        {"released": 2},
+        {"released": 0.7},
+        {"released": True},
+        {"cost": 1, "released": 1},
+        {"function": {}},
+        {"cost": 1, "person": 7},
+    ],
+)
+def test_feedback_of_the_wrong_kind_is_refused(service: LearnerService, feedback: dict[str, Any]) -> None:
+    """And the decision stays open."""
+    bandit(service)
+    choice = service.ask("shop")[0]
+    assert told(service, "shop", [choice], **feedback) == [Code.INVALID]
+    assert told(service, "shop", [choice], cost=None) == [Code.ACCEPTED]
+    assert rounds(service) == 1
+
+
+def test_an_ask_that_is_retried_gives_the_same_decisions(service: LearnerService) -> None:
+    """Also after they were told about; with another count it is refused."""
+    bandit(service)
+    first = service.ask("shop", 3, request_id="basket-17")
+    assert service.ask("shop", 3, request_id="basket-17") == first
+    told(service, "shop", first, cost=0.5)
+    assert service.ask("shop", 3, request_id="basket-17") == first
+    assert service.ask("shop", 3, request_id="basket-18") != first
+    with pytest.raises(InvalidArgument, match="answered before"):
+        service.ask("shop", 2, request_id="basket-17")
+    assert service.learner("shop").counts.asked == 6
+
+
+def test_items_can_be_switched_off(service: LearnerService) -> None:
+    """Sets are drawn among those that are available."""
+    bandit(service)
+    for choice in service.ask("shop", 30, available=["tea"]):
+        assert set(choice.subset) <= {"tea"}
+    with pytest.raises(InvalidArgument):
+        service.ask("shop", available=["coffee"])
+
+
+def test_a_person_counts_as_often_as_declared(service: LearnerService) -> None:
+    """More gets the same answer and is not applied; others are not displaced; retries cost nothing."""
+    bandit(service, rounds_per_person=2)
+    choices = service.ask("shop", 8)
+    assert told(service, "shop", choices[:1], cost=0.1, person="anna") == [Code.ACCEPTED]
+    assert told(service, "shop", choices[:1], cost=0.1, person="anna") == [Code.ACCEPTED]
+    assert told(service, "shop", choices[1:5], cost=0.1, person="anna") == [Code.ACCEPTED] * 4
+    assert rounds(service) == 2
+    assert told(service, "shop", choices[5:6], cost=0.1, person="anna") == [Code.ACCEPTED]
+    assert told(service, "shop", choices[6:], cost=0.1, person="bert") == [Code.ACCEPTED] * 2
+    assert rounds(service) == 4
+    assert service.learner("shop").counts.pending == 0
+
+
+def test_people_are_counted_for_each_learner(service: LearnerService) -> None:
+    """The hash of a person differs between learners, and is keyed."""
+    bandit(service)
+    bandit(service, "other")
+    for name in ("shop", "other"):
+        assert told(service, name, service.ask(name, 2), cost=0.1, person="anna") == [Code.ACCEPTED] * 2
+        assert rounds(service, name) == 1
+    one, two = (service._registry.named(name).person("anna") for name in ("shop", "other"))
+    assert one != two
+
+
+def test_a_retried_ask_gives_no_item_that_is_gone(service: LearnerService) -> None:
+    """A request gets the same answer while its items are available, and is refused otherwise."""
+    bandit(service, items=["tea"])
+    choices = service.ask("shop", 20, request_id="r")
+    assert any(choice.subset for choice in choices)
+    assert service.ask("shop", 20, request_id="r", available=["tea"]) == choices
+    with pytest.raises(InvalidArgument, match="other items were available"):
+        service.ask("shop", 20, request_id="r", available=[])
+    both = [service.submit_ask("shop", 20, request_id="s", available=a) for a in (["tea"], [])]
+    assert len(both[0].result(20)) == 20
+    with pytest.raises(InvalidArgument, match="other items were available"):
+        both[1].result(20)
+
+
+def test_a_clock_that_is_set_back_leaves_no_decision_open(service: LearnerService, clock: Clock) -> None:
+    """Decisions asked for after it was put back have their deadline too."""
+    bandit(service, deadline_seconds=60)
+    clock.now += 10 * DAY
+    assert service.maintenance.expire() == 0
+    clock.now -= 10 * DAY
+    service.ask("shop", 2)
+    assert service.maintenance.expire() == 0
+    clock.now += 61_000
+    assert service.maintenance.expire() == 2
+
+
+def test_deadlines_close_decisions(service: LearnerService, clock: Clock) -> None:
+    """A neutral value is learned from; what comes later is answered 'expired', again and again."""
+    bandit(service, deadline_seconds=60)
+    early = service.ask("shop", 3)
+    told(service, "shop", early[:1], cost=0.3)
+    clock.now += 59_000
+    late = service.ask("shop")
+    assert service.maintenance.expire() == 0
+    clock.now += 2_000
+    assert service.maintenance.expire() == 2
+    assert service.maintenance.expire() == 0
+    assert rounds(service) == 3
+    for _ in range(2):
+        assert told(service, "shop", early, cost=0.3) == [Code.ACCEPTED, Code.EXPIRED, Code.EXPIRED]
+    assert told(service, "shop", late, cost=0.3) == [Code.ACCEPTED]
+    assert rounds(service) == 4
+    counts = service.learner("shop").counts
+    assert (counts.expired, counts.pending, counts.released) == (2, 0, 4)
+
+
+def test_silence_is_applied_as_fair_coins(service: LearnerService, clock: Clock) -> None:
+    """What is learned from at the deadline has passed the randomizer of the told ones, at the midpoint.
+
+    Seed 10, 4,000 decisions that nobody told about, alpha = 1e-6: the counted bits fit the exact chance of
+    the midpoint, and not that of a value a tenth of the range above it. The states are a replay of them.
+    """
+    bandit(service, deadline_seconds=60)
+    host = service._registry.named("shop").host
+    randomizer = host.randomizer
+    assert randomizer is not None
+    host._session._source = BitSource(10)
+    choices = [choice for _ in range(4) for choice in service.ask("shop", 1000)]
+    clock.now += 61_000
+    assert service.maintenance.expire() == 4_000
+    with service._store.writing() as writing:
+        update = writing.start_update(service._registry.named("shop").id)
+        assert update is not None
+        waiting = update.queued
+    assert {each.decision_id.hex() for each in waiting} == {choice.id for choice in choices}
+    draws, bits = zip(*service._registry.named("shop")._opened(waiting), strict=True)
+    assert rounds(service) == 4_000
+    counts = service.learner("shop").counts
+    assert (counts.released, counts.ones) == (4_000, b"".join(bits).count(1))
+
+    def fits(value: float) -> bool:
+        chance = randomizer.probability_of_one(randomizer.grid.of(value))
+        return bool(stats.binomtest(counts.ones, counts.released, float(chance)).pvalue > 1e-6)
+
+    assert fits(0.5)
+    assert not fits(0.6)
+    host = Host(service._registry.named("shop").record.settings)
+    replay = host.apply(host.start(), draws, bits)
+    assert service._registry.named("shop").host.encode(service._registry.named("shop").state) == host.encode(
+        replay
+    )
+
+
+def test_closed_decisions_are_forgotten_after_the_documented_time(
+    service: LearnerService, clock: Clock
+) -> None:
+    """Seven days after the deadline at the latest; then they are unknown."""
+    bandit(service, deadline_seconds=DAY / 1000)
+    old = service.ask("shop", 3, request_id="r")
+    told(service, "shop", old, cost=0.1)
+    service.maintenance.apply_queued()
+    clock.now += 7 * DAY
+    assert service.maintenance.compact() == 0
+    assert told(service, "shop", old, cost=0.1) == [Code.ACCEPTED] * 3
+    clock.now += DAY + 1
+    assert service.maintenance.compact() == 3
+    assert told(service, "shop", old, cost=0.1) == [Code.UNKNOWN] * 3
+    assert service.ask("shop", 3, request_id="r") != old
+    assert service.learner("shop").counts.told == 3
+
+
+@pytest.mark.parametrize("end", ["archive", "restart"])
+def test_people_of_what_has_ended_are_forgotten(service: LearnerService, end: str) -> None:
+    """Nobody is counted again by that: the epoch takes no tells, and the ledger still has its epsilon."""
+    service.set_population("town", 5.0)
+    bandit(service, population="town", rounds_per_person=2)
+    bandit(service, "other", rounds_per_person=2)
+    choices = {name: service.ask(name, 4) for name in ("shop", "other")}
+    hosted = {name: service._registry.named(name) for name in choices}
+
+    def attempts(name: str) -> int:
+        with service._store.reading() as reading:
+            return reading.attempts(hosted[name].id, hosted[name].person("anna"))
+
+    for name in choices:
+        told(service, name, choices[name][:2], cost=0.1, person="anna")
+    service.maintenance.compact()
+    assert (attempts("shop"), attempts("other")) == (2, 2)
+    getattr(service, end)("shop")
+    spent = service.population("town").spent
+    service.maintenance.compact()
+    assert (attempts("shop"), attempts("other")) == (0, 2)
+    assert service.population("town").spent == spent == (1.0 if end == "archive" else 2.0)
+    if end == "archive":
+        with pytest.raises(Archived):
+            told(service, "shop", choices["shop"][2:], cost=0.1, person="anna")
+    else:
+        assert told(service, "shop", choices["shop"][2:], cost=0.1, person="anna") == [Code.FOREIGN] * 2
+    assert hosted["shop"].host.summary(hosted["shop"].state).rounds == 2
+    assert told(service, "other", choices["other"][2:], cost=0.1, person="anna") == [Code.ACCEPTED] * 2
+    assert rounds(service, "other") == 2
+
+
+def test_what_happened_is_merged_with_time_and_not_lost(service: LearnerService, clock: Clock) -> None:
+    """To hours after a week, to days after 90: a year of minutes is a row a day."""
+    functions(service, method="tree", horizon=1000)
+    for _ in range(20):
+        service.ask("plan", 2)
+        clock.now += 7 * 60_000
+    service.maintenance.compact()
+    assert len(service.minutes("plan")) == 20
+    clock.now += 8 * DAY
+    service.maintenance.compact()
+    assert len(service.minutes("plan")) == 3
+    clock.now += 83 * DAY
+    service.maintenance.compact()
+    days = service.minutes("plan")  # on both sides of midnight
+    assert [day.start % DAY for day in days] == [0, 0]
+    assert sum(day.counts.asked for day in days) == 40
+    with pytest.raises(HorizonReached, match="960 are left"):
+        service.ask("plan", 961)
+
+
+def test_archived_learners_can_only_be_read(service: LearnerService) -> None:
+    """What was told before is learned from; the name stays taken."""
+    bandit(service)
+    choices = service.ask("shop", 3)
+    told(service, "shop", choices[:2], cost=0.1)
+    view = service.archive("shop")
+    assert (view.status, view.summary.rounds) == ("archived", 2)
+    with pytest.raises(Archived):
+        service.ask("shop")
+    with pytest.raises(Archived):
+        service.tell("shop", [Feedback(choices[2].id, cost=0.1)])
+    with pytest.raises(AlreadyExists):
+        bandit(service)
+
+
+def test_a_restart_forgets_nothing_that_was_told(service: LearnerService) -> None:
+    """What waits is applied before the epoch is closed, and the next starts from there."""
+    functions(service)
+    told(service, "plan", service.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
+    before = service._registry.named("plan")
+    fresh = service.restart("plan")
+    last = before.host.summary(before.state)
+    assert (last.rounds, fresh.summary.rounds, fresh.epoch) == (40, 0, 2)
+    assert last.releases > 0
+    assert fresh.summary.point == last.point
+
+
+def test_the_ledger_adds_up(service: LearnerService) -> None:
+    """Learners on the same people share a limit; archived ones and earlier epochs stay in it."""
+    service.set_population("people", 2.5)
+    bandit(service, population="people")
+    bandit(service, "second", population="people")
+    with pytest.raises(BudgetExceeded, match="add up to 2, and this one would add 1"):
+        bandit(service, "third", population="people")
+    service.archive("second")
+    with pytest.raises(BudgetExceeded):
+        service.restart("shop")
+    assert service.learner("shop").status == "active"
+    assert told(service, "shop", service.ask("shop"), cost=0.1) == [Code.ACCEPTED]
+    view = service.population("people")
+    assert (view.spent, view.limit) == (2.0, 2.5)
+    assert view.learners == (("second", 1, 1.0), ("shop", 1, 1.0))
+    service.set_population("people", 3)
+    assert service.restart("shop").epoch == 2
+    assert service.population("people").spent == 3.0
+    with pytest.raises(UnknownName):
+        service.population("nobody")
+    with pytest.raises(UnknownName):
+        bandit(service, "fourth", population="nobody")
+
+
+def test_a_new_epoch_starts_at_the_last_point(service: LearnerService) -> None:
+    """Decisions of the old one are foreign, and its open feedback is gone."""
+    bandit(service)
+    old = service.ask("shop", 20)
+    told(service, "shop", old[:19], cost=0.9)
+    service.maintenance.apply_queued()
+    point = service.learner("shop").summary.point
+    view = service.restart("shop")
+    assert (view.summary.point, view.summary.rounds, view.epoch) == (point, 0, 2)
+    assert told(service, "shop", old[19:], cost=0.9) == [Code.FOREIGN]
+    assert told(service, "shop", service.ask("shop"), cost=0.9) == [Code.ACCEPTED]
+
+
+def test_functions_are_learned_from(service: LearnerService) -> None:
+    """As set functions, as JSON, as Python functions; invalid ones count as constant."""
+    functions(service)
+    told_as: list[Any] = [
+        Modular([0.1, 0.2, 0.3]),
+        Modular([0.1, 0.2, 0.3]).to_dict(),
+        lambda subset: 0.5 * len(subset),
+        {"kind": "Modular", "weights": ["?"]},
+        17.0,
+        lambda subset: 1 / 0,
+    ]
+    choices = service.ask("plan", len(told_as))
+    outcomes = service.tell(
+        "plan", [Feedback(c.id, function=f) for c, f in zip(choices, told_as, strict=True)]
+    )
+    assert all(outcome.accepted for outcome in outcomes)
+    assert rounds(service, "plan") == 6
+    assert told(service, "plan", service.ask("plan"), cost=0.5) == [Code.INVALID]
+    assert service.learner("plan").summary.mean is None
+
+
+def test_blocks_are_released_when_they_are_full_and_not_before(service: LearnerService, address: str) -> None:
+    """Closing and opening the service releases nothing; the block continues and is released once."""
+    functions(service)
+    length = service._registry.named("plan").host._session.block_length
+    start = service.learner("plan").summary.point
+    told(service, "plan", service.ask("plan", length - 1), function=Modular([0.3, -0.3, 0.1]))
+    assert rounds(service, "plan") == length - 1
+    service.close()
+    with opened(address) as again:
+        assert again.learner("plan").summary.point == start
+        told(again, "plan", again.ask("plan"), function=Modular([0.3, -0.3, 0.1]))
+        assert rounds(again, "plan") == length
+        assert again._registry.named("plan").host.releases(again._registry.named("plan").state) == 1
+        assert again.learner("plan").summary.point != start
+
+
+def test_calls_about_many_items_are_about_few_sets(service: LearnerService) -> None:
+    """Asks are refused beyond 4 MiB, tells of functions beyond a million numbers, and lists are cut off."""
+    bandit(service, items=range(5000))
+    functions(service, items=5000)
+    for name in ("shop", "plan"):
+        with pytest.raises(InvalidArgument, match="at most 175 for a learner of 5000 items"):
+            service.ask(name, 176)
+        choices = [*service.ask(name, 175), *service.ask(name, 25)]
+        assert len(choices) == 200
+    with pytest.raises(InvalidArgument, match="at most 200 pieces"):
+        told(service, "plan", [*choices, choices[0]], function=None)
+    assert set(told(service, "plan", choices[:3], function=Modular([0.0] * 5000))) == {Code.ACCEPTED}
+    service.ask("plan", 5)
+    assert len(service.recent("plan", 1000)) == 175
+    bandit(service, "few", items=range(1000))
+    assert len(service.ask("few", 1000)) == 1000
+
+
+def test_long_names_make_few_sets(service: LearnerService) -> None:
+    """What counts is how long an answer is as JSON, escaped letters and what is besides them included."""
+    bandit(service, items=[f"{place:03d}" + "\u20ac" * 64 for place in range(100)])
+    with pytest.raises(InvalidArgument, match="at most 107 for a learner of 100 items"):
+        service.ask("shop", 108)
+    assert len(service.ask("shop", 107)) == 107
+    service.ask("shop", 1)
+    assert len(service.recent("shop", 1000)) == 107
+
+
+def damage(service: LearnerService, choices: list[Choice]) -> None:
+    """What a failing disk or a clumsy hand does to rows of decisions."""
+    ids = [bytes.fromhex(choice.id) for choice in choices]
+    changed = sqlalchemy.update(decisions).where(decisions.c.id.in_(ids)).values(draw=b"?")
+    with service._store.writing() as writing:
+        assert writing.connection.execute(changed).rowcount == len(ids)  # type: ignore[attr-defined] # SQL
+
+
+@pytest.mark.parametrize("when", ["after it was told", "before its deadline"])
+def test_a_decision_damaged_later_does_not_stop_its_learner(
+    service: LearnerService, clock: Clock, when: str
+) -> None:
+    """Feedback that waits with a draw that makes no sense is left out, and the rest is learned from."""
+    functions(service)
+    choices = service.ask("plan", 5)
+    if when == "after it was told":
+        told(service, "plan", choices, function=Modular([0.1, 0.2, 0.3]))
+    damage(service, choices[1:3])
+    clock.now += 8 * DAY
+    service.maintenance.expire()
+    assert rounds(service, "plan") == 3
+    assert (
+        told(service, "plan", service.ask("plan", 2), function=Modular([0.1, 0.2, 0.3]))
+        == [Code.ACCEPTED] * 2
+    )
+    assert rounds(service, "plan") == 5
+
+
+def test_a_damaged_decision_does_not_fail_others(service: LearnerService) -> None:
+    """Those told about in the same transaction are learned from; the damaged one is refused."""
+    bandit(service)
+    sound, damaged = service.ask("shop"), service.ask("shop")
+    damage(service, damaged)
+    hosted = service._registry.named("shop")
+    choices = (*sound, *damaged, *sound)
+    tells = [Tell(hosted, [Report(bytes.fromhex(each.id), b"\1", None)], [None]) for each in choices]
+    accepted = [[Outcome(each.id, Code.ACCEPTED)] for each in choices]
+    if service._store.one_process:
+        with pytest.raises(InvalidArgument, match="damaged"):
+            service._committer._perform(tells)
+        answers = service._committer._answers(tells)
+        assert [answers[0], answers[2]] == [accepted[0], accepted[2]]
+        assert isinstance(answers[1], InvalidArgument)
+    else:
+        assert service._committer._perform(tells) == accepted
+    assert rounds(service) == 1
+
+
+def test_a_tree_makes_as_many_decisions_as_it_was_made_for(service: LearnerService) -> None:
+    """More are refused, also over several asks; a new epoch can begin."""
+    functions(service, method="tree", horizon=8)
+    first = service.ask("plan", 5)
+    with pytest.raises(HorizonReached, match="3 are left"):
+        service.ask("plan", 4)
+    second = service.ask("plan", 3)
+    with pytest.raises(HorizonReached):
+        service.ask("plan")
+    told(service, "plan", first + second, function=Modular([0.1, 0.1, 0.1]))
+    assert rounds(service, "plan") == 8
+    assert service.restart("plan").epoch == 2
+    assert len(service.ask("plan", 8)) == 8
+
+
+def test_a_learner_at_its_last_round_is_not_asked(service: LearnerService) -> None:
+    """After 2^32 rounds a decision could not be learned from, so none is made."""
+    bandit(service)
+    hosted = service._registry.named("shop")
+    hosted.state.counts[0] = hosted.host.horizon
+    with pytest.raises(HorizonReached):
+        service.ask("shop")
+    assert service.learner("shop").counts.asked == 0
+
+
+def test_everything_survives_closing(service: LearnerService, address: str) -> None:
+    """Open decisions, closed ones, points and counts."""
+    bandit(service)
+    choices = service.ask("shop", 10)
+    told(service, "shop", choices[:5], cost=0.2)
+    service.maintenance.apply_queued()
+    before = service.learner("shop")
+    service.close()
+    with pytest.raises(StoreError):
+        service.ask("shop")
+    with opened(address) as again:
+        assert again.learner("shop") == before
+        assert told(again, "shop", choices, cost=0.9) == [Code.ACCEPTED] * 10
+        assert rounds(again) == 10
+
+
+def test_futures_are_answered(service: LearnerService) -> None:
+    """The forms that do not wait give the same answers; complaints about arguments come at once."""
+    bandit(service)
+    functions(service)
+    small, large = service.submit_ask("shop", 2), service.submit_ask("shop", 100)
+    assert (len(small.result(120)), len(large.result(120))) == (2, 100)
+    answers = service.submit_tell("shop", [Feedback(c.id, cost=0.5) for c in large.result()])
+    assert all(outcome.accepted for outcome in answers.result(120))
+    plan = service.submit_ask("plan").result(120)
+    answers = service.submit_tell("plan", [Feedback(plan[0].id, function=Modular([0, 0, 0.5]))])
+    assert answers.result(120)[0].accepted
+    with pytest.raises(UnknownName):
+        service.submit_ask("nobody", 1000)
+    with pytest.raises(UnknownName):
+        service.submit_tell("nobody", [])
+    with pytest.raises(InvalidArgument):
+        service.submit_ask("shop", 0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("no name!", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]}),
+        ("x", "other", 3, {"epsilon": 1.0, "cost_range": [0, 1]}),
+        ("x", "bandit", 3, {"epsilon": -1.0, "cost_range": [0, 1]}),
+        ("x", "bandit", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
+        ("x", "full_information", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
+        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "seed": 7}),
+        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "mode": "central"}),
+        ("x", "bandit", [1.5], {"epsilon": 1.0, "cost_range": [0, 1]}),
+    ],
+)
+def test_invalid_learners_are_refused(service: LearnerService, arguments: tuple[Any, ...]) -> None:
+    """And leave nothing."""
+    with pytest.raises(InvalidArgument):
+        service.create(*arguments)
+    with pytest.raises(InvalidArgument):
+        service.create("y", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]}, deadline_seconds=0)
+    assert service.learners() == []
+
+
+def test_arguments_are_shown_as_json(service: LearnerService) -> None:
+    """They came as JSON, and can be shown as such."""
+    bandit(service)
+    assert json.loads(json.dumps(service.learner("shop").arguments))["cost_range"] == [0, 1]
+
+
+def test_invalid_request_ids_are_refused(service: LearnerService) -> None:
+    """Before they can spoil the transaction of others; and a decision has one spelling."""
+    bandit(service)
+    for bad in ("\ud800", "x\0y", "", "a b"):
+        with pytest.raises(InvalidArgument, match="printable ASCII"):
+            service.ask("shop", request_id=bad)
+    chosen = service.ask("shop")[0].id
+    odd = [chosen.upper(), f" {chosen}", f"{chosen[:4]} {chosen[4:]}"]
+    codes = [each.code for each in service.tell("shop", [Feedback(name, cost=0.3) for name in odd])]
+    assert set(codes) == {Code.UNKNOWN}
