@@ -22,6 +22,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, EnvironmentLike, Stream, as_environment
 from discreet.errors import HorizonReached, InvalidArgument, InvalidType
 from discreet.learners.arguments import cost_interval, restored_argument
+from discreet.learners.policy_learner import PolicyLearner
 from discreet.learners.session import Session
 from discreet.policies import Fixed
 from discreet.privacy.guarantee import Guarantee
@@ -332,7 +333,9 @@ def _name(learner: Any) -> str:
         parts.append({0: "empty", len(learner.items): "all"}.get(taken, f"{taken} items"))
     if "epsilon" in kept:
         parts.append(f"epsilon={float(kept['epsilon']):g}")
-    return type(learner).__name__ + (f" ({', '.join(parts)})" if parts else "")
+    policy = learner.learner.policy
+    own = type(policy if isinstance(learner, PolicyLearner) else learner).__name__
+    return own + (f" ({', '.join(parts)})" if parts else "")
 
 
 def _arguments(learner: Any) -> dict[str, Any]:
