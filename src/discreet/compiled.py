@@ -209,7 +209,7 @@ def generic(declaration: Callable[..., Any]) -> Generic:
     """Make a function that picks its kernel by the type of its first argument, a named tuple.
 
     Compiled callers bind the kernel when they are compiled, at no cost per call, and their cache on
-    disk stays valid: unlike functions passed as arguments, which numba compiles anew in every
+    disk stays valid: unlike functions passed as arguments, which numba compiles again in every
     process. This is how learners are put together from parts.
     """
     kernels: dict[type, Callable[..., Any]] = {}
