@@ -184,7 +184,7 @@ def test_workers_leave_ctrl_c_to_the_process_that_started_them(monkeypatch: pyte
     """From their first moment, so that they print no tracebacks; here it works as before."""
     get_reusable_executor().shutdown(wait=True)
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(module, "run_cell", signal.getsignal)
+    monkeypatch.setattr(module, "run_cell_in", lambda _, number: signal.getsignal(number))
     with module._backend(None, 2) as run:
         heard = list(run([signal.SIGINT] * 4))  # type: ignore[list-item] # what is asked for in place of cells
     assert heard == [signal.SIG_IGN] * 4

@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -163,10 +164,17 @@ def _backend(cluster: str | None, workers: int | None) -> Iterator[Runner]:
             yield _run_in_batches
 
 
+def run_cell_in(folder: str, cell: Cell) -> Any:
+    """Run a cell in a worker, which may have been started elsewhere: custom modules may lie in `folder`."""
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return run_cell(cell)
+
+
 def _run(cells: list[Cell]) -> Iterator[Any]:
     with _deaf():
         parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
-        frames = parallel(joblib.delayed(run_cell)(cell) for cell in cells)
+        frames = parallel(joblib.delayed(run_cell_in)(os.getcwd(), cell) for cell in cells)
     try:
         for frame in frames:  # noqa: UP028 # "yield from" would end them, with a warning
             yield frame
@@ -194,7 +202,9 @@ def _run_in_batches(cells: list[Cell]) -> Iterator[Any]:
     size = 4 * max(1, joblib.effective_n_jobs(-1))
     for first in range(0, len(cells), size):
         parallel = joblib.Parallel(n_jobs=-1, batch_size=1)
-        yield from parallel(joblib.delayed(run_cell)(cell) for cell in cells[first : first + size])
+        yield from parallel(
+            joblib.delayed(run_cell_in)(os.getcwd(), cell) for cell in cells[first : first + size]
+        )
 
 
 @contextlib.contextmanager
