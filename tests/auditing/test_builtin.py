@@ -26,17 +26,15 @@ from discreet.privacy import accounting
 from discreet.randomizers import OneBit
 
 PRIVATE = [find(name) for name in builtin_targets if not find(name).published]
-SIZES = [(3, 1.0), pytest.param(2, 0.5, marks=pytest.mark.slow), pytest.param(4, 2.0, marks=pytest.mark.slow)]
 #: All of them together are wrong about a sound mechanism with probability at most 0.05.
-CONFIDENCE = 1 - 0.05 / (len(SIZES) * len(PRIVATE))
+CONFIDENCE = 1 - 0.05 / len(PRIVATE)
 
 
-@pytest.mark.parametrize(("n", "epsilon"), SIZES)
 @pytest.mark.parametrize("entry", PRIVATE, ids=lambda entry: entry.name)
-def test_it_keeps_its_promise(entry, n, epsilon):
-    """Seeds are fixed."""
-    target = entry.make(n, epsilon)
-    report = audit(target, runs=40_000, confidence=CONFIDENCE, seed=n, power=False, **entry.options)
+def test_it_keeps_its_promise(entry):
+    """Seed 3, three items."""
+    target = entry.make(3, 1.0)
+    report = audit(target, runs=40_000, confidence=CONFIDENCE, seed=3, power=False, **entry.options)
     assert report.passed, report
 
 
