@@ -16,7 +16,7 @@ from running_service import Nursery, RunningService
 
 pytestmark = pytest.mark.process
 
-_KILLS = 20
+_KILLS = 12
 #: Acknowledged before a server at work is killed.
 _EACH = 4
 
