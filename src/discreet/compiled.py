@@ -33,7 +33,6 @@ _COUNTING: Any = {"_nrt": True}
 _LEAN: Any = {"_nrt": False}
 
 Function = TypeVar("Function", bound=Callable[..., object])
-State = TypeVar("State", bound=tuple[Any, ...])
 
 
 def kernel(function: Function) -> Function:
@@ -273,19 +272,8 @@ class Settled:
         return self._run(*arguments)
 
 
-def snapshot(state: State) -> State:
-    """A copy of a named tuple and of the named tuples inside it that shares no array with it."""
-    return type(state)(*(_copied(part) for part in state))
-
-
-def _copied(part: Any) -> Any:
-    if isinstance(part, np.ndarray):
-        return part.copy()
-    return snapshot(part) if hasattr(part, "_fields") else part
-
-
 def rewind(state: Any, start: Any) -> None:
-    """Overwrite all arrays of a named tuple by those of its :func:`snapshot`; compiled code can call it too.
+    """Overwrite all arrays of a named tuple by those of a copy; compiled code can call it too.
 
     For repeated runs of one simulation: what lives in a learner between rounds lives in arrays.
     """

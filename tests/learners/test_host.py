@@ -178,6 +178,14 @@ def test_items_can_be_switched_off() -> None:
             assert dealt.subset[0] & ~0b1010 == 0
 
 
+def test_a_set_that_was_chosen_among_all_items_is_not_cut() -> None:
+    """A policy that plans with all items: as in a session, asking for fewer is refused."""
+    host = made()
+    host.learner.policy.chooses_among = False
+    with pytest.raises(InvalidArgument, match="cannot switch items off"):
+        host.deal(host.start(), 40, host.among(["b"]))
+
+
 def test_a_registered_policy_is_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
     """In plain Python, on bits; it learns which item costs something. Built-in kinds are not replaced."""
     monkeypatch.setattr(hosting, "KINDS", dict(hosting.KINDS))

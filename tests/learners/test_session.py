@@ -9,12 +9,11 @@ import pytest
 from discreet import load
 from discreet.errors import Expired
 from discreet.kernel import Laplace
-from discreet.kernel.phase import empty_phase
+from discreet.kernel.phase import empty_phase, restricted
 from discreet.kernel.releases import close, measured
 from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearner
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
-from discreet.learners.session import restricted
 from discreet.policies import DualAveraging
 from discreet.policies.base import learn, plan
 from discreet.privacy.budget import Budget

@@ -16,7 +16,7 @@ from running_service import Nursery, RunningService
 
 pytestmark = pytest.mark.process
 
-_KILLS = 12
+_KILLS = 20
 #: Acknowledged before a server at work is killed.
 _EACH = 4
 

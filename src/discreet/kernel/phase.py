@@ -189,6 +189,50 @@ def draw_size(chance: FloatArray, size: int, coins: BitArray, cursor: int) -> tu
     return last, cursor + 1
 
 
+def drawn_size(chance: FloatArray, size: int, coins: BitSource) -> int:
+    """The prefix of one round: the slot's own, or one drawn with these chances."""
+    if size != EACH_ROUND:
+        return size
+
+    def step(bits: BitArray, cursor: int) -> int:
+        nonlocal size
+        size, after = draw_size(chance, EACH_ROUND, bits, cursor)
+        return after
+
+    coins.feed_one(step)
+    return size
+
+
+def chain_among(phase: Phase, slot: int, available: IntArray | None) -> tuple[IntArray, FloatArray]:
+    """The order of a slot and the chances of its prefixes, among the available items.
+
+    Raises:
+        InvalidArgument: The slot's set was chosen already, and has other items.
+    """
+    order, chance = phase.order[slot], phase.chance[slot]
+    if available is None or np.isin(order, available).all():
+        return order, chance
+    if phase.size[slot] != EACH_ROUND:
+        raise InvalidArgument(
+            "This learner cannot switch items off now: its next set was chosen among all. Taking items out of "
+            "a chosen set afterwards would make it learn the wrong thing."
+        )
+    return restricted(order, chance, available)
+
+
+def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tuple[IntArray, FloatArray]:
+    """A chain and its probabilities among the available items.
+
+    Examples:
+        >>> restricted(np.array([2, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 2]))
+        (array([2, 0]), array([0.1, 0.2, 0.7]))
+    """
+    kept = np.isin(order, available)
+    among = np.zeros(int(kept.sum()) + 1)
+    np.add.at(among, np.append(0, np.cumsum(kept)), chance)
+    return order[kept], among
+
+
 class Ticket(NamedTuple):
     """One dealt round: all that its feedback needs later.
 

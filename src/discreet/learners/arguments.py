@@ -14,7 +14,10 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.kernel.queries import CostOfSet
+from discreet.kernel.releases import Bits, Laplace, Release
 from discreet.learners.decision import Item
+from discreet.privacy.budget import Budget
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
@@ -121,6 +124,13 @@ def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float
         wanted = f"of a width from {SMALLEST_WIDTH:g} to {LARGEST_WIDTH:g}"
         raise checks.invalid_argument(owner, "cost_range", wanted, cost_range)
     return (-high, -low) if maximize else (low, high)
+
+
+def release_of_costs(owner: str, mode: str, query: CostOfSet, budget: Budget) -> Release:
+    """How costs leave in a mode: each as a bit ("local"), or sums of them with noise ("central")."""
+    if mode not in ("local", "central"):
+        raise checks.invalid_argument(owner, "mode", "'local' or 'central'", mode)
+    return Bits(budget, (query.low, query.high)) if mode == "local" else Laplace(query.bound, budget)
 
 
 def keeps_arguments(constructor: Constructor) -> Constructor:

@@ -11,8 +11,13 @@ from discreet import checks
 from discreet.bounds.dual_averaging import bandit_dual_averaging, bandit_tuning, start_range
 from discreet.errors import InvalidArgument
 from discreet.kernel.queries import CostOfSet
-from discreet.kernel.releases import Bits, Laplace, Release
-from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
+from discreet.learners.arguments import (
+    cost_interval,
+    first_point,
+    keeps_arguments,
+    named_items,
+    release_of_costs,
+)
 from discreet.learners.decision import Item
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
@@ -102,19 +107,14 @@ class BanditLearner(BanditFeedback[Item]):
         low, high = cost_interval(owner, cost_range, maximize)
         budget = Budget.of(owner, epsilon, rounds_per_person)
         query = CostOfSet(low, high)
-        if mode not in ("local", "central"):
-            raise checks.invalid_argument(owner, "mode", "'local' or 'central'", mode)
+        release = release_of_costs(owner, mode, query, budget)
         self.block = 1
-        release: Release
-        if mode == "local":
-            if block is not None:
-                raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
-            release = Bits(budget, (low, high))
-        else:
+        if mode == "local" and block is not None:
+            raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
+        if mode == "central":
             self.block = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
-            if block is not None:
-                self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
-            release = Laplace(query.bound, budget)
+        if block is not None:
+            self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
         noise = release.noise_variance / (self.block * query.units) ** 2
         self._second_moment = noise if mode == "local" else 1 + noise
         exploration, step = bandit_tuning(len(names), self._second_moment)

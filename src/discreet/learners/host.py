@@ -19,19 +19,19 @@ import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import HorizonReached, InvalidArgument
-from discreet.kernel.phase import EACH_ROUND, Phase, Released, Ticket, draw_size, shuffled_deck
+from discreet.kernel.phase import Phase, Released, Ticket, chain_among, drawn_size, shuffled_deck
 from discreet.kernel.releases import BitNoise, Bits
 from discreet.learners.bandit import BanditLearner
 from discreet.learners.feedback import BanditFeedback, quiet_costs
 from discreet.learners.full_information import FullInformationLearner
 from discreet.learners.policy_learner import PolicyLearner
-from discreet.learners.session import Session, restricted
+from discreet.learners.session import Session
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomizers.kernels import release_bits
 from discreet.randomizers.one_bit import OneBit
 from discreet.randomness import BitArray
-from discreet.state import arrays_in, decode, encode, with_arrays
+from discreet.state import arrays_in, copied, decode, encode, with_arrays
 
 #: Places in `HostState.counts`: rounds applied, sums released, rounds in the open phase.
 ROUNDS, RELEASES, IN_PHASE = 0, 1, 2
@@ -132,7 +132,6 @@ class Host:
         self.local = release.local
         if not self.learner.query.whole and not isinstance(release, Bits):
             raise InvalidArgument("A bandit learner in a service must have mode='local'.")
-        self._mechanism = self.learner.mechanism()
         self._randomizer = (
             self._session.randomizer() if isinstance(self._session, BanditFeedback) and self.local else None
         )
@@ -236,27 +235,13 @@ class Host:
                 deck, left = shuffled_deck(phase, coins), int(phase.rounds.sum())
             left -= 1
             slot = int(deck[left]) if deck.size else 0
-            order, chance, size = phase.order[slot], phase.chance[slot], int(phase.size[slot])
-            if available is not None and not np.isin(order, available).all():
-                order, chance = restricted(order, chance, available)
-            if size == EACH_ROUND:
-                size = self._drawn(chance)
+            order, chance = chain_among(phase, slot, available)
+            size = drawn_size(chance, int(phase.size[slot]), coins)
             mask[:] = False
             mask[order[:size]] = True
             ticket = order.astype("<i4") if whole else phase.note[slot].astype("<f8")
             dealt.append(Dealt(np.packbits(mask, bitorder="little").tobytes(), ticket.tobytes()))
         return dealt
-
-    def _drawn(self, chance: FloatArray) -> int:
-        size = 0
-
-        def step(bits: BitArray, cursor: int) -> int:
-            nonlocal size
-            size, after = draw_size(chance, EACH_ROUND, bits, cursor)
-            return after
-
-        self._session._coins.feed_one(step)
-        return size
 
     # Telling
 
@@ -341,7 +326,7 @@ class Host:
     def _apply(self, state: HostState, tickets: Sequence[bytes], reports: Sequence[bytes]) -> HostState:
         learner, noise = self.learner, self._session._source
         policy, sums, counts = state.policy, state.sums.copy(), state.counts.copy()
-        mechanism = with_arrays(state.mechanism, arrays_in(state.mechanism))
+        mechanism = copied(state.mechanism)
         phase = learner.plan(policy, self._session._coins)
         for ticket, report in zip(tickets, reports, strict=True):
             order = self._order(ticket)

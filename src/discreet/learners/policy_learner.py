@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, Literal
 
-from discreet import checks
 from discreet.imports import load_object
 from discreet.kernel.queries import CostOfSet
-from discreet.kernel.releases import Bits, Laplace, Release
-from discreet.learners.arguments import cost_interval, keeps_arguments, named_items
+from discreet.learners.arguments import cost_interval, keeps_arguments, named_items, release_of_costs
 from discreet.learners.decision import Item
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
@@ -73,9 +71,7 @@ class PolicyLearner(BanditFeedback[Item]):
         low, high = cost_interval(owner, cost_range, maximize)
         budget = Budget.of(owner, epsilon, rounds_per_person)
         query = CostOfSet(low, high)
-        if mode not in ("local", "central"):
-            raise checks.invalid_argument(owner, "mode", "'central' or 'local'", mode)
-        release: Release = Bits(budget, (low, high)) if mode == "local" else Laplace(query.bound, budget)
+        release = release_of_costs(owner, mode, query, budget)
         given = load_object(policy) if isinstance(policy, str) else policy
         ready = hasattr(given, "plan") and not isinstance(given, type)
         made = given if ready or not callable(given) else given(len(names))

@@ -38,7 +38,7 @@ from discreet.errors import (
     InvalidType,
     UnknownDecision,
 )
-from discreet.kernel.phase import EACH_ROUND, Ticket, draw_size, shuffled_deck
+from discreet.kernel.phase import EACH_ROUND, Ticket, chain_among, drawn_size, shuffled_deck
 from discreet.learners import packing
 from discreet.learners.arguments import counted, named_classes, notes_arguments, restored_argument
 from discreet.learners.decision import Decision, Item
@@ -47,7 +47,7 @@ from discreet.learners.learner import Learner
 from discreet.learners.packing import OpenPhase
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import BitArray, BitSource, Seed, another_seed, as_source
+from discreet.randomness import BitSource, Seed, another_seed, as_source
 from discreet.state import arrays_in, arrays_like, with_arrays
 
 #: After so many further decisions one that was never told about is closed, where reports are randomised on
@@ -221,12 +221,8 @@ class Session(Exclusive, Generic[Item]):
             current = OpenPhase.of(phase, shuffled_deck(phase, self._coins), self.learner.dimension)
             number = self._planned
         slot = current.next_slot
-        order, chance = current.phase.order[slot], current.phase.chance[slot]
-        if available is not None:
-            order, chance = self._chain(current, slot, available)
-        size = int(current.phase.size[slot])
-        if size == EACH_ROUND:
-            size = self._drawn(chance)
+        order, chance = chain_among(current.phase, slot, available)
+        size = drawn_size(chance, int(current.phase.size[slot]), self._coins)
         # From here on nothing fails; a phase whose first round cannot be dealt is planned again.
         self._phases[number] = current
         self._planned = number + 1
@@ -243,40 +239,15 @@ class Session(Exclusive, Generic[Item]):
         subset = frozenset([self.items[i] for i in chosen])
         return Decision(decision_id, subset, decision_id, probability, self.lineage)
 
-    def _chain(
-        self, current: OpenPhase, slot: int, available: IntArray | None
-    ) -> tuple[IntArray, FloatArray]:
-        """The order of a slot and the chances of its prefixes, among the available items."""
-        order, chance = current.phase.order[slot], current.phase.chance[slot]
-        if available is None or np.isin(order, available).all():
-            return order, chance
-        if current.phase.size[slot] != EACH_ROUND:
-            raise InvalidArgument(
-                f"This {type(self).__name__} cannot switch items off now: its next set was chosen among all. "
-                "Taking items out of a chosen set afterwards would make it learn the wrong thing."
-            )
-        return restricted(order, chance, available)
-
     def _probability(self, current: OpenPhase, chosen: list[int], available: IntArray | None) -> float:
         """With which a phase of several slots deals a set: each slot has its share of the rounds."""
         total = 0.0
         for slot, (planned, rounds) in enumerate(zip(current.phase.size, current.phase.rounds, strict=True)):
             if planned in (EACH_ROUND, len(chosen)):
-                order, chance = self._chain(current, slot, available)
+                order, chance = chain_among(current.phase, slot, available)
                 if set(order[: len(chosen)].tolist()) == set(chosen):
                     total += float(chance[len(chosen)]) * int(rounds) / current.total
         return total
-
-    def _drawn(self, chance: FloatArray) -> int:
-        size = 0
-
-        def step(bits: BitArray, cursor: int) -> int:
-            nonlocal size
-            size, after = draw_size(chance, EACH_ROUND, bits, cursor)
-            return after
-
-        self._coins.feed_one(step)
-        return size
 
     # Closing
 
@@ -490,16 +461,3 @@ class Session(Exclusive, Generic[Item]):
             f"{type(self).__name__}(items={len(self.items)}, asked={self._asked}, "
             f"private={self.guarantee.private})"
         )
-
-
-def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tuple[IntArray, FloatArray]:
-    """A chain and its probabilities among the available items.
-
-    Examples:
-        >>> restricted(np.array([2, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 2]))
-        (array([2, 0]), array([0.1, 0.2, 0.7]))
-    """
-    kept = np.isin(order, available)
-    among = np.zeros(int(kept.sum()) + 1)
-    np.add.at(among, np.append(0, np.cumsum(kept)), chance)
-    return order[kept], among
