@@ -214,8 +214,8 @@ def chain_among(phase: Phase, slot: int, available: IntArray | None) -> tuple[In
         return order, chance
     if phase.size[slot] != EACH_ROUND:
         raise InvalidArgument(
-            "This learner cannot switch items off now: its next set was chosen among all. Taking items out of "
-            "a chosen set afterwards would make it learn the wrong thing."
+            "This learner cannot switch items off now: its next set was chosen among all. Taking items out "
+            "of a chosen set afterwards would make it learn the wrong thing."
         )
     return restricted(order, chance, available)
 
