@@ -37,10 +37,11 @@ def wait_until_healthy(
         time.sleep(0.02)
 
 
-#: Imports what a server needs, and for each line it reads forks a process that runs `discreet serve`.
+#: Loads what a server needs, and for each line it reads forks a process that runs `discreet serve`.
 _NURSERY = """
 import os, signal, sys
-import discreet.cli.app, discreet.service.server
+import discreet.cli.app, discreet.service.server, discreet.service.warming
+discreet.service.warming.warm_up()
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
     child = os.fork()
@@ -69,7 +70,7 @@ def _started(folder: pathlib.Path, arguments: list[str]) -> subprocess.Popen[str
 
 
 class Nursery:
-    """Makes servers that need not import anything: tests that start dozens of them have no time for that.
+    """Makes servers that need not load anything: tests that start dozens of them have no time for that.
 
     Args:
         folder: For their log.
