@@ -115,7 +115,7 @@ def test_ties_keep_the_order_of_the_items() -> None:
 
 @pytest.mark.parametrize("n", [1, 5, 31, 32, 33, 100])
 def test_compiled_sort_equals_a_stable_sort(n: int) -> None:
-    """From any order of the items, by insertion for few of them and by a merge sort for many."""
+    """From any order of the items, by insertion for few of them and by a heap for many."""
     rng = np.random.default_rng(n)
     for _ in range(20):
         x, items = rng.integers(0, 4, size=n) / 4, rng.permutation(n)

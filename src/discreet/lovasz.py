@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel, lean_kernel
+from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.set_functions import SetFunction
 
@@ -130,33 +130,54 @@ def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
 
 
 @lean_kernel
+def comes_first(levels: FloatArray, one: int, other: int) -> bool:
+    """Whether one item comes before another: by decreasing level, of ties the lower number."""
+    return bool(levels[one] > levels[other] or (levels[one] == levels[other] and one < other))
+
+
+@lean_kernel
 def sort_by_level(levels: FloatArray, items: IntArray) -> None:
     """Sort some items in place by decreasing level; of ties the lower number comes first."""
     # Insertion sort is several times faster for few items, and from one round to the next most items are in
-    # order already. Where many are not, a general sort takes over.
+    # order already. Where many are not, a heap takes over: numpy's sorts take seconds to compile.
     m = items.size
     most_moves = m * m if m <= 32 else 4 * m
     moves = 0
     for taken in range(1, m):
         item = items[taken]
         place = taken
-        while place > 0 and (
-            levels[items[place - 1]] < levels[item]
-            or (levels[items[place - 1]] == levels[item] and items[place - 1] > item)
-        ):
+        while place > 0 and comes_first(levels, item, items[place - 1]):
             items[place] = items[place - 1]
             place -= 1
             moves += 1
         items[place] = item
         if moves > most_moves:
-            _sort_many_by_level(levels, items)
+            _heap_sort(levels, items)
             return
 
 
-@kernel
-def _sort_many_by_level(levels: FloatArray, items: IntArray) -> None:
-    items.sort()
-    items[:] = items[np.argsort(-levels[items], kind="mergesort")]
+@lean_kernel
+def _heap_sort(levels: FloatArray, items: IntArray) -> None:
+    for root in range(items.size // 2 - 1, -1, -1):
+        _sift_down(levels, items, root, items.size)
+    for end in range(items.size - 1, 0, -1):
+        items[0], items[end] = items[end], items[0]
+        _sift_down(levels, items, 0, end)
+
+
+@lean_kernel
+def _sift_down(levels: FloatArray, items: IntArray, root: int, end: int) -> None:
+    """Let the item at `root` sink to its place in the heap, whose top comes last of all."""
+    item = items[root]
+    while 2 * root + 1 < end:
+        child = 2 * root + 1
+        if child + 1 < end and comes_first(levels, items[child], items[child + 1]):
+            child += 1
+        if not comes_first(levels, item, items[child]):
+            break
+        items[root] = items[child]
+        root = child
+    items[root] = item
 
 
 class _Prefixes(Sequence[frozenset[int]]):
