@@ -1,6 +1,6 @@
 """Run every ``bench_*.py`` of this folder (or those named) and print one table.
 
-A benchmark module offers ``rows()``, an iterator of :class:`benchmarks.measure.Row`. With ``--into PAGE``
+A benchmark module offers ``rows()``, an iterator of `benchmarks.measure.Row`. With ``--into PAGE``
 each table is also put into a page, between the comments that name it, as soon as its benchmark is done.
 """
 

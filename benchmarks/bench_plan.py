@@ -149,7 +149,7 @@ def measured(
                                 yield Measured(name, option, n, effect, rounds)
 
 
-def fitted_again(these: Sequence[Measured], shipped: Sequence[float]) -> list[float]:
+def fitted_again(these: Sequence[Measured], builtin: Sequence[float]) -> list[float]:
     """The constants of least squared error in logarithms."""
     learners = [LEARNERS[one.option.learner](one.n, **one.option.arguments) for one in these]
     halves = [one.option.arguments["cost_range"][1] for one in these]
@@ -161,16 +161,16 @@ def fitted_again(these: Sequence[Measured], shipped: Sequence[float]) -> list[fl
         ]
         return np.log(predicted) - np.log([one.rounds for one in these])
 
-    return [float(constant) for constant in np.exp(least_squares(errors, np.log(shipped)).x)]
+    return [float(constant) for constant in np.exp(least_squares(errors, np.log(builtin)).x)]
 
 
 def rows() -> Iterator[Row]:
     found = list(measured())
-    for learner, shipped in (("BanditLearner", BANDIT), ("FullInformationLearner", FULL_INFORMATION)):
+    for learner, builtin in (("BanditLearner", BANDIT), ("FullInformationLearner", FULL_INFORMATION)):
         these = [one for one in found if one.option.learner == learner]
-        constants = fitted_again([one for one in these if STREAMS[one.stream][0]], shipped)
-        apart = max(max(a / b, b / a) for a, b in zip(constants, shipped, strict=True))
-        note = f"fitted {', '.join(f'{c:.2g}' for c in constants)}; shipped {', '.join(map(str, shipped))}"
+        constants = fitted_again([one for one in these if STREAMS[one.stream][0]], builtin)
+        apart = max(max(a / b, b / a) for a, b in zip(constants, builtin, strict=True))
+        note = f"fitted {', '.join(f'{c:.2g}' for c in constants)}; built in {', '.join(map(str, builtin))}"
         yield Row(f"{learner}: constants, fitted again", apart, note=note, unit="largest factor")
         for name, (fitted, _) in STREAMS.items():
             ratios = [one.option.rounds_to_learn / one.rounds for one in these if one.stream == name]

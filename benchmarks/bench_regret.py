@@ -20,7 +20,7 @@ from discreet.paper import BanditSubmodPFTAL, SubmodPFTAL
 from discreet.simulation import regret
 
 SEEDS = 10
-UNIT = "regret a round"
+UNIT = "regret per round"
 BANDIT_PAPER = "BanditSubmodPFTAL corrected"
 FULL_PAPER = "SubmodPFTAL corrected"
 BETTER_PAPER = "SubmodPFTAL, better H"
@@ -139,7 +139,7 @@ def interior_rows(n: int, T: int) -> Iterator[Row]:
 
 
 def _gap(stream: Played) -> float:
-    """How much worse the better of the empty and the full set is than the best set, a round."""
+    """How much worse the better of the empty and the full set is than the best set, per round."""
     values = stream.total.table().values / stream.rounds
     return float(min(values[0], values[-1]) - values.min())
 

@@ -43,7 +43,7 @@ def shown(value: float, unit: str = "s") -> str:
     """A quantity in few digits; a time with a unit that keeps it between 1 and 1000.
 
     Examples:
-        >>> shown(0.0123), shown(2.5e-7), shown(0.0123, "regret a round")
+        >>> shown(0.0123), shown(2.5e-7), shown(0.0123, "regret per round")
         ('12.3 ms', '250 ns', '0.0123')
     """
     if math.isnan(value):

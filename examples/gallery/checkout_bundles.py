@@ -41,15 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         learner.tell(decision, profit)
         print(f"offered {', '.join(map(str, offered)) or 'nothing'}: profit {profit:.2f}")
 
-    contenders = {
+    learners = {
         "private, central": discreet.BanditLearner(shop.items, EPSILON, shop.cost_range, mode="central"),
         "private, local": discreet.BanditLearner(shop.items, EPSILON, shop.cost_range),
         "everything": FixedSet(shop.items, range(shop.n)),
         "random products": RandomSet(shop.items),
     }
-    traces = {
-        name: discreet.simulate(shop, contender, rounds, seeds) for name, contender in contenders.items()
-    }
+    traces = {name: discreet.simulate(shop, learner, rounds, seeds) for name, learner in learners.items()}
     for name, trace in traces.items():
         print(f"{name}: mean profit {-trace.cost[:, -1].mean() / rounds:.3f}")
     central = traces["private, central"]

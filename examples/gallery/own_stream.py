@@ -25,7 +25,7 @@ from discreet.simulation import Trace
 from examples.gallery.pictures import options, save
 
 LAMPS = 12
-#: What a burning lamp costs a round, what a dark lamp costs somebody who passes it, and what glare costs.
+#: What a burning lamp costs per round, what a dark lamp costs somebody who passes it, and what glare costs.
 ENERGY, DARK, GLARE = 0.05, 0.25, 0.25
 
 

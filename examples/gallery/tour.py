@@ -44,7 +44,7 @@ bit = learner.randomizer().release(-3.0)  # or as a bit from the person's device
 learner.tell(late[1], released=bit)
 print("offered", sorted(map(str, decision.subset)), "- open decisions:", learner.pending)
 
-# %% Guarantees. In words, and true to the facts: this learner has a seed, so it promises nothing.
+# %% Guarantees, as text. This learner has a seed, so it promises nothing.
 print(learner.guarantee)
 print(discreet.BanditLearner(products, epsilon=1.0, cost_range=(-3.5, 3.0)).guarantee)
 

@@ -55,7 +55,7 @@ MOST_DECISIONS, MOST_FEEDBACK = 1_000, 10_000
 
 
 class LearnerService:
-    """Learners in a store, for many threads at once. Create one with :meth:`open`.
+    """Learners in a store, for many threads at once. Create one with `open`.
 
     Args:
         store: The store; closed with the service.
@@ -194,7 +194,7 @@ class LearnerService:
         return self._registry.minutes(name, since)
 
     def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
-        """The latest chosen sets, latest first: `most` of them, or as many as one :meth:`ask` allows."""
+        """The latest chosen sets, latest first: `most` of them, or as many as one `ask` allows."""
         return self._registry.recent(name, checks.integer("recent", "most", most, 1, 1000))
 
     # Populations
@@ -248,7 +248,7 @@ class LearnerService:
         available: Iterable[Hashable] | None = None,
         request_id: str | None = None,
     ) -> Future[list[Choice]]:
-        """Like :meth:`ask`, without waiting for the disk. Invalid arguments raise immediately."""
+        """Like `ask`, without waiting for the disk. Invalid arguments raise immediately."""
         count = checks.integer("ask", "count", count, 1, MOST_DECISIONS)
         if request_id is not None and not (isinstance(request_id, str) and REQUEST_ID.fullmatch(request_id)):
             raise InvalidArgument("A request id has 1 to 200 printable ASCII characters.")
@@ -269,12 +269,12 @@ class LearnerService:
         may be 10,000 pieces; of functions, pieces times the number of items may be a million.
 
         Returns:
-            The outcome of each piece, in order; see :class:`Code`.
+            The outcome of each piece, in order; see `Code`.
         """
         return self.submit_tell(name, feedback).result()
 
     def submit_tell(self, name: str, feedback: Iterable[Feedback]) -> Future[list[Outcome]]:
-        """Like :meth:`tell`, without waiting for the disk. Functions are evaluated before it returns."""
+        """Like `tell`, without waiting for the disk. Functions are evaluated before it returns."""
         hosted, pieces = self._registry.named(name), list(feedback)
         if len(pieces) > MOST_FEEDBACK or not all(isinstance(each, Feedback) for each in pieces):
             raise InvalidArgument(f"A tell is a list of at most {MOST_FEEDBACK} pieces of Feedback.")

@@ -47,10 +47,10 @@ class RollbackGuard:
     """The file.
 
     Args:
-        path: Of the file, which :meth:`begin` creates.
+        path: Of the file, which `begin` creates.
         store: The name of the store.
         shared: Whether processes on other machines, with their own guards, may create and continue learners.
-        look_only: Whether to leave the file unchanged, until :meth:`settle`.
+        look_only: Whether to leave the file unchanged, until `settle`.
         repair: Whether to treat a damaged file as missing.
 
     Attributes:

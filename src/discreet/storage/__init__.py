@@ -1,6 +1,6 @@
 """Stores of learners, decisions and feedback: SQLite for one process, PostgreSQL for several.
 
-Both implement :class:`discreet.storage.base.Store`. A store sees encoded bytes and public numbers; it knows
+Both implement `discreet.storage.base.Store`. A store sees encoded bytes and public numbers; it knows
 nothing about learners.
 """
 

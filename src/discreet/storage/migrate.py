@@ -24,7 +24,7 @@ def migrate(connection: Connection) -> None:
 
 
 def latest_version() -> str:
-    """The version of the schema after :func:`migrate`."""
+    """The version of the schema after `migrate`."""
     head = ScriptDirectory.from_config(_config()).get_current_head()
     assert head is not None
     return head

@@ -148,7 +148,7 @@ class SqlReading(Reading):
     @staticmethod
     @abstractmethod
     def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
-        """Whether a column is in the parameter `ids`, as :meth:`_ids` encodes it."""
+        """Whether a column is in the parameter `ids`, as `_ids` encodes it."""
 
     @staticmethod
     @abstractmethod
