@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rounds = 2_000 if given.quick else 60_000
     rng = np.random.default_rng(0)
 
-    # Seeded so that the picture can be made again. A real device takes the default, the system's own random bits.
+    # Seeded so that the picture can be made again. A real device takes the default, the system's random bits.
     server = discreet.BanditLearner(TIPS, EPSILON, cost_range=(0, 1), seed=2)
     device = server.randomizer(source=BitSource(seed=1))
     bits, levels = np.empty(rounds, dtype=int), np.empty((rounds, len(TIPS)))
