@@ -16,13 +16,20 @@ import numpy
 import discreet
 from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
-from discreet.formatting import counted, counted_range, listed, number
+from discreet.formatting import counted, counted_range, listed, number, percent
+from discreet.intervals import mean_interval
 from discreet.plots.canvas import drawing
-from discreet.report.charts import choice_charts, trace_charts
-from discreet.report.comparisons import compared, ranking
-from discreet.report.frames import KEYS, SweepFrame
-from discreet.report.panels import QUANTITIES, against_panels, curve_panels
-from discreet.report.results import Result, by_environment, grouped
+from discreet.report.charts import (
+    QUANTITIES,
+    against_panels,
+    choice_charts,
+    curve_panels,
+    from_the_middle,
+    longest,
+    panels_of,
+    trace_charts,
+)
+from discreet.report.results import KEYS, Result, SweepFrame, TraceResult, by_environment, grouped
 from discreet.simulation.trace import Trace, about_data
 
 if TYPE_CHECKING:
@@ -73,7 +80,7 @@ def write_report(
             title=title,
             summary=summary,
             command=command,
-            compared=[compared(group) for group in groups],
+            compared=[_compared(group) for group in groups],
             charts=[trace_charts(f"e{k}", group) for k, group in enumerate(groups)],
             choices=[choice_charts(f"e{k}", group) for k, group in enumerate(groups)],
             panels=[*against, *swept],
@@ -124,9 +131,9 @@ def write_sweep_report(
             title=title,
             command=command,
             notes=notes or {},
-            rankings=[ranking(group) for group in groups],
+            rankings=[_ranking(group) for group in groups],
             panels=[curve_panels(results), *(against_panels(results, quantity) for quantity in QUANTITIES)],
-            failed=sweep.failed.unique(subset=list(KEYS)).height,
+            failed=len({tuple(row[key] for key in KEYS) for row in sweep.failures}),
             failures=sweep.failures,
             data_warning=about_data(sweep.parameters),
         )
@@ -142,6 +149,55 @@ def _write(
     page = made.render(content, groups=groups, results=results, versions=versions)
     write_atomically(path, f"{page}\n".encode())
     return pathlib.Path(path)
+
+
+def _compared(group: Sequence[TraceResult]) -> list[tuple[TraceResult, str]]:
+    """The learners, private ones first, and sentences that compare them with what does not learn."""
+    learners = [result for result in group if not result.reference]
+    references = [result for result in group if result.reference] if learners else []
+    ordered = sorted(learners or group, key=lambda r: (not r.private, float(r.trace.mean_regret[-1])))
+    return [(result, " ".join(_comparisons(result, references))) for result in ordered]
+
+
+def _ranking(group: Sequence[Result]) -> tuple[str, str]:
+    """A heading, and all learners of an environment, for a middle number of items and a middle epsilon."""
+    panel = from_the_middle(panels_of(group, "rounds"))[0]
+    members = sorted(longest(panel.results), key=lambda result: result.regret)
+    rounds = max(result.rounds for result in members)
+    texts = [
+        f"{r.learner} {number(r.regret)}" + (f" (after {r.rounds:,})" if r.rounds < rounds else "")
+        for r in members
+    ]
+    return f"{panel.title}, {counted(rounds, 'round')}", listed(texts)
+
+
+def _comparisons(result: TraceResult, references: Sequence[TraceResult]) -> list[str]:
+    """Whether it did better than choices that do not learn, by what share of their regret."""
+    names: dict[int, list[str]] = {1: [], -1: [], 0: []}
+    for other in references:
+        if other.rounds == result.rounds:
+            sign = _sign_of_difference(result.trace, other.trace)
+            by = ""
+            if sign > 0 and other.regret > 0 and result.regret > 0:
+                by = f" (by {percent(1 - result.regret / other.regret)})"
+            names[sign].append(f"the {other.learner}{by}")
+    words = {1: "Less regret than", -1: "MORE regret than", 0: "No clear difference from"}
+    return [f"{words[sign]} {listed(found)}." for sign, found in names.items() if found]
+
+
+def _sign_of_difference(trace: Trace, other: Trace) -> int:
+    """1 if the other's regret is larger, -1 if it is smaller, 0 if the 95% interval leaves that open.
+
+    The interval is that of the difference over the seeds that both have, which met the same stream.
+    """
+    common = [seed for seed in trace.seeds if seed in other.seeds]
+    if not common:
+        (low, high), (other_low, other_high) = trace.band(), other.band()
+        return int(other_low[-1] > high[-1]) - int(other_high[-1] < low[-1])
+    mine = trace.regret[[trace.seeds.index(seed) for seed in common], -1:]
+    theirs = other.regret[[other.seeds.index(seed) for seed in common], -1:]
+    _, least, most = mean_interval(theirs - mine)
+    return int(least[0] > 0) - int(most[0] < 0)
 
 
 def _settings(given: Mapping[str, object], most: int = 80) -> str:
