@@ -12,7 +12,7 @@ import scipy.stats
 from report_material import Page, check_page, frame, sweep_rows
 
 from discreet import DiscreetError
-from discreet.report import charts, write_sweep_report, writing
+from discreet.report import charts, write_sweep_report
 from discreet.report.charts import Panels
 from discreet.report.results import SweepFrame, is_reference
 from discreet.simulation.builtin_learners import BUILTIN_LEARNERS
@@ -27,7 +27,7 @@ def report(folder: pathlib.Path, swept: pl.DataFrame, **more: object) -> Page:
 def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages without figures, which take most of the time."""
     for name in ("curve_panels", "against_panels"):
-        monkeypatch.setattr(writing, name, lambda *_: Panels("", "", [], []))
+        monkeypatch.setattr(charts, name, lambda *_: Panels("", "", [], []))
 
 
 def full_frame() -> pl.DataFrame:

@@ -13,7 +13,7 @@ from report_material import MARKS, OPEN, check_page, frame, references, sweep_ro
 
 from discreet import BanditLearner, DiscreetError, baselines, environments, simulate
 from discreet.privacy.guarantee import Guarantee
-from discreet.report import write_report, writing
+from discreet.report import charts, write_report
 from discreet.simulation import Trace
 
 
@@ -21,7 +21,7 @@ from discreet.simulation import Trace
 def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages without figures, which take most of the time."""
     for name in ("trace_charts", "choice_charts"):
-        monkeypatch.setattr(writing, name, lambda *_: [])
+        monkeypatch.setattr(charts, name, lambda *_: [])
 
 
 def report(folder: pathlib.Path, traces: list[Trace], **more: object) -> str:

@@ -87,8 +87,8 @@ def audit(
 ) -> None:
     """Try to refute privacy claims: a lower bound on epsilon, with a stated confidence."""
     from discreet.auditing.builtin import LeftOut, audit_named
-    from discreet.cli.audits import audit_table, markdown_table
     from discreet.cli.output import print_json, require_place
+    from discreet.cli.results import audit_table, markdown_table
     from discreet.plots.audits import plot_audits
     from discreet.plots.canvas import kind_of, save
 

@@ -6,7 +6,6 @@ They are written as files, and as SVG inside a page: text stays text there, and 
 from __future__ import annotations
 
 import contextlib
-import html
 import io
 import itertools
 import math
@@ -18,6 +17,7 @@ from typing import Any
 
 import matplotlib
 import matplotlib.style
+from markupsafe import Markup, escape
 from matplotlib import ticker
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     return kind
 
 
-def inline_svg(figure: Figure, name: str, title: str = "") -> str:
+def inline_svg(figure: Figure, name: str, title: str = "") -> Markup:
     """A figure as markup for a page; all text in it is escaped.
 
     Its ids begin with `name`, different for each figure of a page. The `title` says what it shows to those
@@ -118,12 +118,12 @@ def inline_svg(figure: Figure, name: str, title: str = "") -> str:
     said, heading = 'aria-hidden="true"', ""
     if title:
         said = f'role="img" aria-labelledby="{name}-title"'
-        heading = f'<title id="{name}-title">{html.escape(title)}</title>'
+        heading = f'<title id="{name}-title">{escape(title)}</title>'
     opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box[1]} stroke-linejoin="round" {said}>'
-    return f"{opening}{heading}{drawn.strip()}</svg>"
+    return Markup(f"{opening}{heading}{drawn.strip()}</svg>")
 
 
-def legend_entries(several: Sequence[Axes], name: str) -> list[tuple[str, str]]:
+def legend_entries(several: Sequence[Axes], name: str) -> list[tuple[Markup, str]]:
     """What is drawn on the axes, once each, bars first: a sample as markup, and its label."""
     handles: dict[str, Any] = {}
     for axes in several:
@@ -133,7 +133,7 @@ def legend_entries(several: Sequence[Axes], name: str) -> list[tuple[str, str]]:
     return [(_sample(handle, f"{name}-k{k}"), label) for k, (label, handle) in enumerate(bars_first)]
 
 
-def _sample(handle: Any, name: str) -> str:
+def _sample(handle: Any, name: str) -> Markup:
     """A short piece of a line with its marker, or of a bar."""
     figure = Figure(figsize=(0.5, 0.194))
     piece: Artist

@@ -32,13 +32,7 @@ _REFERENCE_LINES: tuple[Any, ...] = ((0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (
 
 
 def looks(labels: Iterable[str], references: Iterable[str] = ()) -> dict[str, Look]:
-    """A look for each label: colours for learners, grey for references such as the random set.
-
-    Examples:
-        >>> found = looks(["a", "b", "random set"], references=["random set"])
-        >>> found["a"]["color"], found["random set"]["color"]
-        ('#0072B2', '#7F7F7F')
-    """
+    """A look for each label: colours for learners, grey for references such as the random set."""
     grey, unique = set(references), dict.fromkeys(labels)
     *colours, last = COLOURS
     found = {}
@@ -56,18 +50,10 @@ def _look(colour: str, line: Any, marker: str, width: float) -> Look:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Curve:
-    """A mean over seeds and its 95% interval, at increasing x.
+    """A mean over seeds and its 95% interval, at increasing x; an x of nan stands for everywhere.
 
-    Attributes:
-        label: What it is called in the legend.
-        x: Where it is known; nan stands for everywhere (a level that does not depend on x).
-        mean: The mean over the seeds.
-        low: The lower end of its interval.
-        high: The upper end.
-        look: How it is drawn.
-        bound: A proved bound at each x, where there is one.
-        reference: Whether it is there to compare with: the scales are chosen for the others.
-        kind: What is measured: "cost" or "reward".
+    A curve may have a proved bound at each x. References are there to compare with: the scales are chosen for
+    the others. The kind is what is measured, "cost" or "reward".
     """
 
     label: str

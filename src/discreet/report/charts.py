@@ -12,14 +12,7 @@ from matplotlib.axes import Axes
 
 from discreet.formatting import counted, number
 from discreet.plots.canvas import PANEL, figure_of, inline_svg, legend_entries, new_axes
-from discreet.plots.charts import (
-    bound_label,
-    bounds_above,
-    draw_against,
-    draw_costs,
-    draw_items,
-    draw_regret,
-)
+from discreet.plots.charts import bound_label, bounds_above, draw_against, draw_costs, draw_items, draw_regret
 from discreet.plots.curves import Curve, Look, best_curve, cost_curve, looks
 from discreet.report.results import Result, TraceResult, family, grouped, with_looks
 
@@ -36,8 +29,6 @@ QUANTITIES = {
     "rounds": ("the number of rounds", "rounds in total"),
 }
 
-Legend = list[tuple[Markup, str]]
-
 
 class Chart(NamedTuple):
     """A figure as markup, its title and more sentences for its caption, and what its legend lists."""
@@ -45,7 +36,7 @@ class Chart(NamedTuple):
     svg: Markup
     title: str
     caption: str
-    legend: Legend
+    legend: list[tuple[Markup, str]]
 
 
 class Panels(NamedTuple):
@@ -53,7 +44,7 @@ class Panels(NamedTuple):
 
     title: str
     intro: str
-    legend: Legend
+    legend: list[tuple[Markup, str]]
     charts: list[Chart]
 
 
@@ -101,12 +92,8 @@ def choice_charts(name: str, group: Sequence[TraceResult]) -> list[Chart]:
 
 def _chart(name: str, axes: Axes, title: str, caption: Iterable[str], *, legend: bool = True) -> Chart:
     """A figure that has been drawn; `name` is different for each chart of a page."""
-    svg = Markup(inline_svg(figure_of(axes), name, title))
-    return Chart(svg, title, " ".join(caption), _legend(name, [axes]) if legend else [])
-
-
-def _legend(name: str, several: Sequence[Axes]) -> Legend:
-    return [(Markup(sample), label) for sample, label in legend_entries(several, name)]
+    svg = inline_svg(figure_of(axes), name, title)
+    return Chart(svg, title, " ".join(caption), legend_entries([axes], name) if legend else [])
 
 
 def _regret_chart(name: str, group: Sequence[TraceResult], title: str) -> Chart:
@@ -187,15 +174,14 @@ def panels_of(results: Sequence[Result], free: str) -> list[Panel]:
 
 
 def from_the_middle(panels: Sequence[Panel]) -> list[Panel]:
-    """Those with a middle number of items and a middle epsilon of their environment first."""
-    found: list[tuple[int, Panel]] = []
-    for group in grouped(panels, lambda panel: panel.environment).values():
-        sizes = sorted({panel.n for panel in group})
-        losses = sorted({panel.epsilon for panel in group})
-        for panel in group:
-            places = ((sizes, sizes.index(panel.n)), (losses, losses.index(panel.epsilon)))
-            found.append((sum(abs(place - len(values) // 2) for values, place in places), panel))
-    return [panel for _, panel in sorted(found, key=lambda pair: pair[0])]
+    """Those with a middle number of items and a middle epsilon first."""
+    sizes, losses = sorted({panel.n for panel in panels}), sorted({panel.epsilon for panel in panels})
+
+    def distance(panel: Panel) -> int:
+        places = ((sizes.index(panel.n), sizes), (losses.index(panel.epsilon), losses))
+        return sum(abs(place - len(values) // 2) for place, values in places)
+
+    return sorted(panels, key=distance)
 
 
 def longest(results: Sequence[Result]) -> list[Result]:
@@ -265,4 +251,4 @@ def _panels(
             notes = draw(axes, curves)
             charts.append(_chart(f"{name}{len(charts)}", axes, panel.title, notes, legend=False))
             drawn.append(axes)
-    return Panels(title, intro, _legend(name, drawn), charts)
+    return Panels(title, intro, legend_entries(drawn, name), charts)

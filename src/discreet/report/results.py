@@ -43,15 +43,8 @@ def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 class Result(Curve):
     """The regret per round of one configuration, and what came out in the end.
 
-    Attributes:
-        environment: Its name.
-        learner: What the learner is called; the label says as well where it is not private.
-        n: Items.
-        epsilon: The epsilon it has or claims; None where it has none, or does not learn.
-        seeds: How many.
-        private: Whether it would be private.
-        cost: The mean cost per round, or reward.
-        best: That of the best fixed set.
+    Its label says where it would not be private. It has no epsilon where it has no noise, or does not learn.
+    Cost (or reward) and that of the best fixed set are means per round.
     """
 
     environment: str

@@ -19,16 +19,7 @@ from discreet.errors import InvalidArgument
 from discreet.formatting import counted, counted_range, listed, number, percent
 from discreet.intervals import mean_interval
 from discreet.plots.canvas import drawing
-from discreet.report.charts import (
-    QUANTITIES,
-    against_panels,
-    choice_charts,
-    curve_panels,
-    from_the_middle,
-    longest,
-    panels_of,
-    trace_charts,
-)
+from discreet.report import charts
 from discreet.report.results import KEYS, Result, SweepFrame, TraceResult, by_environment, grouped
 from discreet.simulation.trace import Trace, about_data
 
@@ -47,10 +38,10 @@ def write_report(
 ) -> pathlib.Path:
     """Write one HTML file that needs nothing else, and return its path: figures, guarantees, tables.
 
-    The same arguments give the same bytes. The file is written completely or not at all.
+    The same arguments give the same bytes. A file is written completely or not at all.
 
     Args:
-        path: Where to; a file that is there is replaced.
+        path: Where to.
         title: The headline.
         traces: What `simulate` returned; those of `RandomSet` and `FixedSet` are taken as references. Several
             environments get a section each.
@@ -71,8 +62,8 @@ def write_report(
     groups = by_environment(traces)
     results = [result for group in groups for result in group]
     with drawing():
-        against = [against_panels(group, "epsilon", f"e{k}") for k, group in enumerate(groups)]
-        swept = [] if frame is None else [against_panels(SweepFrame(frame).results, "epsilon")]
+        against = [charts.against_panels(group, "epsilon", f"e{k}") for k, group in enumerate(groups)]
+        swept = [] if frame is None else [charts.against_panels(SweepFrame(frame).results, "epsilon")]
         return _write(
             path,
             "traces.html",
@@ -81,8 +72,8 @@ def write_report(
             summary=summary,
             command=command,
             compared=[_compared(group) for group in groups],
-            charts=[trace_charts(f"e{k}", group) for k, group in enumerate(groups)],
-            choices=[choice_charts(f"e{k}", group) for k, group in enumerate(groups)],
+            charts=[charts.trace_charts(f"e{k}", group) for k, group in enumerate(groups)],
+            choices=[charts.choice_charts(f"e{k}", group) for k, group in enumerate(groups)],
             panels=[*against, *swept],
             promises=grouped(results, lambda result: (str(result.trace.guarantee), result.private)),
             data_warning=about_data(trace.parameters for trace in traces),
@@ -97,12 +88,10 @@ def write_sweep_report(
     command: str = "",
     notes: Mapping[str, str] | None = None,
 ) -> pathlib.Path:
-    """Write one HTML file about a sweep, and return its path: curves, tables, and what failed.
-
-    The same arguments give the same bytes. The file is written completely or not at all.
+    """Write one HTML file about a sweep, as `write_report` does: curves, tables, and what failed.
 
     Args:
-        path: Where to; a file that is there is replaced.
+        path: Where to.
         frame: A row for each configuration, seed and checkpoint, with the columns environment, learner, n,
             epsilon, rounds, seed, round, cost, best, regret, would_be_private; bound, error and
             parameters (of the environment, as JSON) where known. Rows with an error need no numbers.
@@ -112,18 +101,17 @@ def write_sweep_report(
 
     Examples:
         >>> import tempfile
-        >>> from discreet.simulation.compare import compare
-        >>> from discreet.simulation.sweep import Sweep
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> from discreet.simulation.sweep import Sweep, run_cell
         >>> sweep = Sweep.from_mapping({"streams": ["modular"], "learners": ["random"], "n": 3, "rounds": 64})
-        >>> frame = compare(sweep, folder / "sweep.parquet", workers=1)
-        >>> write_sweep_report(folder / "sweep.html", frame, title="A sweep").name
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "sweep.html")
+        >>> write_sweep_report(path, run_cell(sweep.cells()[0]), title="A sweep").name
         'sweep.html'
     """
     sweep = SweepFrame(frame)
     results = sweep.results
     groups = list(grouped(results, lambda result: result.environment).values())
     with drawing():
+        against = [charts.against_panels(results, quantity) for quantity in charts.QUANTITIES]
         return _write(
             path,
             "sweep.html",
@@ -132,7 +120,7 @@ def write_sweep_report(
             command=command,
             notes=notes or {},
             rankings=[_ranking(group) for group in groups],
-            panels=[curve_panels(results), *(against_panels(results, quantity) for quantity in QUANTITIES)],
+            panels=[charts.curve_panels(results), *against],
             failed=len({tuple(row[key] for key in KEYS) for row in sweep.failures}),
             failures=sweep.failures,
             data_warning=about_data(sweep.parameters),
@@ -161,8 +149,8 @@ def _compared(group: Sequence[TraceResult]) -> list[tuple[TraceResult, str]]:
 
 def _ranking(group: Sequence[Result]) -> tuple[str, str]:
     """A heading, and all learners of an environment, for a middle number of items and a middle epsilon."""
-    panel = from_the_middle(panels_of(group, "rounds"))[0]
-    members = sorted(longest(panel.results), key=lambda result: result.regret)
+    panel = charts.from_the_middle(charts.panels_of(group, "rounds"))[0]
+    members = sorted(charts.longest(panel.results), key=lambda result: result.regret)
     rounds = max(result.rounds for result in members)
     texts = [
         f"{r.learner} {number(r.regret)}" + (f" (after {r.rounds:,})" if r.rounds < rounds else "")
