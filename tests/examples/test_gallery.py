@@ -91,13 +91,13 @@ def test_the_tour_runs_from_top_to_bottom(tmp_path: pathlib.Path, monkeypatch: p
     assert (tmp_path / "picture.svg").stat().st_size > 1000
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_page_shows_every_example(name: str) -> None:
+def test_the_page_shows_every_example() -> None:
     """Its picture, not too large and without a date, and the command that makes it."""
-    assert f"python -m examples.gallery.{name} --out docs/gallery/{name}.svg" in section(name)
-    picture = ROOT / "docs" / "gallery" / f"{name}.svg"
-    assert picture.stat().st_size < 150_000
-    assert "<dc:date>" not in picture.read_text()
+    for name in NAMES:
+        assert f"python -m examples.gallery.{name} --out docs/gallery/{name}.svg" in section(name)
+        drawn = (ROOT / "docs" / "gallery" / f"{name}.svg").read_text()
+        assert len(drawn) < 150_000
+        assert "<dc:date>" not in drawn
 
 
 def test_audits_tell_broken_from_mended(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
