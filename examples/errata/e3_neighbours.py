@@ -37,21 +37,26 @@ def measured_loss(calibration: str, runs: int = 20_000) -> float:
     return proved_loss(scores[0], scores[1], confidence=0.975)
 
 
+def row(n: int) -> str:
+    """Norms and distances for n items, as a line of the table."""
+    corners = extreme_gradients(n)
+    pairs = [a - b for a, b in itertools.product(corners, repeat=2)]
+    figures = [
+        max(np.abs(g).sum() for g in corners),
+        max(np.linalg.norm(g) for g in corners),
+        max(np.abs(g).sum() for g in pairs),
+        max(np.linalg.norm(g) for g in pairs),
+    ]
+    return f"| {n} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |"
+
+
 def main() -> None:
     """Print the distances and the measured loss."""
     print("Largest norms and distances of chain gradients, costs in [-M, M], in units of M")
     print("| n | norm, L1 | norm, L2 | distance, L1 | distance, L2 |")
     print("|---|---|---|---|---|")
     for n in (1, 2, 3, 6):
-        corners = extreme_gradients(n)
-        pairs = [a - b for a, b in itertools.product(corners, repeat=2)]
-        figures = [
-            max(np.abs(g).sum() for g in corners),
-            max(np.linalg.norm(g) for g in corners),
-            max(np.abs(g).sum() for g in pairs),
-            max(np.linalg.norm(g) for g in pairs),
-        ]
-        print(f"| {n} | " + " | ".join(f"{figure:.3f}" for figure in figures) + " |")
+        print(row(n))
     print(
         "\nLoss of one release of TBAP at epsilon = 1, a vector replaced by its opposite (97.5% lower bound)"
     )

@@ -15,14 +15,8 @@ def written_beside(
 ) -> Iterator[Callable[[], None]]:
     """Write a temporary file next to `path`, and yield a function that moves it into place.
 
-    Args:
-        path: The file to replace; symbolic links are followed.
-        data: What to write.
-        secret: Whether only the owner may read it. Otherwise it gets the permissions of the file it replaces,
-            or those of any new file.
-
-    Raises:
-        OSError: Of the type that fits, with the path as it was given and what is wrong with it.
+    Symbolic links are followed. Only the owner may read what is secret; other files get the permissions of
+    the file they replace, or those of any new file. Errors name the path as it was given.
     """
     check_place(path)
     target = real_path(path)

@@ -1,4 +1,17 @@
-"""Numbers and lists as people read them: few digits, a proper minus sign, nouns in the plural."""
+"""Numbers and lists as people read them: few digits, a proper minus sign, nouns in the plural.
+
+Examples:
+    >>> number(0.048637), number(-0.5), number(12345.6), number(2e-6)
+    ('0.0486', '−0.5', '12,346', '2e−06')
+    >>> [short_number(x) for x in (1, 20_000, 3e6, 0.05, -0.5, 0.00002)]
+    ['1', '20k', '3M', '0.05', '−0.5', '2e−05']
+    >>> percent(0.9625), percent(0.9987), decimals(0.48637), decimals(-0.00001)
+    ('96%', '99.9%', '0.4864', '0.0000')
+    >>> counted(1, "seed"), counted(4096, "round"), counted_range([3, 1], "seed"), counted_range([2], "seed")
+    ('1 seed', '4,096 rounds', '1 to 3 seeds', '2 seeds')
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+"""
 
 from __future__ import annotations
 
@@ -7,12 +20,7 @@ from collections.abc import Sequence
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number in so many digits.
-
-    Examples:
-        >>> number(0.048637), number(-0.5), number(12345.6), number(2e-6)
-        ('0.0486', '−0.5', '12,346', '2e−06')
-    """
+    """A number in so many digits."""
     if not math.isfinite(value):
         return "−∞" if value == -math.inf else "∞" if value == math.inf else "unknown"
     value += 0.0  # a zero has no sign
@@ -21,12 +29,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def short_number(value: float) -> str:
-    """The same with a letter for thousands, millions and more, for ticks and rates.
-
-    Examples:
-        >>> [short_number(x) for x in (1, 20_000, 3e6, 0.05, -0.5, 0.00002)]
-        ['1', '20k', '3M', '0.05', '−0.5', '2e−05']
-    """
+    """The same with a letter for thousands, millions and more, for ticks and rates."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= size:
             return number(value / size) + letter
@@ -34,52 +37,27 @@ def short_number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage; above 99 with one decimal.
-
-    Examples:
-        >>> percent(0.9625), percent(0.9987)
-        ('96%', '99.9%')
-    """
+    """A share as a percentage; above 99 with one decimal."""
     return f"{100 * share:.0f}%" if share < 0.99 else f"{100 * share:.1f}%"
 
 
 def decimals(value: float) -> str:
-    """A number with four decimals, for aligned columns; what rounds to zero has no sign.
-
-    Examples:
-        >>> decimals(0.48637), decimals(-0.00001)
-        ('0.4864', '0.0000')
-    """
+    """A number with four decimals, for aligned columns; what rounds to zero has no sign."""
     text = f"{value:.4f}"
     return text if float(text) else text.removeprefix("-")
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things.
-
-    Examples:
-        >>> counted(1, "seed"), counted(4096, "round")
-        ('1 seed', '4,096 rounds')
-    """
+    """A number of things."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def counted_range(counts: Sequence[int], noun: str) -> str:
-    """The least and the largest of several numbers of things.
-
-    Examples:
-        >>> counted_range([3, 1], "seed"), counted_range([2, 2], "seed")
-        ('1 to 3 seeds', '2 seeds')
-    """
+    """The least and the largest of several numbers of things."""
     low, high = min(counts), max(counts)
     return counted(high, noun) if low == high else f"{low:,} to {counted(high, noun)}"
 
 
 def listed(parts: Sequence[str]) -> str:
-    """A list with "and" before the last.
-
-    Examples:
-        >>> listed(["a", "b", "c"]), listed(["a"])
-        ('a, b and c', 'a')
-    """
+    """A list with "and" before the last."""
     return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)

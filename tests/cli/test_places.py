@@ -38,15 +38,6 @@ def test_places_are_looked_at_first(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_picture_of_an_unknown_kind_is_refused_first(
-    capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
-) -> None:
-    """Before the audit is printed."""
-    code, out, err = run(capsys, "audit", "one-bit", "--runs", "2000", "--plot", str(tmp_path / "a.txt"))
-    assert (code, out) == (2, "")
-    assert "svg, png or pdf" in err
-
-
 def full_disk(*_: object, **__: object) -> None:
     raise OSError(28, "No space left on device", "page.html")
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from discreet.cli import main
-from discreet.cli.app import app
-from discreet.cli.commands import MEANT
+from discreet.cli.app import MEANT, app
 from discreet.cli.output import table, wrapped
 from discreet.formatting import decimals
 

@@ -21,11 +21,13 @@ RUN_BY = {
     ("nginx", "docs/service.md"): "tests/docs/test_service_page.py::test_the_proxy_fits_the_service",
 }
 #: Options that make a command quick, by command; a command that is not here runs as it is written.
-QUICK = {"demo": ["--quick", "--quiet"], "audit": ["--runs", "2000", "--seed", "1"]}
+QUICK = {"audit": ["--runs", "2000", "--seed", "1"]}
 #: Commands that take minutes or change the machine, and the tests that run what is in them.
 ELSEWHERE = {
+    "discreet demo": "tests/cli/test_cli.py::test_the_demo_shows_that_private_learning_works",
     "discreet audit": "tests/auditing/test_builtin.py::test_it_keeps_its_promise",
-    "pip install discreet": "tests/test_wheel.py::test_it_runs_in_an_empty_environment",
+    "discreet audit bandit full --epsilon 0.5": "tests/auditing/test_builtin.py::test_it_keeps_its_promise",
+    "pip install discreet": "tests/test_wheel.py::test_it_runs_with_what_it_declares",
     "python -m examples.theorems --out theorems": "tests/examples/test_theorems.py::test_it_makes_all",
 }
 #: What targets of the Makefile come to. They are not made: they would run this test, or for an hour.

@@ -1,4 +1,4 @@
-"""The drawn pictures of docs/concepts.md show what the page says and what the code does."""
+"""The picture of a chain in docs/concepts.md shows what the code does."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -9,7 +9,6 @@ import pytest
 from code_blocks import ROOT
 from discreet import lovasz
 
-PAGE = (ROOT / "docs" / "concepts.md").read_text()
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -19,34 +18,6 @@ def drawn(name: str) -> ET.Element:
 
 def texts(picture: ET.Element) -> list[str]:
     return ["".join(element.itertext()) for element in picture.iter(f"{SVG}text")]
-
-
-def section(name: str) -> str:
-    """The part of the page in which a picture stands."""
-    (found,) = (part for part in PAGE.split("\n## ") if f"(pictures/{name}.svg)" in part)
-    return found
-
-
-@pytest.mark.parametrize("name", ["round", "chain"])
-def test_a_picture_has_the_title_of_its_section(name: str) -> None:
-    """Both are read by those who cannot see it, so it has a description, too."""
-    picture = drawn(name)
-    assert picture.findtext(f"{SVG}title") == section(name).splitlines()[0]
-    assert picture.findtext(f"{SVG}desc")
-
-
-def test_the_round_names_what_the_page_names() -> None:
-    """Its boxes and arrows, in the order of the steps."""
-    shown = " ".join(texts(drawn("round")))
-    steps = section("round").split("\n\n", 1)[1]
-    words = ("ask", "set", "cost", "tell", "one random bit", "gradient")
-    for text in (shown, steps):
-        places = [re.search(rf"\b{word}\b", text) for word in words]
-        assert all(places), text
-        starts = [place.start() for place in places if place]
-        assert starts == sorted(starts)
-    assert "point" in shown
-    assert "noisy sum" in shown
 
 
 def test_the_chain_is_that_of_its_levels() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from code_blocks import ROOT, Block, blocks, is_there, run_discreet, run_python
 from discreet import Client
-from discreet.cli.app import serve as serve_command
+from discreet.cli.tools import serve as serve_command
 from discreet.service import admin
 from discreet.service.app import MAX_BODY
 from discreet.service.learner_service import LearnerService
@@ -203,9 +203,3 @@ def test_a_copy_of_a_store_in_use_can_be_opened(tmp_path: pathlib.Path) -> None:
     parts = {"key_file": tmp_path / "shop.db.key", "guard_file": tmp_path / "shop.db.guard"}
     with LearnerService.open(tmp_path / "copy.db", **parts) as restored:
         assert restored.learner("till").counts.asked == 7
-
-
-def test_the_sections_answer_all_objections() -> None:
-    """Twelve rows, in order."""
-    rows = re.findall(r"^\| (\d+) \|", TEXT, flags=re.MULTILINE)
-    assert [int(row) for row in rows] == list(range(1, 13))

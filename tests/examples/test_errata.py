@@ -58,10 +58,9 @@ def rows_of(script: ModuleType) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-def test_e1_the_attack_breaks_the_published_algorithm_and_not_the_corrected() -> None:
-    """Claimed epsilon 1. Seeded, 40,000 runs: published at least 3, corrected no more than 1."""
-    assert e1_bandit_privacy.measured_loss("published", 2, 64, 40_000) > 3.0
-    assert e1_bandit_privacy.measured_loss("corrected", 2, 64, 40_000) < 1.0
+def test_e1_the_attack_breaks_the_published_algorithm() -> None:
+    """Claimed epsilon 1. Seeded, 8,000 runs: at least 2. The corrected one is audited in tests/auditing."""
+    assert e1_bandit_privacy.measured_loss("published", 2, 15, 8_000) > 2.0
 
 
 def test_e8_small_lipschitz_bounds_lose_more_than_claimed() -> None:
@@ -96,10 +95,19 @@ def test_the_table_of_e8_is_within_what_is_proved() -> None:
         assert 0.5 * float(bound) < float(measured) <= float(bound)
 
 
+def test_e3_gradients_are_further_apart_than_long_and_the_published_tree_loses_that() -> None:
+    """The table by enumeration; claimed epsilon 1, seeded, 2,000 runs instead of the page's 20,000."""
+    assert [f"| {' | '.join(row)} |" for row in rows_of(e3_neighbours)] == [
+        e3_neighbours.row(n) for n in (1, 2, 3, 6)
+    ]
+    published, corrected = (float(loss) for loss in re.findall(r"at least\s+(\d\.\d+) \(proved", TEXT))
+    assert 1.2 < e3_neighbours.measured_loss("published", 2_000) < published <= 2
+    assert 0.5 < e3_neighbours.measured_loss("corrected", 2_000) < corrected <= 1
+
+
 @pytest.mark.parametrize(
     ("script", "part"),
     [
-        (e3_neighbours, "*Why not*"),
         (e4_noise_size, "*Shown*"),
         (e5_regularizer_is_public, "*Shown*"),
         (e6_exploration_needs_rounds, "*Why not*"),

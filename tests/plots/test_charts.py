@@ -5,16 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import matplotlib
-import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from discreet import BanditLearner, baselines, environments, simulate
-from discreet.intervals import mean_interval
 from discreet.plots.canvas import new_axes, scale_of_values
 from discreet.plots.charts import bounds_above, draw_regret
-from discreet.plots.curves import Look, looks, regret_curve
+from discreet.plots.curves import looks, regret_curve
 from discreet.report.results import labels
 from discreet.simulation import Trace
 
@@ -64,13 +62,11 @@ def test_a_bound_is_drawn_where_it_fits(trace: Trace) -> None:
 
 
 def test_looks_can_be_told_apart() -> None:
-    """A dozen learners and four references: no two look the same, with or without colours."""
+    """A dozen learners and four references: no two look the same, even without colours."""
     names = [f"learner {k}" for k in range(12)]
     others = [f"reference {k}" for k in range(4)]
     seen = looks([*names, *others], others)
-    assert len({(look.colour, str(look.line), look.marker) for look in seen.values()}) == 16
-    assert len({(str(look.line), look.marker) for look in seen.values()}) == 16
-    assert all(isinstance(look, Look) for look in seen.values())
+    assert len({(str(look["linestyle"]), look["marker"]) for look in seen.values()}) == 16
 
 
 def test_fixed_sets_are_called_by_what_they_are() -> None:
@@ -92,23 +88,6 @@ def test_fixed_sets_are_called_by_what_they_are() -> None:
         "BanditLearner (local, epsilon=1) #1",
         "BanditLearner (local, epsilon=1) #2",
     ]
-
-
-def test_a_trace_knows_how_it_was_made(trace: Trace) -> None:
-    """The environment's parameters, and the learner's arguments as they were given."""
-    assert trace.parameters == {"gap": 0.5}
-    assert trace.arguments == {"epsilon": Fraction(1, 2), "cost_range": [-1, 1]}
-    assert trace.about
-
-
-def test_the_band_is_that_of_the_mean(trace: Trace) -> None:
-    """The trace's band, and the interval of one seed, which is a point."""
-    low, high = trace.band()
-    mean, same_low, same_high = mean_interval(trace.regret)
-    assert np.array_equal(low, same_low)
-    assert np.array_equal(high, same_high)
-    assert np.array_equal(trace.mean_regret, mean)
-    assert mean_interval(np.array([[2.0]])) == (2.0, 2.0, 2.0)
 
 
 def test_ticks_stand_at_values_only_where_there_is_room() -> None:

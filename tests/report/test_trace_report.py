@@ -12,11 +12,16 @@ import pytest
 from report_material import MARKS, OPEN, check_page, frame, references, sweep_rows, trace
 
 from discreet import BanditLearner, DiscreetError, baselines, environments, simulate
-from discreet.environments import Pool
 from discreet.privacy.guarantee import Guarantee
-from discreet.report import write_report
-from discreet.set_functions import Bundles
+from discreet.report import charts, write_report
 from discreet.simulation import Trace
+
+
+@pytest.fixture
+def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without figures, which take most of the time."""
+    for name in ("trace_charts", "choice_charts"):
+        monkeypatch.setattr(charts, name, lambda *_: [])
 
 
 def report(folder: pathlib.Path, traces: list[Trace], **more: object) -> str:
@@ -29,7 +34,7 @@ def test_a_real_simulation_gives_a_complete_page(tmp_path: pathlib.Path) -> None
     town = environments.modular(3)
     traces = [
         simulate(town, learner, rounds=2000, seeds=2)
-        for learner in (BanditLearner(3, 1.0, (-1, 1)), baselines.BanditWithoutNoise(3, (-1, 1)))
+        for learner in (BanditLearner(3, 1.0, (-1, 1)), baselines.RandomSet(3))
     ]
     page = check_page(report(tmp_path, traces, summary="One.\n\nTwo.", command="discreet simulate <modular>"))
     promises = [str(trace.guarantee) for trace in traces]
@@ -49,6 +54,7 @@ def test_private_learners_are_named_first(tmp_path: pathlib.Path) -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.usefixtures("words_only")
 def test_intervals_are_spoken_of_where_there_are_any(tmp_path: pathlib.Path) -> None:
     """With one seed there is no column and no sentence about them."""
     assert "95% interval" in report(tmp_path, [trace()])
@@ -65,18 +71,13 @@ def test_bounds_that_say_nothing_are_not_named(tmp_path: pathlib.Path) -> None:
     assert "Proved bounds" not in words
 
 
+@pytest.mark.usefixtures("words_only")
 def test_what_rounding_leaves_is_shown_as_nothing(tmp_path: pathlib.Path) -> None:
     """Regret is a difference of sums."""
     plain = trace()
     text = check_page(report(tmp_path, [trace(cost=plain.best - 3e-9 * MARKS)])).text
     assert "Regret 0 per round (95% interval 0 to 0)" in text
     assert text.count("0 to 0") == 2  # and in the table
-
-
-def test_the_same_traces_give_the_same_bytes(tmp_path: pathlib.Path) -> None:
-    """No date, no random id: reports can be compared and kept under version control."""
-    traces = [trace(), trace("B", guarantee=OPEN), *references()]
-    assert report(tmp_path, traces) == report(tmp_path, traces)
 
 
 def test_names_from_data_are_escaped(tmp_path: pathlib.Path) -> None:
@@ -96,24 +97,23 @@ def test_names_from_data_are_escaped(tmp_path: pathlib.Path) -> None:
     assert "<b>bold</b> & co" in page.legend
 
 
-def test_figures_take_their_colours_from_the_page(tmp_path: pathlib.Path) -> None:
-    """Light and dark come from the style sheet: a figure paints nothing in a colour of its own."""
-    page = check_page(report(tmp_path, [trace(), *references()]))
-    styles = [node.get("style", "") for svg in page.svgs for node in svg.iter()]
-    rules = [rule.split(":", 1) for style in styles for rule in style.split(";") if rule]
-    painted = {value.strip() for key, value in rules if key.strip() in ("fill", "stroke")}
-    assert painted
-    assert all(value == "none" or value.startswith("var(--") for value in painted)
+def test_figures_have_legends_and_the_colours_of_the_page(tmp_path: pathlib.Path) -> None:
+    """Learners, references, the best fixed set and bounds that are drawn; open ones say so.
 
-
-def test_every_curve_is_in_the_legend(tmp_path: pathlib.Path) -> None:
-    """Learners, references, the best fixed set and bounds that are drawn; open ones say so."""
+    Light and dark come from the style sheet. The same traces give the same bytes: no date, no random id.
+    """
     traces = [
         trace("A", bound=0.9 * np.sqrt(MARKS)),
         trace("B", guarantee=OPEN, bound=1.99 * MARKS),
         *references(),
     ]
     page = check_page(report(tmp_path, traces))
+    assert page.raw == report(tmp_path, traces)
+    styles = [node.get("style", "") for svg in page.svgs for node in svg.iter()]
+    rules = [rule.split(":", 1) for style in styles for rule in style.split(";") if rule]
+    painted = {value.strip() for key, value in rules if key.strip() in ("fill", "stroke")}
+    assert painted
+    assert all(value == "none" or value.startswith("var(--") for value in painted)
     expected = ["A", "B (not private)", "random set", "empty set"]
     regret = [*expected, "A: proved bound"]
     assert page.legend[: len(regret)] == regret
@@ -121,6 +121,7 @@ def test_every_curve_is_in_the_legend(tmp_path: pathlib.Path) -> None:
     assert "Proved bounds above the chart, per round in the end: B (not private) 1.99." in page.text
 
 
+@pytest.mark.usefixtures("words_only")
 def test_what_does_not_learn_is_what_learners_are_compared_with(tmp_path: pathlib.Path) -> None:
     """The summary says by how much they did better, or that they did worse, or that it is open."""
     bad = trace("Bad", cost=trace().best + 0.9 * MARKS)
@@ -131,6 +132,7 @@ def test_what_does_not_learn_is_what_learners_are_compared_with(tmp_path: pathli
     assert "No clear difference from the random set and the empty set." in page.text
 
 
+@pytest.mark.usefixtures("words_only")
 def test_doubts_are_told(tmp_path: pathlib.Path) -> None:
     """One seed, a run that was stopped, and a best set that is not exact, or not known at all."""
     loose, unknown = trace().best - MARKS, np.full((3, MARKS.size), -np.inf)
@@ -157,6 +159,7 @@ def test_regret_that_a_logarithm_cannot_show(tmp_path: pathlib.Path) -> None:
     assert "Regret −1 per round" in page.text
 
 
+@pytest.mark.usefixtures("words_only")
 def test_environments_get_a_section_each(tmp_path: pathlib.Path) -> None:
     """Also two of one name that were made differently."""
     traces = [trace(), trace(environment="city"), trace(parameters={"size": 9})]
@@ -191,6 +194,7 @@ def test_an_adversary_has_a_best_set_for_each_learner(tmp_path: pathlib.Path) ->
     assert "best fixed set" not in page.legend
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_frame_adds_a_figure_against_epsilon(tmp_path: pathlib.Path) -> None:
     """Results of a sweep stand beside the traces."""
     swept = frame(*(sweep_rows(epsilon=e, level=1 / e) for e in (0.5, 1.0, 2.0)))
@@ -199,6 +203,7 @@ def test_a_frame_adds_a_figure_against_epsilon(tmp_path: pathlib.Path) -> None:
     assert "Regret against epsilon" not in check_page(report(tmp_path, [trace()])).text
 
 
+@pytest.mark.usefixtures("words_only")
 def test_learners_would_be_private_and_the_simulation_is_not(tmp_path: pathlib.Path) -> None:
     """In the summary, in the promises and in the table; the runs are seeded and the sums exact."""
     page = check_page(report(tmp_path, [trace(), trace("B", guarantee=OPEN), *references()]))
@@ -210,40 +215,33 @@ def test_learners_would_be_private_and_the_simulation_is_not(tmp_path: pathlib.P
     assert "treat them like the data" not in page.text
 
 
+@pytest.mark.usefixtures("words_only")
 def test_a_page_about_peoples_data_is_to_be_treated_like_them(tmp_path: pathlib.Path) -> None:
-    """Baskets from a file: the page says that it has exact sums of them."""
-    file = tmp_path / "day.csv"
-    file.write_text("tea,milk\ntea\nmilk,jam\n" * 20)
-    town = environments.baskets(file, n=3)
-    traces = [
-        simulate(town, learner, seeds=1)
-        for learner in (BanditLearner(town.items, 1.0, (-1, 1)), baselines.RandomSet(town.items))
-    ]
-    page = check_page(report(tmp_path, traces))
-    warning = f"These numbers are exact sums of the data in {file}, without noise: treat them like the data."
+    """An environment that was read from a file: the page says once that it has exact sums of it."""
+    data = {"parameters": {"path": "day.csv"}}
+    page = check_page(report(tmp_path, [trace(**data), trace("B", **data)]))
+    warning = "These numbers are exact sums of the data in day.csv, without noise: treat them like the data."
     assert page.text.count(warning) == 1
 
 
 def test_rewards_are_called_rewards(tmp_path: pathlib.Path) -> None:
-    """From simulate to a page that never speaks of costs, with the sets that earn most."""
-    items = ("tea", "milk", "sugar")
-    reward = -Bundles(3, [[0], [0, 1]], values=[0.2, 0.5], costs=[0.1, 0.1, 0.2])
-    learners = (
-        BanditLearner(items, 4.0, (-1, 1), maximize=True),
-        BanditLearner(items, 8.0, (-1, 1), maximize=True),
-        baselines.RandomSet(items, maximize=True),
-    )
-    traces = [simulate(Pool([reward], 3000), learner, seeds=2) for learner in learners]
+    """On a page that never speaks of costs."""
+    earned = {"best": 0.8 * MARKS * np.ones((3, 1)), "cost": 0.5 * MARKS * np.ones((3, 1)), "maximize": True}
+    earned |= {"best_lower_bound": earned["best"]}
+    traces = [trace(**earned), trace("B (local, epsilon=2)", **earned)]
     page = check_page(report(tmp_path, traces))
     assert not re.search(r"\bcosts?\b", page.text + page.figure_text, re.IGNORECASE)
     assert "earned less than the best fixed set, chosen in hindsight, would have earned" in page.text
+    assert "Regret 0.3 per round" in page.text
     assert "higher is better" in page.text
     assert {"regret per round (reward)", "mean reward per round so far"} <= set(page.figure_text.splitlines())
-    assert [trace.best_sets.tolist() for trace in traces] == [[[1.0, 1.0, 0.0]] * 2] * 3
-    # Rewards and costs of one stream are no group: what is best in one is worst in the other.
-    costs = simulate(Pool([reward], 3000), baselines.RandomSet(items), seeds=2)
-    both = check_page(report(tmp_path, [*traces, costs])).text
-    assert re.findall(r"What happened in Pool #\d", both) == [f"What happened in Pool #{k}" for k in (1, 2)]
+
+
+@pytest.mark.usefixtures("words_only")
+def test_rewards_and_costs_of_one_stream_are_no_group(tmp_path: pathlib.Path) -> None:
+    """What is best in one is worst in the other."""
+    both = check_page(report(tmp_path, [trace(maximize=True), trace()])).text
+    assert re.findall(r"What happened in town #\d", both) == [f"What happened in town #{k}" for k in (1, 2)]
     assert "paid more than the best fixed set" in both
 
 

@@ -51,9 +51,7 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     """
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
     numeric = [all(re.fullmatch(r"[-\d.,e+]*", cell) for cell in column) for column in columns]
-    widths = [
-        max(len(cell) for cell in (name, *column)) for name, column in zip(header, columns, strict=True)
-    ]
+    widths = [max(map(len, (name, *column))) for name, column in zip(header, columns, strict=True)]
     left = sum(width + 2 for width in widths[:-1])
     room = terminal_width() - left
     if numeric[-1] or room < LEAST_ROOM:

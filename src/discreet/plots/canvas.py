@@ -1,4 +1,7 @@
-"""Figures: their size, their settings, ticks with plain numbers, and how they are written."""
+"""Figures: their size, their settings, ticks with plain numbers, and how they are written.
+
+They are written as files, and as SVG inside a page: text stays text there, and colours are the page's.
+"""
 
 from __future__ import annotations
 
@@ -8,33 +11,35 @@ import itertools
 import math
 import os
 import pathlib
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import matplotlib
 import matplotlib.style
+from markupsafe import Markup, escape
+from matplotlib import ticker
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
-from matplotlib.ticker import (
-    FixedLocator,
-    FuncFormatter,
-    Locator,
-    LogLocator,
-    MaxNLocator,
-    NullFormatter,
-    NullLocator,
-)
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
 from discreet.formatting import short_number
+from discreet.plots.curves import COLOURS, GRID, INK, MUTED
 
 #: Width and height in inches (of 72 svg units), and those of a small panel.
 SIZE, PANEL = (6.1, 4.1), (5.0, 3.6)
 #: The kinds of pictures, and what must not be written into each: the time would make every file another.
 KINDS = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
+#: The page's variable for each colour that figures are drawn with; the colour itself where there is none.
+_NAMES = {f"s{k}": colour for k, colour in enumerate(COLOURS)} | {"ink": INK, "muted": MUTED, "grid": GRID}
+_VARIABLES = {colour.lower(): f"var(--{name},{colour.lower()})" for name, colour in _NAMES.items()}
 #: Ticks are put at the values themselves if there are no more than this.
 MOST_TICKS = 8
 
@@ -98,14 +103,72 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     return kind
 
 
+def inline_svg(figure: Figure, name: str, title: str = "") -> Markup:
+    """A figure as markup for a page; all text in it is escaped.
+
+    Its ids begin with `name`, different for each figure of a page. The `title` says what it shows to those
+    who do not see it; without one it counts as decoration.
+    """
+    text = picture(figure, "svg", {"svg.fonttype": "none"}, transparent=True).decode()
+    box = re.search(r'<svg [^>]*(viewBox="[^"]*")', text)
+    assert box is not None
+    # Of the file only what is drawn: its metadata and its style rules would be those of the whole page.
+    drawn = text[text.index("</defs>") + len("</defs>") : text.rindex("</svg>")]
+    drawn = re.sub(r"<[^>]*>\s*", lambda tag: _tidied(tag.group(), name), drawn)
+    said, heading = 'aria-hidden="true"', ""
+    if title:
+        said = f'role="img" aria-labelledby="{name}-title"'
+        heading = f'<title id="{name}-title">{escape(title)}</title>'
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box[1]} stroke-linejoin="round" {said}>'
+    return Markup(f"{opening}{heading}{drawn.strip()}</svg>")
+
+
+def legend_entries(several: Sequence[Axes], name: str) -> list[tuple[Markup, str]]:
+    """What is drawn on the axes, once each, bars first: a sample as markup, and its label."""
+    handles: dict[str, Any] = {}
+    for axes in several:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    bars_first = sorted(handles.items(), key=lambda pair: not isinstance(pair[1], BarContainer))
+    return [(_sample(handle, f"{name}-k{k}"), label) for k, (label, handle) in enumerate(bars_first)]
+
+
+def _sample(handle: Any, name: str) -> Markup:
+    """A short piece of a line with its marker, or of a bar."""
+    figure = Figure(figsize=(0.5, 0.194))
+    piece: Artist
+    if isinstance(handle, BarContainer):
+        piece = Rectangle((0.04, 0.15), 0.92, 0.7)
+        piece.update_from(handle.patches[0])
+    else:
+        piece = Line2D([0.04, 0.5, 0.96], [0.5, 0.5, 0.5])
+        piece.update_from(handle)
+        piece.set_markevery([1])
+    piece.set_transform(figure.transFigure)  # place and limits are not those of the chart
+    piece.set_clip_box(None)
+    piece.set_clip_path(None)
+    figure.add_artist(piece)
+    return inline_svg(figure, name)
+
+
+def _tidied(tag: str, name: str) -> str:
+    """A tag with the page's colours, ids of this figure, and coordinates of two decimals."""
+    tag = re.sub(r'^<g id="[^"]*"', "<g", " ".join(tag.split()))
+    tag = re.sub(r'\b(id="|url\(#|href="#)', rf"\1{name}-", tag.replace("xlink:href", "href"))
+    tag = re.sub(r"#[0-9a-f]{6}\b", lambda found: _VARIABLES.get(found[0], found[0]), tag)
+    return re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), tag)
+
+
 def log_scale(axis: Axis, low: float, high: float) -> None:
     """A logarithmic scale from low to high, with at least three numbers on it."""
     decades = math.log10(high / low)
-    ticks: Locator = LogLocator(subs=(1, 2, 5)) if decades < 2.2 else LogLocator(numticks=8)
+    ticks: ticker.Locator = (
+        ticker.LogLocator(subs=(1, 2, 5)) if decades < 2.2 else ticker.LogLocator(numticks=8)
+    )
     _scale(axis, "log", low, high, _round_steps(7) if decades < 0.9 else ticks)
     if decades >= 2.2:
-        axis.set_minor_locator(LogLocator(subs="auto"))
-        axis.set_minor_formatter(NullFormatter())
+        axis.set_minor_locator(ticker.LogLocator(subs="auto"))
+        axis.set_minor_formatter(ticker.NullFormatter())
 
 
 def linear_scale(axis: Axis, low: float, high: float) -> None:
@@ -120,18 +183,18 @@ def scale_of_values(axis: Axis, values: Sequence[float]) -> None:
     log_scale(axis, low / room, high * room)
     gaps = [math.log(b / a) for a, b in itertools.pairwise(sorted(values))]
     if len(values) <= MOST_TICKS and min(gaps, default=1.0) >= 0.09 * math.log(high / low):
-        axis.set_major_locator(FixedLocator(list(values)))
-        axis.set_minor_locator(NullLocator())
+        axis.set_major_locator(ticker.FixedLocator(list(values)))
+        axis.set_minor_locator(ticker.NullLocator())
 
 
-def _round_steps(most: int) -> Locator:
-    return MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
+def _round_steps(most: int) -> ticker.Locator:
+    return ticker.MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
 
 
-def _scale(axis: Axis, kind: str, low: float, high: float, ticks: Locator) -> None:
+def _scale(axis: Axis, kind: str, low: float, high: float, ticks: ticker.Locator) -> None:
     name = "x" if axis is axis.axes.xaxis else "y"
     axis.axes.set(**{f"{name}scale": kind})
     axis.axes.set(**{f"{name}lim": (low, high)})
     axis.set_major_locator(ticks)
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
+    axis.set_minor_locator(ticker.NullLocator())
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: short_number(value)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from discreet.checks import FloatArray
 from discreet.formatting import counted, short_number
 from discreet.plots.canvas import drawing, figure_of, linear_scale, log_scale, new_axes, scale_of_values
-from discreet.plots.curves import COLOURS, INK, Curve, looks, regret_curve
+from discreet.plots.curves import BOUND, COLOURS, INK, Curve, looks, regret_curve
 
 if TYPE_CHECKING:
     from discreet.simulation.trace import Trace
@@ -32,7 +32,7 @@ def plot_trace(trace: Trace, axes: Axes | None = None, **style: Any) -> Axes:
     with drawing():
         axes = new_axes()
         label = str(style.pop("label", trace.learner))
-        draw_regret(axes, [regret_curve(trace, label, looks([label])[label])], style)
+        draw_regret(axes, [regret_curve(trace, label, {**looks([label])[label], **style})])
         several = len(trace.seeds) > 1
         seeds = f"mean of {counted(len(trace.seeds), 'seed')} with its 95% band" if several else "one seed"
         axes.set_title(f"{label} in {trace.environment}\n{seeds}", loc="left", fontsize=11)
@@ -52,7 +52,7 @@ def _plot_onto(axes: Axes, trace: Trace, style: dict[str, Any]) -> Axes:
     return axes
 
 
-def draw_regret(axes: Axes, curves: Sequence[Curve], style: Mapping[str, Any] | None = None) -> list[str]:
+def draw_regret(axes: Axes, curves: Sequence[Curve]) -> list[str]:
     """Regret per round against rounds, both logarithmic; bounds dashed, where they lie within the chart.
 
     Where a learner ends without regret the vertical scale is linear. Returns what a caption must say because
@@ -63,26 +63,23 @@ def draw_regret(axes: Axes, curves: Sequence[Curve], style: Mapping[str, Any] | 
     within = [curve.mean[curve.x >= first] for curve in curves]
     most = max(float(means.max()) for means in within)
     ends = [float(curve.high[-1]) for curve in curves]
-    notes = []
+    shown, notes = list(curves), []
     if most <= 0 or any(c.mean[-1] <= _NOTHING * most for c in curves if not c.reference):
         linear_scale(axes.yaxis, *_span([*within, np.array(ends)]))
-        shown = list(curves)
     else:
         least, top = _NOTHING * most, 1.3 * max(most, *ends)
         bounds = [1.1 * float(curve.bound[-1]) for curve in curves if curve.bound is not None]
         bottom = min(float(means[means > least].min()) for means in within if np.any(means > least))
         log_scale(axes.yaxis, bottom / 1.4, max([top, *(bound for bound in bounds if bound <= 2 * top)]))
-        shown = [_above(curve, least) for curve in curves]
-        notes += _without_regret([curve.label for curve in shown if np.isnan(curve.mean).all()])
-        gaps = [curve for curve in shown if np.isnan(curve.mean[curve.x >= first]).any()]
-        if any(not np.isnan(curve.mean).all() for curve in gaps):
+        shown = [_above(curve, least) for curve in curves if np.any(curve.mean > least)]
+        notes += _without_regret([curve.label for curve in curves if not np.any(curve.mean > least)])
+        if any(np.isnan(curve.mean[curve.x >= first]).any() for curve in shown):
             notes.append("Where regret is zero or below, a curve is interrupted.")
     for k, curve in enumerate(shown):
-        if not np.isnan(curve.mean).all():
-            _line(axes, curve, k, style or {})
+        _line(axes, curve, k)
     for curve in curves:
         if curve.bound is not None and not _bound_is_above(curve, axes):
-            look = curve.look.bound().style()
+            look = {"color": curve.look.get("color"), **BOUND}
             axes.plot(curve.x, curve.bound, label=bound_label(curve.label), zorder=2.6, **look)
     return notes
 
@@ -109,9 +106,9 @@ def draw_costs(axes: Axes, curves: Sequence[Curve], best: Sequence[Curve]) -> No
     linear_scale(axes.yaxis, *_span([curve.mean[curve.x >= first] for curve in (*curves, *best)] + ends))
     axes.set_ylabel(f"mean {curves[0].kind} per round so far")
     for k, curve in enumerate(curves):
-        _line(axes, curve, k, {})
+        _line(axes, curve, k)
     for curve in best:
-        axes.plot(curve.x, curve.mean, label=curve.label, **curve.look.style())
+        axes.plot(curve.x, curve.mean, label=curve.label, **curve.look)
 
 
 def draw_against(axes: Axes, curves: Sequence[Curve], quantity: str) -> list[str]:
@@ -131,12 +128,12 @@ def draw_against(axes: Axes, curves: Sequence[Curve], quantity: str) -> list[str
         log_scale(axes.yaxis, bottom / 1.2, 1.2 * max(float(curve.high.max()) for curve in drawn))
     axes.set(xlabel=quantity, ylabel=f"regret per round ({curves[0].kind})")
     for curve in drawn:
-        style = curve.look.style() | {"label": curve.label}
-        if curve.everywhere:
-            axes.axhline(float(curve.mean[0]), **style | {"marker": ""})
+        look = {"label": curve.label, **curve.look}
+        if np.isnan(curve.x[0]):
+            axes.axhline(float(curve.mean[0]), **look | {"marker": ""})
         else:
-            axes.plot(curve.x, curve.mean, **style)
-            error, colour = [curve.mean - curve.low, curve.high - curve.mean], curve.look.colour
+            axes.plot(curve.x, curve.mean, **look)
+            error, colour = [curve.mean - curve.low, curve.high - curve.mean], look["color"]
             axes.errorbar(curve.x, curve.mean, error, fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
     return _without_regret([curve.label for curve in curves if curve not in drawn])
 
@@ -157,10 +154,10 @@ def draw_items(
     axes.set(xlabel="0: left out, 1: taken", ylabel="item")
 
 
-def _line(axes: Axes, curve: Curve, k: int, style: Mapping[str, Any]) -> None:
+def _line(axes: Axes, curve: Curve, k: int) -> None:
     """The mean and its band; markers of different curves stand at different places."""
     marks = (k * 2 % _MARK_EVERY, _MARK_EVERY) if curve.x.size > 2 * _MARK_EVERY else 1
-    settings = curve.look.style() | {"label": curve.label, "markevery": marks} | dict(style)
+    settings = {"label": curve.label, "markevery": marks, **curve.look}
     (line,) = axes.plot(curve.x, curve.mean, zorder=2.5 if curve.reference else 3, **settings)
     if not curve.reference and np.any(curve.high > curve.low):
         low = np.maximum(curve.low, axes.get_ylim()[0])  # a log scale has no zero

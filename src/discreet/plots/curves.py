@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,78 +19,41 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 #: Of text and of the best fixed set, of what matters less, and of the grid.
 INK, MUTED, GRID = "#1B1F24", "#57606A", "#D8DEE4"
 
+#: How a curve is drawn, as matplotlib's `plot` takes it.
+Look = Mapping[str, Any]
+#: What differs for the proved bound of a curve, and for the best fixed set that it is compared with.
+BOUND: Look = {"linestyle": (0, (4, 2.5)), "marker": "", "linewidth": 1.3}
+BEST: Look = {"linestyle": (0, (1, 1)), "marker": "", "linewidth": 1.6}
+
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES: tuple[Any, ...] = ("-", (0, (7, 1.5, 1.5, 1.5)), (0, (5, 1.5)))
 _REFERENCE_MARKERS = ("x", "+", "1", "2")
 _REFERENCE_LINES: tuple[Any, ...] = ((0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (3, 2)), (0, (1, 3)))
 
 
-@dataclasses.dataclass(frozen=True)
-class Look:
-    """The colour, the line and the marker of a curve."""
-
-    colour: str = COLOURS[0]
-    line: Any = "-"
-    marker: str = ""
-    width: float = 1.8
-
-    def style(self) -> dict[str, Any]:
-        """As matplotlib's `plot` takes it."""
-        return {
-            "color": self.colour,
-            "linestyle": self.line,
-            "linewidth": self.width,
-            "marker": self.marker,
-            "markersize": 5,
-        }
-
-    def bound(self) -> Look:
-        """The look of the proved bound of such a curve."""
-        return Look(self.colour, (0, (4, 2.5)), "", 1.3)
-
-    def best(self) -> Look:
-        """The look of the best fixed set that such a curve is compared with."""
-        return Look(self.colour, (0, (1, 1)), "", 1.6)
-
-
-#: The line of the best fixed set.
-BEST = Look(INK).best()
-
-
 def looks(labels: Iterable[str], references: Iterable[str] = ()) -> dict[str, Look]:
-    """A look for each label: colours for learners, grey for references such as the random set.
-
-    Examples:
-        >>> found = looks(["a", "b", "random set"], references=["random set"])
-        >>> found["a"].colour, found["random set"].colour
-        ('#0072B2', '#7F7F7F')
-    """
-    grey = set(references)
-    unique = dict.fromkeys(labels)
+    """A look for each label: colours for learners, grey for references such as the random set."""
+    grey, unique = set(references), dict.fromkeys(labels)
     *colours, last = COLOURS
     found = {}
     for k, label in enumerate(label for label in unique if label not in grey):
         line = _LINES[k // len(colours) % len(_LINES)]
-        found[label] = Look(colours[k % len(colours)], line, _MARKERS[k % len(_MARKERS)])
+        found[label] = _look(colours[k % len(colours)], line, _MARKERS[k % len(_MARKERS)], 1.8)
     for k, label in enumerate(label for label in unique if label in grey):
-        found[label] = Look(last, _REFERENCE_LINES[k % 4], _REFERENCE_MARKERS[k % 4], 1.4)
+        found[label] = _look(last, _REFERENCE_LINES[k % 4], _REFERENCE_MARKERS[k % 4], 1.4)
     return found
+
+
+def _look(colour: str, line: Any, marker: str, width: float) -> Look:
+    return {"color": colour, "linestyle": line, "linewidth": width, "marker": marker, "markersize": 5}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Curve:
-    """A mean over seeds and its 95% interval, at increasing x.
+    """A mean over seeds and its 95% interval, at increasing x; an x of nan stands for everywhere.
 
-    Attributes:
-        label: What it is called in the legend.
-        x: Where it is known; a single nan stands for everywhere (a level that does not depend on x).
-        mean: The mean over the seeds.
-        low: The lower end of its interval.
-        high: The upper end.
-        look: How it is drawn.
-        bound: A proved bound at each x, where there is one.
-        reference: Whether it is there to compare with: the scales are chosen for the others.
-        kind: What is measured: "cost" or "reward".
+    A curve may have a proved bound at each x. References are there to compare with: the scales are chosen for
+    the others. The kind is what is measured, "cost" or "reward".
     """
 
     label: str
@@ -98,15 +61,10 @@ class Curve:
     mean: FloatArray
     low: FloatArray
     high: FloatArray
-    look: Look = dataclasses.field(default_factory=Look)
+    look: Look = dataclasses.field(default_factory=dict)
     bound: FloatArray | None = None
     reference: bool = False
     kind: str = "cost"
-
-    @property
-    def everywhere(self) -> bool:
-        """Whether it is one number that does not depend on x."""
-        return self.x.size == 1 and bool(np.isnan(self.x[0]))
 
 
 def regret_curve(trace: Trace, label: str, look: Look, *, reference: bool = False) -> Curve:
@@ -123,9 +81,9 @@ def cost_curve(trace: Trace, label: str, look: Look, *, reference: bool = False)
     return _per_round(trace, trace.cost, label, look, reference=reference)
 
 
-def best_curve(trace: Trace, label: str = "best fixed set", look: Look = BEST) -> Curve:
+def best_curve(trace: Trace, label: str = "best fixed set", colour: str = INK) -> Curve:
     """What the best fixed set so far costs (or earns) per round."""
-    return _per_round(trace, trace.best, label, look, reference=True)
+    return _per_round(trace, trace.best, label, {"color": colour, **BEST}, reference=True)
 
 
 def _per_round(trace: Trace, totals: FloatArray, label: str, look: Look, **more: Any) -> Curve:

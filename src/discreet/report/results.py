@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import polars as pl
 
-from discreet.plots.curves import COLOURS, Curve, Look, looks, regret_curve
+from discreet.errors import InvalidArgument
+from discreet.intervals import half_width
+from discreet.plots.curves import COLOURS, Curve, looks, regret_curve
 from discreet.simulation.trace import Trace
 
+#: What tells the configurations of a sweep apart.
+KEYS = ("environment", "learner", "n", "epsilon", "rounds")
+_OTHERS = ("seed", "round", "cost", "best", "regret", "would_be_private")
+_TYPES = {"n": pl.Int64, "epsilon": pl.Float64, "rounds": pl.Int64, "seed": pl.Int64, "round": pl.Int64}
 #: Choices that do not learn, what learners are compared with, as reports and sweeps call them (where "full"
 #: is a learner with full information).
 _REFERENCES = {"random set", "empty set", "full set", "random", "empty", "everything"}
 #: What is below this share of the costs that it is a sum or difference of is the rounding of sums.
 _ROUNDING = 1e-6
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+
+def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Things with the same key together, in the order in which they come."""
+    found: dict[K, list[T]] = {}
+    for thing in things:
+        found.setdefault(key(thing), []).append(thing)
+    return found
+
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Result(Curve):
     """The regret per round of one configuration, and what came out in the end.
 
-    Attributes:
-        environment: Its name.
-        learner: What the learner is called; the label says as well where it is not private.
-        n: Items.
-        epsilon: The epsilon it has or claims; None where it has none, or does not learn.
-        seeds: How many.
-        private: Whether it would be private.
-        cost: The mean cost per round, or reward.
-        best: That of the best fixed set.
+    Its label says where it would not be private. It has no epsilon where it has no noise, or does not learn.
+    Cost (or reward) and that of the best fixed set are means per round.
     """
 
     environment: str
@@ -71,16 +83,6 @@ class TraceResult(Result):
 
 
 R = TypeVar("R", bound=Result)
-T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
-
-
-def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    """Things with the same key together, in the order in which they come."""
-    found: dict[K, list[T]] = {}
-    for thing in things:
-        found.setdefault(key(thing), []).append(thing)
-    return found
 
 
 def significant(value: float, *terms: float) -> float:
@@ -94,12 +96,7 @@ def significant(value: float, *terms: float) -> float:
 
 
 def is_reference(learner: str) -> bool:
-    """Whether this is the name of a choice that does not learn.
-
-    Examples:
-        >>> is_reference("RandomSet"), is_reference("everything"), is_reference("full")
-        (True, True, False)
-    """
+    """Whether this is the name of a choice that does not learn."""
     return learner.startswith(("RandomSet", "FixedSet")) or learner.lower() in _REFERENCES
 
 
@@ -111,11 +108,6 @@ def family(learner: str) -> str:
         ('BanditLearner (central)', 'PFTAL')
     """
     return re.sub(r"(, )?epsilon=[^,)]*", "", learner).replace("(, ", "(").replace(" ()", "")
-
-
-def legend(learner: str, private: bool) -> str:
-    """The name of a learner in legends, which says so where it is not private."""
-    return learner if private else f"{learner} (not private)"
 
 
 def with_looks(results: Sequence[R], like: Sequence[Curve] = ()) -> list[R]:
@@ -131,10 +123,8 @@ def by_environment(traces: Sequence[Trace]) -> list[list[TraceResult]]:
     def made(trace: Trace) -> str:
         return repr((trace.environment, trace.items, trace.kind, trace.cost_range, dict(trace.parameters)))
 
-    found = [
-        [_result(trace, label) for trace, label in zip(group, labels(group), strict=True)]
-        for group in grouped(traces, made).values()
-    ]
+    groups = grouped(traces, made).values()
+    found = [[_of_trace(*pair) for pair in zip(group, labels(group), strict=True)] for group in groups]
     every = [result for group in found for result in group]
     few = len({result.learner for result in every if not result.reference}) < len(COLOURS)
     return [with_looks(group, every if few else group) for group in found]
@@ -162,9 +152,12 @@ def _label(trace: Trace) -> str:
     return "fixed set {" + ", ".join(str(trace.items[i]) for i in chosen) + "}"
 
 
-def _result(trace: Trace, label: str) -> TraceResult:
+def _in_legends(learner: str, private: bool) -> str:
+    return learner if private else f"{learner} (not private)"
+
+
+def _of_trace(trace: Trace, label: str) -> TraceResult:
     reference, private = is_reference(trace.learner), trace.guarantee.private
-    curve = regret_curve(trace, legend(label, private), Look(), reference=reference)
     epsilon = trace.guarantee.epsilon
     known = epsilon is not None and not reference and 0 < epsilon < math.inf
     cost, best = (
@@ -172,7 +165,7 @@ def _result(trace: Trace, label: str) -> TraceResult:
         for total in (trace.cost, trace.best)
     )
     return TraceResult(
-        **vars(curve),
+        **vars(regret_curve(trace, _in_legends(label, private), {}, reference=reference)),
         environment=trace.environment,
         learner=label,
         n=len(trace.items),
@@ -183,3 +176,104 @@ def _result(trace: Trace, label: str) -> TraceResult:
         best=best,
         trace=trace,
     )
+
+
+class SweepFrame:
+    """A frame as `write_sweep_report` takes it, with a row per configuration, seed and checkpoint.
+
+    Learners without an epsilon (null, infinite, or choices that do not learn) count once for all epsilons.
+
+    Attributes:
+        results: One for each configuration, in the order of the frame.
+        failures: A row per configuration and error, with its seeds.
+        parameters: Those of the environments, where they are known.
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        for name in (*KEYS, *_OTHERS):
+            if name not in frame.columns:
+                raise InvalidArgument(f"The 'frame' of a sweep must have the column {name!r}. It is missing.")
+        frame = told_apart(frame)
+        failed = pl.col("error").is_not_null() if "error" in frame.columns else pl.lit(value=False)
+        rows = frame.filter(~failed & pl.col("regret").is_not_null())
+        twice = rows.filter(rows.select(*KEYS, "seed", "round").is_duplicated())
+        if twice.height:
+            raise InvalidArgument(
+                "The 'frame' of a sweep must have one row per configuration, seed and round. Got several of "
+                f"{twice['learner'][0]} in {twice['environment'][0]}: give each configuration its own name."
+            )
+        broken = frame.filter(failed)
+        if rows.is_empty() and broken.is_empty():
+            raise InvalidArgument("The 'frame' of a sweep must have at least one row. Got none.")
+        self.failures: list[dict[str, Any]] = []
+        if broken.height:
+            self.failures = broken.group_by([*KEYS, "error"], maintain_order=True).agg("seed").to_dicts()
+        self.parameters: list[dict[str, Any]] = []
+        if "parameters" in rows.columns:
+            self.parameters += map(json.loads, rows["parameters"].unique(maintain_order=True))
+        self.results = with_looks(_of_rows(_tidied(rows)))
+
+
+def told_apart(frame: pl.DataFrame) -> pl.DataFrame:
+    """Environments that share a name, made with different parameters, get these behind it."""
+    if "parameters" not in frame.columns:
+        return frame
+    several = pl.col("parameters").n_unique().over("environment") > 1
+    shown = pl.col("parameters").map_elements(_parameters, return_dtype=pl.String)
+    named = pl.concat_str(pl.col("environment"), shown)
+    return frame.with_columns(environment=pl.when(several).then(named).otherwise("environment"))
+
+
+def _parameters(text: str) -> str:
+    given: dict[str, object] = json.loads(text)
+    return f" ({', '.join(f'{name}={value}' for name, value in given.items())})" if given else ""
+
+
+def _tidied(rows: pl.DataFrame) -> pl.DataFrame:
+    """The same types whoever made the frame; no epsilon for what has none."""
+    if "bound" not in rows.columns:
+        rows = rows.with_columns(bound=None)
+    names = {name: family(name) for name in rows["learner"].unique().to_list()}
+    without = [name for name in names.values() if is_reference(name)]
+    rows = rows.with_columns(
+        pl.col("learner").replace(names),
+        *(pl.col(name).cast(kind) for name, kind in _TYPES.items()),
+        pl.col("bound").cast(pl.Float64),
+        pl.col("would_be_private").fill_null(value=False),
+    )
+    real = pl.col("epsilon").is_finite() & (pl.col("epsilon") > 0) & ~pl.col("learner").is_in(without)
+    rows = rows.with_columns(epsilon=pl.when(real).then("epsilon"))
+    return rows.unique(subset=[*KEYS, "seed", "round"], keep="first", maintain_order=True)
+
+
+def _of_rows(rows: pl.DataFrame) -> list[Result]:
+    """Means over the seeds at each checkpoint, configuration by configuration."""
+    share = {name: pl.col(name) / pl.col("round") for name in ("regret", "cost", "best", "bound")}
+    points = rows.group_by(*KEYS, "round", maintain_order=True).agg(
+        share["regret"].mean(),
+        share["regret"].std().fill_null(0.0).alias("spread"),
+        share["cost"].mean(),
+        share["best"].mean(),
+        share["bound"].max(),
+        pl.len().alias("seeds"),
+        pl.col("would_be_private").all().alias("private"),
+    )
+    found = []
+    for part in points.partition_by(KEYS, maintain_order=True):
+        at = part.sort("round")
+        mean, width = at["regret"].to_numpy(), half_width(at["spread"].to_numpy(), at["seeds"].to_numpy())
+        last = at.select("environment", "learner", "n", "epsilon", "seeds", "private", "cost", "best")
+        facts = last.row(-1, named=True)
+        found.append(
+            Result(
+                label=_in_legends(facts["learner"], facts["private"]),
+                x=at["round"].to_numpy().astype(float),
+                mean=mean,
+                low=mean - width,
+                high=mean + width,
+                bound=None if at["bound"].null_count() else at["bound"].to_numpy(),
+                reference=is_reference(facts["learner"]),
+                **facts,
+            )
+        )
+    return found

@@ -16,13 +16,11 @@ import numpy
 import discreet
 from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
-from discreet.formatting import counted, counted_range, listed, number
+from discreet.formatting import counted, counted_range, listed, number, percent
+from discreet.intervals import mean_interval
 from discreet.plots.canvas import drawing
-from discreet.report.charts import choice_charts, trace_charts
-from discreet.report.comparisons import compared, ranking
-from discreet.report.frames import KEYS, SweepFrame
-from discreet.report.panels import QUANTITIES, against_panels, curve_panels
-from discreet.report.results import Result, by_environment, grouped
+from discreet.report import charts
+from discreet.report.results import KEYS, Result, SweepFrame, TraceResult, by_environment, grouped
 from discreet.simulation.trace import Trace, about_data
 
 if TYPE_CHECKING:
@@ -40,10 +38,10 @@ def write_report(
 ) -> pathlib.Path:
     """Write one HTML file that needs nothing else, and return its path: figures, guarantees, tables.
 
-    The same arguments give the same bytes. The file is written completely or not at all.
+    The same arguments give the same bytes. A file is written completely or not at all.
 
     Args:
-        path: Where to; a file that is there is replaced.
+        path: Where to.
         title: The headline.
         traces: What `simulate` returned; those of `RandomSet` and `FixedSet` are taken as references. Several
             environments get a section each.
@@ -64,8 +62,8 @@ def write_report(
     groups = by_environment(traces)
     results = [result for group in groups for result in group]
     with drawing():
-        against = [against_panels(group, "epsilon", f"e{k}") for k, group in enumerate(groups)]
-        swept = [] if frame is None else [against_panels(SweepFrame(frame).results, "epsilon")]
+        against = [charts.against_panels(group, "epsilon", f"e{k}") for k, group in enumerate(groups)]
+        swept = [] if frame is None else [charts.against_panels(SweepFrame(frame).results, "epsilon")]
         return _write(
             path,
             "traces.html",
@@ -73,9 +71,9 @@ def write_report(
             title=title,
             summary=summary,
             command=command,
-            compared=[compared(group) for group in groups],
-            charts=[trace_charts(f"e{k}", group) for k, group in enumerate(groups)],
-            choices=[choice_charts(f"e{k}", group) for k, group in enumerate(groups)],
+            compared=[_compared(group) for group in groups],
+            charts=[charts.trace_charts(f"e{k}", group) for k, group in enumerate(groups)],
+            choices=[charts.choice_charts(f"e{k}", group) for k, group in enumerate(groups)],
             panels=[*against, *swept],
             promises=grouped(results, lambda result: (str(result.trace.guarantee), result.private)),
             data_warning=about_data(trace.parameters for trace in traces),
@@ -90,12 +88,10 @@ def write_sweep_report(
     command: str = "",
     notes: Mapping[str, str] | None = None,
 ) -> pathlib.Path:
-    """Write one HTML file about a sweep, and return its path: curves, tables, and what failed.
-
-    The same arguments give the same bytes. The file is written completely or not at all.
+    """Write one HTML file about a sweep, as `write_report` does: curves, tables, and what failed.
 
     Args:
-        path: Where to; a file that is there is replaced.
+        path: Where to.
         frame: A row for each configuration, seed and checkpoint, with the columns environment, learner, n,
             epsilon, rounds, seed, round, cost, best, regret, would_be_private; bound, error and
             parameters (of the environment, as JSON) where known. Rows with an error need no numbers.
@@ -105,18 +101,17 @@ def write_sweep_report(
 
     Examples:
         >>> import tempfile
-        >>> from discreet.simulation.compare import compare
-        >>> from discreet.simulation.sweep import Sweep
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> from discreet.simulation.sweep import Sweep, run_cell
         >>> sweep = Sweep.from_mapping({"streams": ["modular"], "learners": ["random"], "n": 3, "rounds": 64})
-        >>> frame = compare(sweep, folder / "sweep.parquet", workers=1)
-        >>> write_sweep_report(folder / "sweep.html", frame, title="A sweep").name
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "sweep.html")
+        >>> write_sweep_report(path, run_cell(sweep.cells()[0]), title="A sweep").name
         'sweep.html'
     """
     sweep = SweepFrame(frame)
     results = sweep.results
     groups = list(grouped(results, lambda result: result.environment).values())
     with drawing():
+        against = [charts.against_panels(results, quantity) for quantity in charts.QUANTITIES]
         return _write(
             path,
             "sweep.html",
@@ -124,9 +119,9 @@ def write_sweep_report(
             title=title,
             command=command,
             notes=notes or {},
-            rankings=[ranking(group) for group in groups],
-            panels=[curve_panels(results), *(against_panels(results, quantity) for quantity in QUANTITIES)],
-            failed=sweep.failed.unique(subset=list(KEYS)).height,
+            rankings=[_ranking(group) for group in groups],
+            panels=[charts.curve_panels(results), *against],
+            failed=len({tuple(row[key] for key in KEYS) for row in sweep.failures}),
             failures=sweep.failures,
             data_warning=about_data(sweep.parameters),
         )
@@ -142,6 +137,55 @@ def _write(
     page = made.render(content, groups=groups, results=results, versions=versions)
     write_atomically(path, f"{page}\n".encode())
     return pathlib.Path(path)
+
+
+def _compared(group: Sequence[TraceResult]) -> list[tuple[TraceResult, str]]:
+    """The learners, private ones first, and sentences that compare them with what does not learn."""
+    learners = [result for result in group if not result.reference]
+    references = [result for result in group if result.reference] if learners else []
+    ordered = sorted(learners or group, key=lambda r: (not r.private, float(r.trace.mean_regret[-1])))
+    return [(result, " ".join(_comparisons(result, references))) for result in ordered]
+
+
+def _ranking(group: Sequence[Result]) -> tuple[str, str]:
+    """A heading, and all learners of an environment, for a middle number of items and a middle epsilon."""
+    panel = charts.from_the_middle(charts.panels_of(group, "rounds"))[0]
+    members = sorted(charts.longest(panel.results), key=lambda result: result.regret)
+    rounds = max(result.rounds for result in members)
+    texts = [
+        f"{r.learner} {number(r.regret)}" + (f" (after {r.rounds:,})" if r.rounds < rounds else "")
+        for r in members
+    ]
+    return f"{panel.title}, {counted(rounds, 'round')}", listed(texts)
+
+
+def _comparisons(result: TraceResult, references: Sequence[TraceResult]) -> list[str]:
+    """Whether it did better than choices that do not learn, by what share of their regret."""
+    names: dict[int, list[str]] = {1: [], -1: [], 0: []}
+    for other in references:
+        if other.rounds == result.rounds:
+            sign = _sign_of_difference(result.trace, other.trace)
+            by = ""
+            if sign > 0 and other.regret > 0 and result.regret > 0:
+                by = f" (by {percent(1 - result.regret / other.regret)})"
+            names[sign].append(f"the {other.learner}{by}")
+    words = {1: "Less regret than", -1: "MORE regret than", 0: "No clear difference from"}
+    return [f"{words[sign]} {listed(found)}." for sign, found in names.items() if found]
+
+
+def _sign_of_difference(trace: Trace, other: Trace) -> int:
+    """1 if the other's regret is larger, -1 if it is smaller, 0 if the 95% interval leaves that open.
+
+    The interval is that of the difference over the seeds that both have, which met the same stream.
+    """
+    common = [seed for seed in trace.seeds if seed in other.seeds]
+    if not common:
+        (low, high), (other_low, other_high) = trace.band(), other.band()
+        return int(other_low[-1] > high[-1]) - int(other_high[-1] < low[-1])
+    mine = trace.regret[[trace.seeds.index(seed) for seed in common], -1:]
+    theirs = other.regret[[other.seeds.index(seed) for seed in common], -1:]
+    _, least, most = mean_interval(theirs - mine)
+    return int(least[0] > 0) - int(most[0] < 0)
 
 
 def _settings(given: Mapping[str, object], most: int = 80) -> str:

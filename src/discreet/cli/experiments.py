@@ -1,0 +1,187 @@
+"""The commands ``discreet demo | simulate | compare | report``. Heavy imports wait until one runs."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from discreet.cli.app import Count, Epsilon, Json, NoReport, Quiet, Seeds, app, examples
+from discreet.errors import InvalidArgument
+
+
+@app.command(epilog=examples("discreet demo", "discreet demo --epsilon 0.5 --seeds 8 --report shop.html"))
+def demo(
+    epsilon: Epsilon = 1.0,
+    n: Annotated[int, Option(help="Products.")] = 8,
+    rounds: Annotated[int, Count(help="Customers.")] = 2**19,
+    seeds: Seeds = 4,
+    report: Annotated[Path, Option(help="Where the report goes.")] = Path("discreet-demo.html"),
+    quick: Annotated[bool, Option("--quick", help="Fewer customers and runs.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """A shop learns in private which products to offer at checkout."""
+    from discreet.cli.demo import run
+
+    run(epsilon, n, 2**16 if quick else rounds, 2 if quick else seeds, report, not quiet, json)
+
+
+@app.command(
+    epilog=examples(
+        "discreet simulate modular --learner bandit --n 8 --epsilon 1 --rounds 100000",
+        "discreet simulate checkout -l bandit -l bandit-central -l random --report out.html",
+        "discreet simulate baskets --set path=groceries.csv --n 10 -l full",
+    )
+)
+def simulate(
+    stream: Annotated[
+        str, Argument(help="An environment; 'discreet list' names them. MODULE:NAME is your own.")
+    ],
+    learners: Annotated[
+        list[str] | None, Option("--learner", "-l", help="A learner; may be given several times.")
+    ] = None,
+    n: Annotated[int | None, Option(help="Items; by default as many as the environment has.")] = None,
+    epsilon: Epsilon = 1.0,
+    rounds: Annotated[
+        int | None, Count(help="Rounds; by default 65536, or as many as there are data for.")
+    ] = None,
+    seeds: Seeds = 5,
+    parameters: Annotated[
+        list[str] | None,
+        Option("--set", metavar="NAME=VALUE", help="A parameter of the environment, such as gap=0.1."),
+    ] = None,
+    report: Annotated[Path | None, Option("--report", help="Where the HTML report goes.")] = Path(
+        "discreet-simulate.html"
+    ),
+    no_report: NoReport = False,
+    frame: Annotated[Path | None, Option("--out", help="Write the curves to this Parquet file.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Play learners against an environment and print their regret."""
+    from discreet.cli.output import command_line, print_json, require_place
+    from discreet.cli.results import environment_of, regret_table, summary_of, traces_of
+    from discreet.simulation.sweep import ROUNDS
+
+    page = None if no_report else report
+    require_place(page, frame)
+    environment = environment_of(stream, n, rounds or ROUNDS, parameters or [])
+    length = min(ROUNDS, environment.most_rounds or ROUNDS) if rounds is None else rounds
+    names = learners or ["bandit"]
+    traces = traces_of(environment, names, epsilon, length, seeds, progress=not quiet)
+    if json:
+        print_json([summary_of(trace) for trace in traces])
+    else:
+        print(regret_table(traces))
+    if frame is not None:
+        import polars
+
+        from discreet.simulation.compare import write_parquet
+
+        write_parquet(frame, polars.concat([trace.to_frame() for trace in traces]))
+    if page is not None:
+        from discreet.report import write_report
+
+        title = f"{stream}: {', '.join(names)}"
+        write_report(page, title=title, traces=traces, command=command_line())
+    for path, what in ((page, "report"), (frame, "curves")):
+        if path is not None and not json:
+            print(f"The {what}: {path}")
+
+
+@app.command(
+    epilog=examples(
+        "discreet compare sweep.toml --out sweep.parquet --report sweep.html",
+        "discreet compare --stream modular --stream priced-cuts -l bandit -l paper-bandit --n 4 --n 8 "
+        "--out a.parquet",
+        "discreet compare sweep.toml --out sweep.parquet --cluster dask://10.0.0.1:8786",
+        note="A sweep file has the same settings: streams, learners, n, epsilon, rounds, seeds, checkpoints, "
+        "title.",
+    )
+)
+def compare(
+    file: Annotated[Path | None, Argument(help="A TOML file with the sweep.")] = None,
+    streams: Annotated[
+        list[str] | None, Option("--stream", "-s", help="An environment, or MODULE:NAME.")
+    ] = None,
+    learners: Annotated[list[str] | None, Option("--learner", "-l", help="A learner.")] = None,
+    n: Annotated[list[int] | None, Option(help="Items.")] = None,
+    epsilon: Annotated[list[float] | None, Option(help="Privacy loss.")] = None,
+    rounds: Annotated[list[int] | None, Count(help="Rounds.")] = None,
+    seeds: Annotated[int | None, Option(help="Independent runs.")] = None,
+    out: Annotated[Path, Option(help="The Parquet file; continued if it exists.")] = Path("sweep.parquet"),
+    report: Annotated[
+        Path | None, Option(help="Where the HTML report goes; beside the Parquet file by default.")
+    ] = None,
+    no_report: NoReport = False,
+    cluster: Annotated[
+        str | None, Option(help="dask://HOST:PORT or ray://HOST:PORT, instead of this machine.")
+    ] = None,
+    workers: Annotated[int | None, Option(help="Processes on this machine.")] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run environments x learners x n x epsilon x rounds x seeds, and compare."""
+    from discreet.cli.output import command_line, print_json, require_place
+    from discreet.cli.results import sweep_summary, sweep_table
+    from discreet.simulation.compare import compare as run
+    from discreet.simulation.compare import failures
+    from discreet.simulation.sweep import Sweep
+
+    given = {"streams": streams, "learners": learners, "n": n, "epsilon": epsilon, "rounds": rounds}
+    flags = {name: value for name, value in (given | {"seeds": seeds}).items() if value is not None}
+    if file is not None and flags:
+        raise InvalidArgument(f"Give a file or flags, not both. Got {file} and --{next(iter(flags))}.")
+    sweep = Sweep.from_mapping(flags) if file is None else Sweep.from_file(file)
+    page = None if no_report else report or out.with_suffix(".html")
+    require_place(out, page)
+    try:
+        frame = run(sweep, out, workers=workers, cluster=cluster, progress=not quiet)
+    except KeyboardInterrupt:
+        if out.exists():
+            print(f"what was finished is in {out}; the same command continues from there", file=sys.stderr)
+        raise
+    if json:
+        print_json(sweep_summary(frame))
+    else:
+        print(sweep_table(frame, sweep))
+    failed = failures(frame)
+    for line in failed:
+        print(f"failed: {line}", file=sys.stderr)
+    if page is not None:
+        from discreet.report import write_sweep_report
+
+        try:
+            write_sweep_report(page, frame, title=sweep.title, command=command_line())
+        except OSError as error:
+            again = shlex.join(["discreet", "report", str(out)])
+            raise InvalidArgument(
+                f"Cannot write {page}: {error.strerror}. The sweep is safe in {out}; '{again}' draws it."
+            ) from None
+    if not json:
+        print(f"The sweep: {out}" + (f"; the report: {page}" if page else ""))
+    if failed:
+        raise typer.Exit(1)
+
+
+@app.command(epilog=examples("discreet report sweep.parquet --report sweep.html"))
+def report(
+    file: Annotated[Path, Argument(help="The Parquet file of a finished sweep.")],
+    report: Annotated[Path | None, Option(help="Where the page goes; beside the file by default.")] = None,
+    title: Annotated[str, Option(help="Its headline.")] = "Comparison",
+) -> None:
+    """Draw a sweep again, from its file alone."""
+    from discreet.cli.output import command_line, require_place
+    from discreet.report import write_sweep_report
+    from discreet.simulation.compare import read
+
+    target = report or file.with_suffix(".html")
+    held = read(file)
+    require_place(target)
+    write_sweep_report(target, held, title=title, command=command_line())
+    print(f"The report: {target}")

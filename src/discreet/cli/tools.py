@@ -1,0 +1,230 @@
+"""The commands ``discreet plan | audit | minimize | serve | list``. Heavy imports wait until one runs."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from discreet.cli.app import Count, Json, KeyFile, Quiet, Store, app, examples
+from discreet.errors import InvalidArgument
+from discreet.formatting import counted
+
+
+@app.command(
+    epilog=examples(
+        "discreet plan --n 8 --epsilon 1 --rounds 1000000 --effect 0.2",
+        "discreet plan --n 20 --epsilon 0.1 --rounds 100000 --local --low 0 --high 5",
+        note="The effect decides most. Without one, a plan shows what several would need.",
+    )
+)
+def plan(
+    n: Annotated[int, Option(help="Items.")],
+    epsilon: Annotated[float, Option(help="Privacy loss.")],
+    rounds: Annotated[int, Count(help="Rounds.")],
+    low: Annotated[float, Option(help="Least cost.")] = -1.0,
+    high: Annotated[float, Option(help="Largest cost.")] = 1.0,
+    full: Annotated[bool, Option("--full", help="The whole cost function is seen.")] = False,
+    local: Annotated[bool, Option("--local", help="No exact sums may be kept.")] = False,
+    rounds_per_person: Annotated[int, Option(help="Rounds in which one person may appear.")] = 1,
+    gradient_bound: Annotated[float | None, Option(help="A declared bound on gradients.")] = None,
+    effect: Annotated[
+        float | None,
+        Option(help="How much better the best set is than the empty, the full and random ones, in costs."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """What to expect before the first round, and which learner to take."""
+    from discreet.cli.output import plain, print_json, wrapped
+    from discreet.planning import plan as made
+
+    found = made(
+        n=n,
+        epsilon=epsilon,
+        rounds=rounds,
+        cost_range=(low, high),
+        feedback="full information" if full else "bandit",
+        local=local,
+        rounds_per_person=rounds_per_person,
+        gradient_bound=gradient_bound,
+        effect=effect,
+    )
+    if json:
+        print_json(plain(found) | {"enough": found.enough})
+    else:
+        print(wrapped(str(found)))
+
+
+@app.command(
+    epilog=examples(
+        "discreet audit bandit full --epsilon 0.5",
+        "discreet audit --plot audits.svg",
+        "discreet audit paper-bandit-published",
+        "discreet audit mymodule:MyMechanism --runs 1000000 --json",
+        note="Without names everything private in this package is audited. The exit code is 1 if a claim was "
+        "refuted.",
+    )
+)
+def audit(
+    names: Annotated[
+        list[str] | None,
+        Argument(help="What to audit; 'discreet list' names them. MODULE:NAME is a custom target."),
+    ] = None,
+    n: Annotated[int, Option(help="Items.")] = 3,
+    epsilon: Annotated[float, Option(help="The loss that each claims.")] = 1.0,
+    runs: Annotated[int, Count(help="Runs for each; what is not compiled is run less often.")] = 1_000_000,
+    confidence: Annotated[float, Option(help="Of all lower bounds together.")] = 0.95,
+    seed: Annotated[int | None, Option(help="Makes the audit repeatable.")] = None,
+    plot: Annotated[Path | None, Option(help="Draw claimed against measured (svg, png, pdf).")] = None,
+    markdown: Annotated[bool, Option("--markdown", help="Print a table for documentation.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try to refute privacy claims: a lower bound on epsilon, with a stated confidence."""
+    from discreet.auditing.builtin import LeftOut, audit_named
+    from discreet.cli.output import print_json, require_place
+    from discreet.cli.results import audit_table, markdown_table
+    from discreet.plots.audits import plot_audits
+    from discreet.plots.canvas import kind_of, save
+
+    if plot is not None:
+        kind_of(plot)  # or refused
+    require_place(plot)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", UserWarning)
+        audits = audit_named(
+            names or [], n=n, epsilon=epsilon, runs=runs, confidence=confidence, seed=seed, progress=not quiet
+        )
+    for warning in warned:
+        print(warning.message, file=sys.stderr)
+    if json:
+        print_json([found.to_dict() for found in audits])
+    elif markdown:
+        print(markdown_table(audits))
+    else:
+        print(audits[0] if len(audits) == 1 else audit_table(audits, confidence))
+    if plot is not None:
+        save(plot_audits(audits), plot)
+    if not (json or markdown):
+        if plot is not None:
+            print(f"The picture: {plot}")
+        left_out = [warning.message for warning in warned if isinstance(warning.message, LeftOut)]
+        if left_out:
+            extras = ",".join(sorted({missed.extra for missed in left_out}))
+            print(f"{counted(len(left_out), 'audit')} left out: pip install 'discreet[{extras}]'")
+    raise typer.Exit(0 if all(found.passed for found in audits) else 1)
+
+
+@app.command(
+    epilog=examples(
+        """echo '{"kind": "Modular", "weights": [1, -2, 3]}' > f.json; discreet minimize f.json"""
+    )
+)
+def minimize(
+    file: Annotated[Path, Argument(help="A set function as JSON, as f.to_dict() gives it.")],
+    json: Json = False,
+) -> None:
+    """The set of least value, with a certificate."""
+    from json import loads
+
+    from discreet import minimize
+    from discreet.cli.output import print_json
+    from discreet.set_functions import SetFunction
+
+    try:
+        described = loads(file.read_text())
+    except ValueError as error:
+        raise InvalidArgument(f"The file {file} is not JSON: {error}.") from None
+    if not isinstance(described, dict):
+        raise InvalidArgument(f"The file {file} does not describe a set function: it holds no JSON object.")
+    found = minimize(SetFunction.from_dict(described))
+    if json:
+        print_json(found)
+    else:
+        print(f"set    {sorted(found.set)}")
+        print(f"value  {found.value:.12g}")
+        print(f"bound  {found.lower_bound:.12g} ({found.method}, {found.stopped})")
+
+
+@app.command(
+    epilog=examples(
+        "discreet serve",
+        "discreet serve --store /var/lib/discreet/shop.db --port 8710 --key-file /etc/discreet/shop.key",
+        "discreet serve --store postgresql://discreet@db.internal/shop --workers 4 "
+        "--key-file /etc/discreet/shop.key",
+        note="The first start of a store prints an admin key on standard output, once. Logs go to standard "
+        "error, one JSON object per line. SIGTERM ends the server after running requests were answered.",
+    )
+)
+def serve(
+    store: Store = "discreet.db",
+    host: Annotated[
+        str, Option(help="Where to listen. Beyond 127.0.0.1 put a proxy with TLS in front.")
+    ] = "127.0.0.1",
+    port: Annotated[int, Option(help="0 for any free port.")] = 8710,
+    workers: Annotated[int, Option(help="Processes; more than one needs PostgreSQL.")] = 1,
+    key_file: KeyFile = None,
+    log_level: Annotated[
+        str, Option(help="debug, info (with a line for each request), warning or error.")
+    ] = "info",
+    rate: Annotated[
+        float | None, Option(help="Requests per second of one API key, in each process; 10,000 by default.")
+    ] = None,
+    max_body: Annotated[int | None, Option(help="Bytes of a request's body; 4 MiB by default.")] = None,
+    connections: Annotated[
+        int | None, Option(help="Open connections, in each process; 1,000 by default.")
+    ] = None,
+    policies: Annotated[
+        list[str] | None,
+        Option(
+            "--policy", metavar="NAME=MODULE:NAME", help="A custom policy that learners can be made with."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Serve learners over HTTP: durable, private, for many workers."""
+    given = {name: value for name, value in locals().items() if value is not None}
+    from discreet.service.server import Options, serve
+
+    serve(Options(**given | {"policies": tuple(policies or ())}))
+
+
+@app.command(name="list", epilog=examples("discreet list --json"))
+def list_(json: Json = False) -> None:
+    """The environments, learners and audits that can be named."""
+    from discreet.auditing.builtin import builtin_targets, find
+    from discreet.cli.output import print_json, table
+    from discreet.environments import ENVIRONMENTS
+    from discreet.simulation.builtin_learners import BUILTIN_LEARNERS
+
+    streams: dict[str, Any] = {
+        name: {"about": (inspect.getdoc(make) or "").splitlines()[0], "parameters": _parameters(make)}
+        for name, make in sorted(ENVIRONMENTS.items())
+    }
+    learners = {c.name: {"about": c.about, "feedback": c.feedback} for c in BUILTIN_LEARNERS.values()}
+    entries = [find(name) for name in builtin_targets]
+    audits = {entry.name: {"about": entry.about, "private": not entry.published} for entry in entries}
+    if json:
+        print_json({"streams": streams, "learners": learners, "audits": audits})
+        return
+    rows = [
+        row
+        for name, entry in streams.items()
+        for row in ([name, entry["about"]], ["", ", ".join(entry["parameters"])])
+    ]
+    print(table(["stream", "about, and its parameters"], rows), end="\n\n")
+    rows = [[name, entry["feedback"], entry["about"]] for name, entry in learners.items()]
+    print(table(["learner", "feedback", "about"], rows), end="\n\n")
+    print(table(["audit", "about"], [[entry.name, entry.about] for entry in entries]))
+
+
+def _parameters(make: Any) -> list[str]:
+    return [
+        name if parameter.default is parameter.empty else f"{name}={parameter.default}"
+        for name, parameter in inspect.signature(make).parameters.items()
+    ]
