@@ -85,7 +85,7 @@ def minimize(
 
 
 def _by_closed_form(f: SetFunction) -> Minimum | None:
-    """Concave of modular plus modular, by one chain pass (see `set_functions.concave_form`)."""
+    """Concave of modular plus modular, by one chain pass (see `set_functions.structure`)."""
     form = f.concave_form()
     if form is None:
         return None

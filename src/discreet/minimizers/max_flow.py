@@ -17,7 +17,7 @@ from discreet.errors import InvalidArgument
 from discreet.minimizers.result import Minimum
 from discreet.minimizers.stopping import Stopping
 from discreet.set_functions import SetFunction
-from discreet.set_functions.cut_network import CutNetwork
+from discreet.set_functions.structure import CutNetwork
 
 #: Total capacity of the grid: flows and sums of capacities stay within int64.
 GRID_BITS = 61
@@ -26,7 +26,7 @@ STAGE_BITS = 31
 
 
 def minimize_by_max_flow(f: SetFunction, stopping: Stopping) -> Minimum | None:
-    """The minimum, or None if f is not known to be a minimum cut (see `set_functions.cut_network`)."""
+    """The minimum, or None if f is not known to be a minimum cut (see `set_functions.structure`)."""
     network = f.cut_network()
     if network is None:
         return None

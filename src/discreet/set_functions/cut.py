@@ -12,15 +12,14 @@ from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.errors import InvalidArgument
-from discreet.set_functions.base import SetFunction, all_integers, frozen, modular_range, modular_values
-from discreet.set_functions.cut_network import CutNetwork
+from discreet.set_functions.base import SetFunction, frozen, integral, modular_range, modular_values, vector
+from discreet.set_functions.structure import CutNetwork
 
 
 class Cut(SetFunction):
     """S -> sum of weights[i, j] over i in S, j not in S, plus modular(S).
 
-    A symmetric matrix gives the undirected cut, each edge counted once. The diagonal
-    never counts.
+    A symmetric matrix gives the undirected cut, each edge counted once. The diagonal never counts.
 
     Args:
         weights: A square matrix of nonnegative numbers, dense or scipy-sparse.
@@ -80,13 +79,8 @@ class Cut(SetFunction):
         proper = (tails != heads) & (values > 0)
         codes, place = np.unique(tails[proper] * n + heads[proper], return_inverse=True)
         total = np.bincount(place, values[proper], minlength=codes.size).astype(np.float64)
-        self.edges: tuple[IntArray, IntArray, FloatArray] = (
-            codes // max(n, 1),
-            codes % max(n, 1),
-            frozen(total),
-        )
-        given = np.zeros(n) if modular is None else modular
-        self.modular: FloatArray = frozen(checks.finite_vector("Cut", "modular", given, n))
+        self.edges: tuple[IntArray, IntArray, FloatArray] = (*np.divmod(codes, max(n, 1)), frozen(total))
+        self.modular = vector("Cut", "modular", modular, n, default=0.0)
 
     def range(self) -> tuple[float, float]:
         """Between no edge and, of every opposite pair, the heavier one."""
@@ -100,7 +94,7 @@ class Cut(SetFunction):
 
     @property
     def integer_valued(self) -> bool:
-        return all_integers(self.edges[2], self.modular)
+        return integral(self.edges[2], self.modular)
 
     def _value(self, mask: BoolArray) -> float:
         return cut_value(*self.edges, self.modular, mask)
@@ -111,9 +105,8 @@ class Cut(SetFunction):
         return values
 
     def _all_values(self) -> FloatArray:
-        tails, heads, weights = self.edges
         matrix = np.zeros((self.n, self.n))
-        matrix[tails, heads] = weights
+        matrix[self.edges[:2]] = self.edges[2]
         values = np.zeros(1)
         for i in range(self.n):  # item i adds a modular function of the lower items that are in the set
             added = modular_values(-matrix[i, :i] - matrix[:i, i], self.modular[i] + matrix[i].sum())

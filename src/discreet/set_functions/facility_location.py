@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.set_functions.base import SetFunction, all_integers, frozen
-from discreet.set_functions.cut_network import CutNetwork
+from discreet.set_functions.base import SetFunction, frozen, integral
+from discreet.set_functions.structure import CutNetwork
 
 
 class FacilityLocation(SetFunction):
@@ -35,7 +35,7 @@ class FacilityLocation(SetFunction):
 
     @property
     def integer_valued(self) -> bool:
-        return all_integers(self.benefits)
+        return integral(self.benefits)
 
     def _value(self, mask: BoolArray) -> float:
         return float(self.benefits[:, mask].max(axis=1, initial=0.0).sum())

@@ -28,6 +28,8 @@ class MatroidRank(SetFunction):
         2.0
     """
 
+    integer_valued = True
+
     def __init__(self, edges: Iterable[tuple[int, int]], vertices: int | None = None) -> None:
         pairs = [tuple(edge) for edge in edges]
         if any(len(pair) != 2 for pair in pairs):
@@ -44,10 +46,6 @@ class MatroidRank(SetFunction):
 
     def range(self) -> tuple[float, float]:
         return 0.0, float(self._chain(np.arange(self.n))[-1])
-
-    @property
-    def integer_valued(self) -> bool:
-        return True
 
     def _value(self, mask: BoolArray) -> float:
         return float(forest_sizes(self._places, np.flatnonzero(mask), self._used)[-1])
