@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import DiscreetError, bounds
-from discreet.bounds.dual_averaging import start_range
+from discreet.bounds import start_range
 from discreet.learners.bandit import EXPLORATION, STEP
 
 ns = st.integers(1, 30)

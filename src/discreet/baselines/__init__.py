@@ -1,20 +1,27 @@
 """What a learner is measured against.
 
-Without privacy: Hazan and Kale's algorithms, follow the approximate leader. Without learning: a fixed
-set, the best fixed set in hindsight, a uniformly random set. With privacy, what one might pick
-otherwise: exponential weights over all sets, and gradients that are noised one by one.
+Without privacy: Hazan and Kale's algorithms, follow the approximate leader, and our own learners on exact
+data. Without learning: a fixed set, the best fixed set in hindsight, a uniformly random set. With privacy,
+what one might pick otherwise: exponential weights over all sets, and gradients that are noised one by one.
+
+Arguments that many share: `n` or `items` is the number of items or their names; `T` is the number of rounds,
+from which defaults are made; costs lie in [-`M`, `M`] and others are clipped; `seed` makes a run repeatable,
+and one with noise not private; `source` has random bits instead.
 
 Examples:
     >>> learner = HazanKaleBandit(["tea", "milk"], T=1000, M=1.0)
     >>> learner.tell(learner.ask(), 0.3)
 """
 
-from discreet.baselines.exponential_weights import ExponentialWeights
 from discreet.baselines.fixed import BestFixedSet, FixedSet, RandomSet
-from discreet.baselines.hazan_kale import HazanKale, HazanKaleBandit
-from discreet.baselines.leader import FollowTheApproximateLeader
-from discreet.baselines.noised_gradients import NoisedGradients
-from discreet.baselines.without_noise import BanditWithoutNoise, FullInformationWithoutNoise
+from discreet.baselines.with_noise import ExponentialWeights, NoisedGradients
+from discreet.baselines.without_noise import (
+    BanditWithoutNoise,
+    FollowTheApproximateLeader,
+    FullInformationWithoutNoise,
+    HazanKale,
+    HazanKaleBandit,
+)
 
 __all__ = [
     "BanditWithoutNoise",

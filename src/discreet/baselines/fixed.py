@@ -27,7 +27,6 @@ class FixedSet(BanditFeedback):
     """The same set in every round.
 
     Args:
-        n: The number of items, or their names.
         subset: The set, as item numbers.
         maximize: Whether its regret is that of rewards, as of the learners it is compared with.
 
@@ -75,9 +74,7 @@ class RandomSet(BanditFeedback):
     """Each item in or out with probability one half, in every round.
 
     Args:
-        n: The number of items, or their names.
         maximize: Whether its regret is that of rewards, as of the learners it is compared with.
-        seed: Makes a run repeatable.
 
     Examples:
         >>> RandomSet(["tea", "milk"]).ask().subset <= {"tea", "milk"}
