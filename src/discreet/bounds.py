@@ -208,28 +208,7 @@ def bandit_submod_pftal_published_tuning(n: int, T: int, M: float, epsilon: floa
     return best_H(gamma), gamma
 
 
-# The paper's algorithms run with enough noise.
-#
-# The algorithm: x_{t+1} = clip(-(G_t + Z_t) / (H t), 0, 1), where G_t is the sum of the gradients (or
-# unbiased estimates) g_1, ..., g_t and Z_t the tree's noise, of mean norm at most Zbar.
-#
-# Proof. Let y_{t+1} = clip(-G_t / (H t)) be the leader without noise for the same gradients. Clipping does
-# not increase distances, so |x_{t+1} - y_{t+1}| <= |Z_t| / (H t). By convexity the regret of the extension is
-# at most the sum of g_t.(x_t - u), which is
-#
-#     sum of g_t.(y_t - u)  +  sum of g_t.(x_t - y_t).
-#
-# First sum. y_{t+1} minimises the sum of l_j(x) = g_j.x + H/2 |x|^2 over j <= t, an H t-strongly convex
-# function, so l_t(y_t) - l_t(y_{t+1}) <= |g_t + H y_t|^2 / (H t), and "be the leader" gives
-# sum of l_t(y_t) - l_t(u) <= sum of |g_t + H y_t|^2 / (H t). Taking the quadratic terms out costs at most
-# T H |u|^2 / 2 <= T H n / 2.
-#
-# Second sum. Given the past, g_t may be replaced by its mean, whose norm is at most 2 sqrt(2) M; so it is at
-# most 2 sqrt(2) M * Zbar / H times the sum of 1/t, which is at most 1 + ln T.
-#
-# Full information: |g_t| <= 2 sqrt(2) M. Bandit: E |g_t + H y_t|^2 <= 2 E|g_t|^2 + 2 H^2 n with
-# E|g_t|^2 <= (4n - 2)(n+1) M^2 / gamma, and exploring adds at most 2 gamma M T. The adversary may adapt in
-# full information; in the bandit case it is oblivious, because u must not depend on the estimates.
+# The paper's algorithms run with enough noise: Theorem 14 of `docs/guarantees.md#regret`.
 
 
 @_checked
@@ -306,17 +285,12 @@ def _bandit_terms(
     return 2 * squared * log + 2 * math.sqrt(2) * M * norm * log, 2 * n * log + T * n / 2
 
 
-# This package's own learners, proved in `docs/guarantees.md#regret`. All of them play
-# x = clip(start - eta * (sum of released gradients)). For steps that do not grow and gradients (or unbiased
-# estimates) g_1, ..., g_N the regret on the Lovász extension is at most
-#
-#     R / eta_N + sum of eta_t E|g_t|^2 / 2,      R = sum over items of max(start_i, 1 - start_i)^2 / 2.
-#
-# The bounds insert what is known of the gradients.
+# This package's own learners: Theorems 11 to 13 of `docs/guarantees.md#regret`. All of them play
+# clip(start - eta * (sum of released gradients)).
 
 
 def start_range(start: FloatArray) -> float:
-    """R, the largest value of |x - start|^2 / 2 on the cube: n/8 from its middle, the default below."""
+    """R, the largest value of |x - start|^2 / 2 on the cube: n/8 from its middle, the default elsewhere."""
     return float((np.maximum(start, 1 - start) ** 2).sum() / 2)
 
 

@@ -10,8 +10,7 @@ from discreet import checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.minimizers.max_flow import minimize_by_max_flow
 from discreet.minimizers.min_norm_point import minimize_by_min_norm_point
-from discreet.minimizers.result import Method, Minimum, Progress
-from discreet.minimizers.stopping import Stopping
+from discreet.minimizers.result import Method, Minimum, Progress, Stopping
 from discreet.set_functions import SetFunction
 
 METHODS = ("auto", "closed form", "max-flow", "minimum-norm point", "enumeration")
@@ -62,8 +61,7 @@ def minimize(
             f"The 'f' of minimize must be a set function. Got {type(f).__name__} instead "
             "(wrap Python code in discreet.set_functions.FromCallable)."
         )
-    if method not in METHODS:
-        raise checks.invalid_argument("minimize", "method", f"one of {', '.join(METHODS)}", method)
+    checks.one_of("minimize", "method", method, METHODS)
     tolerance = checks.positive_number("minimize", "tolerance", tolerance)
     if time_limit is not None:
         time_limit = checks.positive_number("minimize", "time_limit", time_limit)

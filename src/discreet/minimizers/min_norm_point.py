@@ -24,8 +24,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.lovasz import chain_gains
-from discreet.minimizers.result import Minimum, Stop
-from discreet.minimizers.stopping import Stopping
+from discreet.minimizers.result import Minimum, Stop, Stopping
 from discreet.set_functions import SetFunction
 
 #: A vertex that is no further from the hyperplane through x than this (relatively) cannot improve x.

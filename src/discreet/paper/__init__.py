@@ -15,8 +15,8 @@ not private, or `source`, random bits instead of a seed.
 For use rather than study take `discreet.BanditLearner` and `discreet.FullInformationLearner`.
 """
 
-from discreet.paper.convex_sets import Ball, Box, ConvexSet, Simplex
-from discreet.paper.pftal import PFTAL, TBAP
+from discreet.paper.pftal import PFTAL, Ball, Box, ConvexSet, Simplex
 from discreet.paper.submod_pftal import BanditSubmodPFTAL, SubmodPFTAL
+from discreet.paper.tbap import TBAP
 
 __all__ = ["PFTAL", "TBAP", "Ball", "BanditSubmodPFTAL", "Box", "ConvexSet", "Simplex", "SubmodPFTAL"]

@@ -1,8 +1,7 @@
-"""The paper's tree in its two calibrations; TBAP, its noisy sums of vectors; PFTAL, which follows them."""
+"""PFTAL, private follow the approximate leader, and the convex sets it plays on."""
 
-import dataclasses
 import math
-from typing import Literal
+from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
@@ -10,141 +9,116 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.bounds import Noise
 from discreet.checks import FloatArray
-from discreet.errors import InvalidType
-from discreet.kernel.releases import Tree
-from discreet.paper.convex_sets import ConvexSet
-from discreet.prefix_sums.base import MOST_ROUNDS
-from discreet.prefix_sums.binary import BinaryTree
-from discreet.prefix_sums.spherical import SphericalTree
-from discreet.privacy.budget import Budget
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.paper.tbap import TBAP, Calibration
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitSource, Seed, as_source
 
-Calibration = Literal["corrected", "published"]
 
-#: Grid steps in the norm bound mu.
-UNITS = 1 << 22
-#: More coordinates would not leave room for exact sums of the grid.
-MOST_COORDINATES = 1 << 14
-
-
-@dataclasses.dataclass(frozen=True)
-class PublishedTree(Tree):
-    """A tree with the published noise; its guarantee is the published claim, marked as false."""
-
-    claim: Guarantee
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """The claim, void, with the reason."""
-        return self.claim
-
-
-def tree_release(
-    owner: str,
-    n: int,
-    T: int,
-    bound: VectorBound,
-    budget: Budget,
-    calibration: Calibration,
-    noise: Noise | None,
-    L: float,
-    but: str,
-    source: BitSource | None = None,
-) -> Tree:
-    """TBAP's tree. As published, its noise is spherical, made for L; `but` is why its claim is false."""
-    checks.one_of(owner, "calibration", calibration, ("corrected", "published"))
-    if noise is not None:
-        checks.one_of(owner, "noise", noise, ("laplace", "spherical"))
-    if calibration == "corrected":
-        kind = SphericalTree if noise == "spherical" else BinaryTree
-        return Tree(kind(n, T, bound, budget, source=source))
-    if noise == "laplace":
-        raise checks.invalid_argument(owner, "noise", "'spherical' in the 'published' calibration", noise)
-    claim = budget.guarantee(proof="binary-tree", horizon=T)
-    false = claim.void(f"the published theorem claims epsilon = {claim.epsilon:g}{but}")
-    return PublishedTree(SphericalTree(n, T, bound, budget, sensitivity=L, source=source), false)
-
-
-class TBAP:
-    """Noisy sums of all vectors so far, by a complete binary tree.
-
-    Args:
-        d: Length of the vectors.
-        T: The number of rounds.
-        mu: Bound on the Euclidean norm of each vector; longer ones are scaled down.
-        epsilon: Privacy loss.
-        calibration: "corrected" makes the noise for replacing a vector, a distance of 2 mu;
-            "published" for mu, as printed, so that the real loss is 2 epsilon (erratum E3).
-        noise: "laplace" or "spherical".
-        owner: Whose arguments these are, for messages.
-
-    Formal guarantees:
-        Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a
-        vector enters ceil(log2 T) + 1 nodes; norms are enforced in exact integers, so each moves
-        by at most 2 mu in L2 and 2 mu sqrt(d) in L1. Noise: per node, discrete Laplace of scale
-        levels * 2 mu sqrt(d) / epsilon per coordinate.
-        Proof: `docs/guarantees.md#binary-tree`.
+class ConvexSet(ABC):
+    """A convex and compact subset of R^n.
 
     Examples:
-        >>> tbap = TBAP(d=2, T=8, mu=1.0, epsilon=1.0)
-        >>> tbap.add([0.6, 0.8]).shape
-        (2,)
+        >>> X: ConvexSet = Ball([0, 0], radius=2.0)
+        >>> X.n, X.diameter, X.project(np.array([3.0, 0.0]))
+        (2, 4.0, array([2., 0.]))
     """
 
-    def __init__(
-        self,
-        d: int,
-        T: int,
-        mu: float,
-        epsilon: float,
-        *,
-        calibration: Calibration = "corrected",
-        noise: Noise | None = None,
-        seed: Seed | None = None,
-        source: BitSource | None = None,
-        owner: str = "TBAP",
-    ) -> None:
-        self.d = d = checks.integer(owner, "d", d, 1, MOST_COORDINATES)
-        self.T = T = checks.integer(owner, "T", T, 1, MOST_ROUNDS)
-        self.mu = checks.positive_number(owner, "mu", mu)
-        budget, self.epsilon = Budget.of(owner, epsilon), float(epsilon)
-        l1 = math.isqrt(d * UNITS**2 - 1) + 1
-        bound = VectorBound(coordinate=UNITS, l1=l1, step=self.mu / UNITS, l2=UNITS)
-        but = (
-            ", but neighbours replace a vector, which moves a node by up to 2 mu: the real loss is bounded "
-            f"by {2 * self.epsilon:g} (erratum E3); and its noise is made of floats"
-        )
-        bits = as_source(source, seed, owner=owner)
-        self._sums = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
+    n: int
 
-    def add(self, z: npt.ArrayLike) -> FloatArray:
-        """Take in a private vector; the noisy sum of all vectors so far.
-
-        Coordinates that are not finite numbers count as zero.
-        """
-        vector = np.array(z, dtype=np.float64)
-        if vector.shape != (self.d,):
-            raise checks.invalid_argument(
-                "TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}"
-            )
-        return self._sums.prefix_sum.add(_scaled_down(vector, self.mu)).values
+    @abstractmethod
+    def project(self, point: FloatArray) -> FloatArray:
+        """The nearest point of the set."""
 
     @property
-    def guarantee(self) -> Guarantee:
-        """What is promised, or for the published calibration what is false."""
-        return self._sums.guarantee
+    @abstractmethod
+    def diameter(self) -> float:
+        """The largest distance between two of its points: D_X."""
+
+    @abstractmethod
+    def start(self) -> FloatArray:
+        """A point of the set."""
 
 
-def _scaled_down(vector: FloatArray, mu: float) -> FloatArray:
-    """The nearest vector of norm at most mu, for accuracy: the exact bound is enforced afterwards."""
-    vector = np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0)
-    largest = float(np.abs(vector).max(initial=0.0))
-    if largest == 0.0:
-        return vector
-    norm = largest * float(np.linalg.norm(vector / largest))
-    return vector if norm <= mu else vector / largest * (mu / (norm / largest))
+class Box(ConvexSet):
+    """All points between two corners, coordinate by coordinate.
+
+    Examples:
+        >>> Box([0, 0], [1, 2]).project(np.array([3.0, -1.0]))
+        array([1., 0.])
+    """
+
+    def __init__(self, low: npt.ArrayLike, high: npt.ArrayLike) -> None:
+        self.low = checks.finite_vector("Box", "low", low)
+        self.n = self.low.size
+        self.high = checks.finite_vector("Box", "high", high, self.n)
+        if np.any(self.low > self.high):
+            raise InvalidArgument("The 'low' of Box must not exceed its 'high' in any coordinate.")
+
+    def project(self, point: FloatArray) -> FloatArray:
+        return np.clip(point, self.low, self.high)
+
+    @property
+    def diameter(self) -> float:
+        return float(np.linalg.norm(self.high - self.low))
+
+    def start(self) -> FloatArray:
+        return (self.low + self.high) / 2
+
+
+class Ball(ConvexSet):
+    """All points within a distance of a centre.
+
+    Examples:
+        >>> Ball([0, 0], 1.0).project(np.array([3.0, 4.0]))
+        array([0.6, 0.8])
+    """
+
+    def __init__(self, centre: npt.ArrayLike, radius: float) -> None:
+        self.centre = checks.finite_vector("Ball", "centre", centre)
+        self.radius = checks.positive_number("Ball", "radius", radius)
+        self.n = self.centre.size
+
+    def project(self, point: FloatArray) -> FloatArray:
+        away = point - self.centre
+        distance = float(np.linalg.norm(away))
+        return point.copy() if distance <= self.radius else self.centre + away * (self.radius / distance)
+
+    @property
+    def diameter(self) -> float:
+        return 2 * self.radius
+
+    def start(self) -> FloatArray:
+        return self.centre.copy()
+
+
+class Simplex(ConvexSet):
+    """All nonnegative vectors of sum 1: distributions over n outcomes.
+
+    The projection subtracts one number from all coordinates and drops what becomes negative; sorting
+    finds the number (Held, Wolfe and Crowder 1974).
+
+    Examples:
+        >>> Simplex(3).project(np.array([1.0, 1.0, -5.0]))
+        array([0.5, 0.5, 0. ])
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = checks.integer("Simplex", "n", n, 1)
+
+    def project(self, point: FloatArray) -> FloatArray:
+        falling = np.sort(point)[::-1]
+        excess = (np.cumsum(falling) - 1.0) / np.arange(1, self.n + 1)
+        kept = int(np.flatnonzero(falling > excess)[-1])
+        nearest: FloatArray = np.maximum(point - excess[kept], 0.0)
+        return nearest
+
+    @property
+    def diameter(self) -> float:
+        return math.sqrt(2.0) if self.n > 1 else 0.0
+
+    def start(self) -> FloatArray:
+        return np.full(self.n, 1.0 / self.n)
 
 
 class PFTAL:

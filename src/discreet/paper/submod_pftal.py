@@ -13,7 +13,7 @@ from discreet.kernel.queries import ChainGradient, OnePoint, largest_estimate
 from discreet.learners.arguments import first_point, keeps_arguments, named_items_and_sizes
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.learner import Learner
-from discreet.paper.pftal import Calibration, tree_release
+from discreet.paper.tbap import Calibration, tree_release
 from discreet.policies import Leader
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
@@ -110,19 +110,14 @@ class SubmodPFTAL(FunctionFeedback):
 class BanditSubmodPFTAL(BanditFeedback):
     """Chain sampling with exploration, the one-point estimate with its coin, and a tree of noisy sums.
 
+    All arguments not listed are as of `SubmodPFTAL`.
+
     Args:
-        n: The number of items, or their names.
-        T: The number of rounds.
-        epsilon: Privacy loss.
-        M: Costs lie in [-M, M]; others are clipped.
         H: Strong convexity; M / (sqrt(n) T^(1/4)) by default.
         L: What the published noise is made for, 4M + 2 H sqrt(n) by default. The corrected noise is
             made for the true bound 2M (n+1) / gamma on an estimate, and L may not be smaller.
         gamma: Exploration in (0, 1]; n / T^(1/4) by default, which needs T >= n^4 (erratum E6).
-        calibration: "corrected" or "published".
-        noise: "laplace" or "spherical".
         x1: The first point of the cube; all levels 1/2 by default.
-        expire_after: As of `Session`.
 
     Formal guarantees:
         Corrected. Neighbours: streams that differ in one function. The chosen sets and the coins have

@@ -22,13 +22,7 @@ class Sum(SetFunction):
 
     Functions of one family are merged into one where the family is closed under sums (modular, concave of
     cardinality, cut, coverage, bundles, hypergraph cut, facility location, table), so the sum of a long
-    stream stays small.
-
-    Args:
-        functions: One or more set functions on the same items.
-
-    Attributes:
-        terms: What is left after merging.
+    stream stays small. `terms` has what is left.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -285,7 +279,6 @@ class Complement(_Derived):
     """
 
     def complement(self) -> SetFunction:
-        """The original function."""
         return self.function
 
     def _value(self, mask: BoolArray) -> float:

@@ -19,11 +19,7 @@ CONCAVITY_SLACK = 1e-12
 
 
 class Modular(SetFunction):
-    """S -> constant + sum of weights over S.
-
-    Args:
-        weights: One number per item, of any sign.
-        constant: The value of the empty set.
+    """S -> constant + sum of weights over S, of any sign.
 
     Examples:
         >>> Modular([1, -2, 3])([0, 2])

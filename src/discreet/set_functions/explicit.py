@@ -16,10 +16,7 @@ from discreet.set_functions.base import MOST_ITEMS_OF_A_TABLE, SetFunction, vect
 
 
 class Table(SetFunction):
-    """S -> values[sum of 2^i over i in S].
-
-    Args:
-        values: The 2^n values; bit i of an index tells whether item i is in the set.
+    """S -> values[sum of 2^i over i in S]: bit i of an index tells whether item i is in the set.
 
     Examples:
         >>> Table([0, 1, 2, 2.5])([1])

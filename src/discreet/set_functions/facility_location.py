@@ -15,10 +15,7 @@ from discreet.set_functions.structure import CutNetwork
 
 
 class FacilityLocation(SetFunction):
-    """S -> sum over clients u of the largest benefits[u, i] with i in S (0 for the empty set).
-
-    Args:
-        benefits: A matrix of nonnegative numbers, one row per client and one column per item.
+    """S -> sum over clients u of the largest benefits[u, i] >= 0 with i in S (0 for the empty set).
 
     Examples:
         >>> FacilityLocation([[3, 1], [0, 2]])([0, 1])
@@ -27,7 +24,7 @@ class FacilityLocation(SetFunction):
 
     def __init__(self, benefits: npt.ArrayLike) -> None:
         given = checks.finite_matrix("FacilityLocation", "benefits", benefits)
-        self.benefits: FloatArray = frozen(checks.nonnegative("FacilityLocation", "benefits", given))
+        self.benefits = frozen(checks.nonnegative("FacilityLocation", "benefits", given))
         self.n = self.benefits.shape[1]
 
     def range(self) -> tuple[float, float]:

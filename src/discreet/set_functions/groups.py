@@ -160,14 +160,14 @@ class Coverage(_WeightedGroups):
         below = MOST_TARGETS if known is None else known.size
         listed = [checks.index_array("Coverage", "covers", targets, below) for targets in covers]
         # Only targets that an item covers count: memory does not depend on how they are numbered.
-        targets, places = np.unique(np.concatenate([np.empty(0, int), *listed]), return_inverse=True)
-        items = np.repeat(np.arange(len(listed)), [each.size for each in listed])
-        coverers: list[list[int]] = [[] for _ in targets]
-        for item, place in zip(items.tolist(), places.tolist(), strict=True):
-            coverers[place].append(item)
+        coverers: dict[int, list[int]] = {}
+        for item, targets in enumerate(listed):
+            for target in targets.tolist():
+                coverers.setdefault(target, []).append(item)
+        used = sorted(coverers)
         if known is not None:
-            known = checks.nonnegative("Coverage", "weights", known)[targets]
-        super().__init__(len(listed), coverers, known, None)
+            known = checks.nonnegative("Coverage", "weights", known)[used]
+        super().__init__(len(listed), [coverers[target] for target in used], known, None)
 
     def _fields(self) -> dict[str, Any]:
         covers: list[list[int]] = [[] for _ in range(self.n)]

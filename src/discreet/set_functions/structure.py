@@ -31,12 +31,7 @@ _NO_NODES: IntArray = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class ConcaveForm:
-    """The linear data of g(a(S)) + b(S); g itself is not needed to find the order.
-
-    Attributes:
-        direction: The weights a >= 0 inside g, or None where there is no g.
-        linear: The weights b outside.
-    """
+    """The a (None where there is no g) and b of g(a(S)) + b(S); g itself is not needed to find the order."""
 
     direction: FloatArray | None
     linear: FloatArray
@@ -77,16 +72,7 @@ def sum_of_forms(forms: Sequence[ConcaveForm | None]) -> ConcaveForm | None:
 
 @dataclass(frozen=True)
 class CutNetwork:
-    """Items, auxiliary nodes and arcs.
-
-    Attributes:
-        items: How many of the nodes are items; they come first.
-        unary: Cost of choosing each node.
-        constant: Cost of choosing nothing.
-        tails: Start of each arc.
-        heads: End of each arc.
-        capacities: What an arc costs when its tail is chosen and its head is not; may be inf.
-    """
+    """The number of items, what each node costs, the constant, and the arcs by tail, head and capacity."""
 
     items: int
     unary: FloatArray
