@@ -232,14 +232,14 @@ def submod_pftal(n: int, T: int, M: float, epsilon: float, H: float, noise: Nois
     At the best H it is of order n^(3/4) M sqrt(T / epsilon), up to logarithms. Gradients are clipped to
     |g|_1 <= 4M, so replacing a round moves a node by 8M in L1 and 4 sqrt(2) M in L2.
     """
-    falling, rising = _full_terms(n, T, M, epsilon, noise)
+    falling, rising = _terms(n, T, M, epsilon, noise)
     return falling / H + rising * H + 4 * math.sqrt(2 * n) * M * (1 + math.log(T))
 
 
 @_checked
 def submod_pftal_tuning(n: int, T: int, M: float, epsilon: float, noise: Noise = "laplace") -> float:
     """The H that minimises `submod_pftal`, which has the form A / H + B H + constant."""
-    falling, rising = _full_terms(n, T, M, epsilon, noise)
+    falling, rising = _terms(n, T, M, epsilon, noise)
     return math.sqrt(falling / rising)
 
 
@@ -252,7 +252,7 @@ def bandit_submod_pftal(
     Given the coins, replacing a round moves one coordinate of the estimate by at most
     4 M (n+1) / gamma, in L1 and in L2 alike.
     """
-    falling, rising = _bandit_terms(n, T, M, epsilon, gamma, noise)
+    falling, rising = _terms(n, T, M, epsilon, noise, gamma)
     return falling / H + rising * H + 2 * gamma * M * T
 
 
@@ -262,27 +262,22 @@ def bandit_submod_pftal_tuning(
 ) -> tuple[float, float]:
     """The (H, gamma) that minimise `bandit_submod_pftal`, gamma on a grid of 1% steps."""
     # The first term falls like 1 / gamma, and the best H makes the bound 2 sqrt(A B) + 2 gamma M T.
-    falling, rising = _bandit_terms(n, T, M, epsilon, 1.0, noise)
+    falling, rising = _terms(n, T, M, epsilon, noise, 1.0)
     gamma = _best_on_grid(lambda g: math.sqrt(falling * rising / g) + g * M * T)
     return math.sqrt(falling / gamma / rising), gamma
 
 
-def _full_terms(n: int, T: int, M: float, epsilon: float, noise: Noise) -> tuple[float, float]:
-    """The A and B of the full-information bound's A / H + B H."""
-    log = 1 + math.log(T)
-    norm = mean_noise_norm(n, T, 8 * M, 4 * math.sqrt(2) * M, epsilon, noise)
-    return 8 * M**2 * log + 2 * math.sqrt(2) * M * norm * log, n * log + T * n / 2
-
-
-def _bandit_terms(
-    n: int, T: int, M: float, epsilon: float, gamma: float, noise: Noise
+def _terms(
+    n: int, T: int, M: float, epsilon: float, noise: Noise, gamma: float | None = None
 ) -> tuple[float, float]:
-    """The A and B of the bandit bound's A / H + B H."""
+    """The A and B of a bound's A / H + B H; with exploration gamma those of the bandit."""
+    squared, l1, l2, times = 8 * M**2, 8 * M, 4 * math.sqrt(2) * M, 1
+    if gamma is not None:
+        squared, times = (4 * n - 2) * (n + 1) * M**2 / gamma, 2
+        l1 = l2 = 4 * M * (n + 1) / gamma
     log = 1 + math.log(T)
-    squared = (4 * n - 2) * (n + 1) * M**2 / gamma
-    distance = 4 * M * (n + 1) / gamma
-    norm = mean_noise_norm(n, T, distance, distance, epsilon, noise)
-    return 2 * squared * log + 2 * math.sqrt(2) * M * norm * log, 2 * n * log + T * n / 2
+    norm = mean_noise_norm(n, T, l1, l2, epsilon, noise)
+    return times * squared * log + 2 * math.sqrt(2) * M * norm * log, times * n * log + T * n / 2
 
 
 # This package's own learners: Theorems 11 to 13 of `docs/guarantees.md#regret`. All of them play

@@ -47,9 +47,6 @@ def minimize(
         time_limit: Seconds after which an iterative method returns what it has.
         progress: Called after every pass with a `Progress`.
 
-    Returns:
-        A `Minimum`: set, value, lower_bound, method, and why it stopped.
-
     Examples:
         >>> from discreet.set_functions import Iwata
         >>> m = minimize(Iwata(10))

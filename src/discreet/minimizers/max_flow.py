@@ -55,13 +55,9 @@ class _Flow:
     """A feasible flow on the integer grid and its residual network.
 
     Arcs come in mirrored pairs, sorted by (tail, head), so that the residual capacities are the
-    data of one sparse matrix whose pattern never changes.
-
-    Attributes:
-        exact: Whether the grid holds every capacity without rounding.
-        value: The value of the flow, in grid units.
-        missing: A bound on what is still to be pushed, in grid units.
-        side: After a stage: the nodes that the source still reaches along leading digits.
+    data of one sparse matrix whose pattern never changes. In grid units, `value` is that of the flow and
+    `missing` bounds what is still to be pushed; `side` has the nodes that the source still reaches along
+    leading digits; the grid is `exact` if it holds every capacity without rounding.
     """
 
     def __init__(self, network: CutNetwork) -> None:
@@ -82,10 +78,9 @@ class _Flow:
     def _pattern(self, tails: IntArray, heads: IntArray, capacities: FloatArray) -> FloatArray:
         """Lay out the arcs and their mirrors; the capacity of each, parallel arcs added up."""
         nodes = self._sink + 1
-        codes, place = np.unique(
-            np.concatenate((tails * nodes + heads, heads * nodes + tails)), return_inverse=True
-        )
-        self._tails, self._heads = codes // nodes, codes % nodes
+        both_ways = np.concatenate((tails * nodes + heads, heads * nodes + tails))
+        codes, place = np.unique(both_ways, return_inverse=True)
+        self._tails, self._heads = np.divmod(codes, nodes)
         self._starts = np.searchsorted(self._tails, np.arange(nodes + 1))
         return np.bincount(place[: tails.size], capacities, minlength=codes.size).astype(np.float64)
 

@@ -38,8 +38,6 @@ def minimize_by_min_norm_point(f: SetFunction, stopping: Stopping) -> Minimum:
     empty = f(())
     best, value = np.empty(0, dtype=np.int64), empty
     stopped: Stop | None = None
-    if f.n == 0:
-        return Minimum(frozenset(), value, value, "minimum-norm point")
     corral = _Corral(_greedy_vertex(f, np.arange(f.n))[0])
     try:
         while stopped is None:
@@ -74,8 +72,7 @@ class _Corral:
         capacity = min(vertex.size + 1, 64)
         self._points = np.zeros((capacity, vertex.size))
         self._factor = np.zeros((capacity, capacity))
-        self._solved = np.zeros(capacity)
-        self._weights = np.zeros(capacity)
+        self._solved, self._weights = np.zeros(capacity), np.zeros(capacity)
         self._points[0] = vertex
         self._factor[0, 0] = np.sqrt(1.0 + vertex @ vertex)
         self._solved[0] = 1.0 / self._factor[0, 0]
@@ -93,8 +90,7 @@ class _Corral:
             self._grow()
         size = self._size
         inner = 1.0 + self._points[:size] @ vertex
-        added = append_row(self._factor, self._solved, size, inner, 1.0 + float(vertex @ vertex))
-        if not added:
+        if not append_row(self._factor, self._solved, size, inner, 1.0 + float(vertex @ vertex)):
             return False
         self._points[size] = vertex
         self._weights[size] = 0.0

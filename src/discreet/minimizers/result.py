@@ -24,8 +24,6 @@ class Minimum:
     """The best set found, its value, and a lower bound on every value.
 
     Attributes:
-        set: The set.
-        value: Its value.
         lower_bound: No set has a smaller value (up to the rounding of float sums).
         method: What found it.
         stopped: Why it stopped: "optimal" (exact), "tolerance" (the gap is as small as asked),

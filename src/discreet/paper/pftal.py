@@ -128,15 +128,12 @@ class PFTAL:
     square, that is the projection of (mean of the x_j) - v / (H t); the points x_j are public, so only
     gradients are summed in private.
 
+    All arguments not listed are as of `TBAP`.
+
     Args:
         X: The convex set: a `Box`, a `Ball`, a `Simplex`, or another `ConvexSet`.
-        T: The number of rounds.
-        epsilon: Privacy loss.
         H: Strong convexity of the losses.
         L: Bound on the norm of a gradient; longer ones are scaled down.
-        calibration: "corrected" (private) or "published" (noise for L where replacing a loss moves
-            2L: the real loss is 2 epsilon).
-        noise: "laplace" or "spherical".
         x1: The first point; by default the middle of the set.
 
     Formal guarantees:

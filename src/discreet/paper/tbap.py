@@ -35,7 +35,6 @@ class PublishedTree(Tree):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The claim, void, with the reason."""
         return self.claim
 
 

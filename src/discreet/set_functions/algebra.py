@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -110,9 +110,7 @@ class _Derived(SetFunction):
 
     @classmethod
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
-        described = SetFunction.from_dict(fields.pop("function"))
-        build: Callable[..., Self] = cls
-        return build(described, **fields)
+        return cls(**fields | {"function": SetFunction.from_dict(fields["function"])})
 
     def range(self) -> tuple[float, float]:
         return self.function.range()

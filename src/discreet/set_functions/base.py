@@ -31,9 +31,6 @@ MOST_ITEMS_OF_A_TABLE = 24
 class SetFunction(ABC):
     """A real function of subsets of {0, ..., n-1}.
 
-    Attributes:
-        n: The number of items.
-
     Examples:
         >>> from discreet.set_functions import Cut
         >>> f = Cut([[0, 2, 0], [0, 0, 1], [0, 0, 0]])  # an edge of weight 2 from 0 to 1, of 1 from 1 to 2
@@ -42,6 +39,8 @@ class SetFunction(ABC):
         >>> g = 2 * f.restrict([0, 1])  # without the last item
         >>> g.n, g([0]), f.complement()([1, 2]), f.contract([1])([1])
         (2, 4.0, 2.0, -1.0)
+        >>> SetFunction.from_dict(f.to_dict())([0])
+        2.0
     """
 
     n: int
@@ -155,13 +154,7 @@ class SetFunction(ABC):
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        """The function that `to_dict` described.
-
-        Examples:
-            >>> from discreet.set_functions import Iwata
-            >>> SetFunction.from_dict(Iwata(5).to_dict())
-            Iwata(n=5)
-        """
+        """The function that `to_dict` described."""
         if not isinstance(description, Mapping) or not isinstance(description.get("kind"), str):
             raise InvalidArgument("A set function is described by a mapping with a 'kind'.")
         fields = dict(description)

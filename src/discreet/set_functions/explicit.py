@@ -36,9 +36,6 @@ class Table(SetFunction):
             )
         self._bits = 2 ** np.arange(self.n)
 
-    def table(self) -> Table:
-        return self
-
     def range(self) -> tuple[float, float]:
         return float(self.values.min()), float(self.values.max())
 

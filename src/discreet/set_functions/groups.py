@@ -121,10 +121,7 @@ class _WeightedGroups(SetFunction):
         return {"n": self.n, **dict(fields)}
 
     def cut_network(self) -> CutNetwork:
-        """One auxiliary node per group and state.
-
-        "Touched" is implied by any member; "complete" implies every member.
-        """
+        """A node per group for "touched", which any member implies, and for "complete", which implies all."""
         count, members = self._weights.size, self._members
         owner = np.repeat(np.arange(count), np.diff(self._starts))
         unary, tails, heads, nodes = [self._modular], [], [], self.n
@@ -185,7 +182,7 @@ class Bundles(_WeightedGroups):
 
     Args:
         n: The number of items.
-        groups: The groups, each an iterable of items.
+        groups: Each an iterable of items.
         values: One nonnegative number per group; 1 each by default.
         costs: One number per item, of any sign; 0 by default.
 

@@ -1,4 +1,4 @@
-"""Functions of a graph: the cut of a set of vertices, with a modular part, and the rank of a set of edges."""
+"""Functions of graphs: cuts, with a modular part; facility location, of a bipartite one; ranks of edges."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ from discreet.set_functions.structure import CutNetwork
 class Cut(SetFunction):
     """S -> sum of weights[i, j] over i in S, j not in S, plus modular(S).
 
-    A symmetric matrix gives the undirected cut, each edge counted once. The diagonal never counts.
+    A symmetric matrix gives the undirected cut, each edge counted once. The diagonal never counts. `edges`
+    has tails, heads and weights of the directed edges, each pair once, sorted.
 
     Args:
         weights: A square matrix of nonnegative numbers, dense or scipy-sparse.
         modular: One number per item, of any sign.
-
-    Attributes:
-        edges: Tails, heads and weights of the directed edges, each pair once, sorted.
 
     Examples:
         >>> f = Cut([[0, 2], [1, 0]], modular=[-3, 1])
@@ -135,10 +133,58 @@ class Cut(SetFunction):
         return CutNetwork(self.n, self.modular, 0.0, *self.edges)
 
 
-class MatroidRank(SetFunction):
-    """S -> size of a largest forest within the edge set S of a graph.
+class FacilityLocation(SetFunction):
+    """S -> sum over clients u of the largest benefits[u, i] >= 0 with i in S (0 for the empty set).
 
-    The items are the edges, numbered as they are given.
+    Examples:
+        >>> FacilityLocation([[3, 1], [0, 2]])([0, 1])
+        5.0
+    """
+
+    def __init__(self, benefits: npt.ArrayLike) -> None:
+        given = checks.finite_matrix("FacilityLocation", "benefits", benefits)
+        self.benefits = frozen(checks.nonnegative("FacilityLocation", "benefits", given))
+        self.n = self.benefits.shape[1]
+
+    def range(self) -> tuple[float, float]:
+        return 0.0, float(self.benefits.max(axis=1, initial=0.0).sum())
+
+    @property
+    def integer_valued(self) -> bool:
+        return integral(self.benefits)
+
+    def _value(self, mask: BoolArray) -> float:
+        return float(self.benefits[:, mask].max(axis=1, initial=0.0).sum())
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        best = np.maximum.accumulate(self.benefits[:, order], axis=1)
+        return np.concatenate(([0.0], best.sum(axis=0)))
+
+    def _scaled(self, factor: float) -> FacilityLocation:
+        return FacilityLocation(self.benefits * factor)
+
+    @classmethod
+    def _merged(cls, functions: Sequence[Self]) -> Self:
+        return cls(np.concatenate([f.benefits for f in functions]))
+
+    def cut_network(self) -> CutNetwork:
+        """A ladder per client: node (u, r) says "an open facility is worth at least the r-th benefit".
+
+        A facility of rank r implies rung r, which implies rung r-1; each rung costs what it adds.
+        """
+        clients, n = self.benefits.shape
+        ranked = np.argsort(self.benefits, axis=1, kind="stable")
+        heights = np.take_along_axis(self.benefits, ranked, axis=1)
+        steps = np.diff(heights, axis=1, prepend=0.0)
+        rung = n + np.arange(clients * n).reshape(clients, n)
+        tails = np.concatenate((ranked.ravel(), rung[:, 1:].ravel()))
+        heads = np.concatenate((rung.ravel(), rung[:, :-1].ravel()))
+        unary = np.concatenate((np.zeros(n), steps.ravel()))
+        return CutNetwork(n, unary, 0.0, tails, heads, np.full(tails.size, np.inf))
+
+
+class MatroidRank(SetFunction):
+    """S -> size of a largest forest within S, a set of edges of a graph: these are the items.
 
     Args:
         edges: Pairs of vertices (numbered from 0); loops and parallel edges are allowed.
