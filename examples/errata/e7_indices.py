@@ -13,14 +13,15 @@ from examples.errata.streams import modular_stream
 
 def regret_rate(pool: Pool, H: float, lookahead: bool) -> float:
     """Regret per round of the leader, without noise; with lookahead it has seen its own round."""
-    n = pool.n
-    x, total, paid = np.zeros(n), np.zeros(n), 0.0
+    x, total, paid = np.zeros(pool.n), np.zeros(pool.n), 0.0
+    # Of modular functions the same everywhere.
+    gradients = [lovasz.subgradient(f, x) for f in pool.functions]
+    empty = [f(()) for f in pool.functions]
     for t, choice in enumerate(pool.compiled.choice, start=1):
-        f = pool.functions[choice]
-        gradient = lovasz.subgradient(f, x)  # of a modular function: the same everywhere
+        gradient = gradients[choice]
         if lookahead:
             x = np.clip(-(total + gradient) / (H * t), 0, 1)
-        paid += lovasz.value(f, x)
+        paid += empty[choice] + gradient @ x
         total += gradient
         x = np.clip(-total / (H * t), 0, 1)
     return float(paid - minimize(pool.total).value) / pool.rounds

@@ -114,7 +114,7 @@ class TBAP:
             f"by {2 * self.epsilon:g} (erratum E3); and its noise is made of floats"
         )
         bits = as_source(source, seed, owner=owner)
-        self._sums = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
+        self.release = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
 
     def add(self, z: npt.ArrayLike) -> FloatArray:
         """Take in a private vector; the noisy sum of all vectors so far.
@@ -126,12 +126,12 @@ class TBAP:
             raise checks.invalid_argument(
                 "TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}"
             )
-        return self._sums.prefix_sum.add(_scaled_down(vector, self.mu)).values
+        return self.release.prefix_sum.add(_scaled_down(vector, self.mu)).values
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised, or for the published calibration what is false."""
-        return self._sums.guarantee
+        return self.release.guarantee
 
 
 def _scaled_down(vector: FloatArray, mu: float) -> FloatArray:
