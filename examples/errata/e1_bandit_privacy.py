@@ -79,7 +79,8 @@ def run_many(
         after = plan(policy, run.state, phase, bits, cursor)  # for its coin
         if after == NEED_MORE_BITS:
             break
-        phase.order[0] = np.arange(n)
+        for i in range(n):
+            phase.order[0, i] = i
         phase.size[0] = middle(n)
         phase.chance[0, middle(n)] = policy.gamma / (n + 1)  # at x = (1/2, ..., 1/2) by exploration alone
         after = learn_cost(policy, query, run, first, bits, after)

@@ -129,7 +129,9 @@ def sort_by_level(levels: FloatArray, items: IntArray) -> None:
 @kernel
 def _sort_many_by_level(levels: FloatArray, items: IntArray) -> None:
     items.sort()
-    items[:] = items[np.argsort(-levels[items], kind="mergesort")]
+    ranked = items[np.argsort(-levels[items], kind="mergesort")]
+    for k in range(items.size):  # an assignment to a slice takes seconds to compile
+        items[k] = ranked[k]
 
 
 class _Prefixes(Sequence[frozenset[int]]):

@@ -78,17 +78,6 @@ def test_the_bandit_bound_covers_the_sums_of_its_proof(
 
 
 @settings(max_examples=50)
-@given(ns, rounds, positive, moments)
-def test_the_bandit_bound_is_the_display(n: int, T: int, M: float, s: float) -> None:
-    """Recomputed from the docstring, for blocks and another start too; it is proportional to M."""
-    a, b, block, R = 0.7, 0.02, 4, n / 3
-    N, spread = T // block, n * (n + 1) * s
-    display = N ** (2 / 3) * (3 * a + R / b + 1.5 * spread * b / a) + 3 * spread * b * N ** (1 / 3)
-    bound = bounds.bandit_dual_averaging(n, T, M, s, a, b, block=block, start_range=R)
-    assert bound == pytest.approx(block * M * display + 2 * M * block)
-
-
-@settings(max_examples=50)
 @given(ns, rounds, positive, st.floats(0, 1e4), st.integers(1, 100), st.integers(1, 20))
 def test_the_batched_bound_is_the_display(
     n: int, T: int, M: float, v: float, shortest: int, more: int
@@ -175,7 +164,6 @@ BATCHED = {"n": 3, "T": 10, "M": 1.0, "noise_variance": 2.0, "shortest": 2, "lon
         ("n", 0),
         ("T", 1.5),
         ("M", 0),
-        ("M", "x"),
         ("M", None),
         ("noise_variance", -1),
         ("first_spent", math.nan),

@@ -156,7 +156,8 @@ def shrink_to_nearest(
                 if weights[i] - affine[i] > NO_WEIGHT:
                     step = min(step, weights[i] / (weights[i] - affine[i]))
         if inside:
-            weights[:size] = affine[:size]
+            for i in range(size):
+                weights[i] = affine[i]
             return size
         least, drop = np.inf, 0
         for i in range(size):
@@ -175,7 +176,8 @@ def remove_row(
 ) -> None:
     """Take one vertex out and make the factor triangular again by plane rotations."""
     for i in range(drop, size - 1):
-        points[i] = points[i + 1]
+        for j in range(points.shape[1]):
+            points[i, j] = points[i + 1, j]
         weights[i] = weights[i + 1]
     for i in range(size):
         for j in range(drop, size - 1):
