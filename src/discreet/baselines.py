@@ -186,14 +186,8 @@ class FullInformationWithoutNoise(FunctionFeedback):
         owner = "FullInformationWithoutNoise"
         names = named_items(owner, items)
         query = ChainGradient.of(owner, *cost_interval(owner, cost_range, maximize=False))
-        policy = Averaging(
-            np.full(len(names), 0.5),
-            unit=query.step,
-            shortest=1,
-            longest=1,
-            noise_energy=0.0,
-            first_spent=ALPHA * squared_gradient(query) ** 0.5,
-        )
+        start, spent = np.full(len(names), 0.5), ALPHA * squared_gradient(query) ** 0.5
+        policy = Averaging(start, unit=query.step, shortest=1, longest=1, noise_energy=0.0, first_spent=spent)
         super().__init__(names, Learner(len(names), policy, query, Exact(local=True)), seed=seed)
 
 

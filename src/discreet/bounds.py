@@ -72,13 +72,12 @@ def _best_on_grid(bound: Callable[[float], float]) -> float:
     return min((math.pow(1.01, -k) for k in range(1500)), key=bound)
 
 
-# Hazan and Kale, without privacy: descent with step eta on the cube, whose diameter is sqrt(n), has regret at
-# most n / (2 eta) + eta/2 * sum of E|g_t|^2.
-
-
 @_checked
 def hazan_kale_step(n: int, T: int, M: float) -> float:
-    """The step eta = sqrt(n) / (4 M sqrt(T)) of Hazan and Kale's full-information algorithm."""
+    """The step eta = sqrt(n) / (4 M sqrt(T)) of Hazan and Kale's full-information algorithm, not private.
+
+    Descent on the cube, of diameter sqrt(n), has regret at most n / (2 eta) + eta/2 * sum of E|g_t|^2.
+    """
     return math.sqrt(n) / (4 * M * math.sqrt(T))
 
 

@@ -56,8 +56,7 @@ class SubmodPFTAL(FunctionFeedback):
     Examples:
         >>> from discreet.set_functions import Modular
         >>> learner = SubmodPFTAL(3, T=100, epsilon=1.0)
-        >>> decision = learner.ask()
-        >>> learner.tell(decision, Modular([0.1, -0.2, 0.3]))
+        >>> learner.tell(learner.ask(), Modular([0.1, -0.2, 0.3]))
     """
 
     @keeps_arguments
@@ -130,8 +129,7 @@ class BanditSubmodPFTAL(BanditFeedback):
 
     Examples:
         >>> learner = BanditSubmodPFTAL(["bread", "butter"], T=10_000, epsilon=1.0)
-        >>> decision = learner.ask()
-        >>> learner.tell(decision, 0.3)
+        >>> learner.tell(learner.ask(), 0.3)
     """
 
     @keeps_arguments

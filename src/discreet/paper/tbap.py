@@ -117,10 +117,7 @@ class TBAP:
         self.release = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
 
     def add(self, z: npt.ArrayLike) -> FloatArray:
-        """Take in a private vector; the noisy sum of all vectors so far.
-
-        Coordinates that are not finite numbers count as zero.
-        """
+        """The noisy sum so far, with this private vector. What is not a finite number counts as zero."""
         vector = np.array(z, dtype=np.float64)
         if vector.shape != (self.d,):
             raise checks.invalid_argument(
