@@ -97,9 +97,9 @@ def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
     The threshold is 1 - uniform, in (0, 1]: an item with x_i = 0 is never drawn and one with
     x_i = 1 always is, so that E f(set) = f^(x) exactly.
     """
-    if not 0.0 <= uniform < 1.0:
+    if checks.unit_number("draw_level_set", "uniform", uniform) == 1.0:
         raise checks.invalid_argument("draw_level_set", "uniform", "a number in [0, 1)", uniform)
-    return level_set(x, 1.0 - uniform)
+    return level_set(x, 1.0 - float(uniform))
 
 
 @lean_kernel
