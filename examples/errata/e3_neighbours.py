@@ -26,7 +26,7 @@ def extreme_gradients(n: int) -> list[np.ndarray]:
 
 def releases(calibration: Calibration, sign: float, runs: int) -> FloatArray:
     """The first sum that TBAP releases (T = 1, epsilon = 1) of the vector (sign, 0), in many runs."""
-    tree = TBAP(2, 1, 1.0, 1.0, calibration=calibration, noise="spherical").release
+    tree = TBAP(2, 1, 1.0, 1.0, calibration=calibration, noise="spherical")._sums  # one for all runs
     bound, source, shown = tree.prefix_sum.bound, BitSource(seed=[int(sign > 0), runs]), np.empty((runs, 2))
     units = bound.enforce(np.array([sign, 0.0]))
     for row in shown:

@@ -90,7 +90,7 @@ def test_tbap_sums_up_with_the_stated_noise(calibration: str) -> None:
             z = rng.uniform(-0.5, 0.5, d)
             truth += z
             squares.append((tbap.add(z) - truth) ** 2)
-    expected = tbap.release.prefix_sum.mean_variance
+    expected = tbap._sums.prefix_sum.mean_variance
     assert np.mean(squares) == pytest.approx(expected, rel=0.15)
     scale = 7 * 2 * mu * math.sqrt(d) / epsilon if calibration == "corrected" else 7 * mu / epsilon
     node = 2 * scale**2 if calibration == "corrected" else (d + 1) * scale**2

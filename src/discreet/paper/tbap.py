@@ -114,7 +114,7 @@ class TBAP:
             f"by {2 * self.epsilon:g} (erratum E3); and its noise is made of floats"
         )
         bits = as_source(source, seed, owner=owner)
-        self.release = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
+        self._sums = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
 
     def add(self, z: npt.ArrayLike) -> FloatArray:
         """The noisy sum so far, with this private vector. What is not a finite number counts as zero."""
@@ -123,12 +123,12 @@ class TBAP:
             raise checks.invalid_argument(
                 "TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}"
             )
-        return self.release.prefix_sum.add(_scaled_down(vector, self.mu)).values
+        return self._sums.prefix_sum.add(_scaled_down(vector, self.mu)).values
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised, or for the published calibration what is false."""
-        return self.release.guarantee
+        return self._sums.guarantee
 
 
 def _scaled_down(vector: FloatArray, mu: float) -> FloatArray:
