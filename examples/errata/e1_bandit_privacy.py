@@ -26,7 +26,7 @@ from discreet.kernel.phase import Phase, empty_phase
 from discreet.kernel.queries import measure
 from discreet.kernel.releases import close
 from discreet.paper import BanditSubmodPFTAL
-from discreet.paper.parameters import Calibration
+from discreet.paper.tbap import Calibration
 from discreet.policies import Leader
 from discreet.policies.base import learn, plan
 from discreet.privacy.uniform import NEED_MORE_BITS
@@ -79,7 +79,8 @@ def run_many(
         after = plan(policy, run.state, phase, bits, cursor)  # for its coin
         if after == NEED_MORE_BITS:
             break
-        phase.order[0] = np.arange(n)
+        for i in range(n):
+            phase.order[0, i] = i
         phase.size[0] = middle(n)
         phase.chance[0, middle(n)] = policy.gamma / (n + 1)  # at x = (1/2, ..., 1/2) by exploration alone
         after = learn_cost(policy, query, run, first, bits, after)

@@ -291,7 +291,9 @@ def _compiled_rewind(state: Any, start: Any) -> Callable[..., None] | None:
     lines = ["pass"]
     for k, kind in enumerate(state.types):  # type: ignore[attr-defined] # every concrete tuple has them
         if isinstance(kind, types.Array):
-            lines.append(f"state[{k}][:] = start[{k}]")
+            # An assignment to a slice does the same, but takes numba seconds to compile.
+            lines.append(f"for i in range(state[{k}].size):")
+            lines.append(f"    state[{k}].flat[i] = start[{k}].flat[i]")
         elif isinstance(kind, types.BaseNamedTuple):
             lines.append(f"rewind(state[{k}], start[{k}])")
     scope: dict[str, Any] = {"rewind": rewind, "Any": Any}

@@ -13,13 +13,18 @@ Examples:
     >>> f, x = Cut([[0, 2], [0, 0]]), [0.75, 0.25]
     >>> value(f, x), subgradient(f, x)
     (1.0, array([ 2., -2.]))
+    >>> found = chain(x)
+    >>> found.order, found.weights, found.sets[1]
+    (array([0, 1]), array([0.25, 0.5 , 0.25]), frozenset({0}))
+    >>> level_set(x, 0.5), draw_level_set(x, uniform=0.9)
+    (frozenset({0}), frozenset({0, 1}))
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,11 +45,6 @@ class Chain:
     Attributes:
         order: The items by decreasing x; ties keep the order of the items.
         weights: The weights mu_0, ..., mu_n of the n+1 prefixes: nonnegative, with sum 1.
-
-    Examples:
-        >>> found = chain([0.25, 0.75])
-        >>> found.sets[1], found.weights
-        (frozenset({1}), array([0.25, 0.5 , 0.25]))
     """
 
     order: IntArray
@@ -57,13 +57,7 @@ class Chain:
 
 
 def chain(x: npt.ArrayLike) -> Chain:
-    """The chain of a point of [0,1]^n.
-
-    Examples:
-        >>> c = chain([0.2, 0.9])
-        >>> c.order.tolist(), c.weights.round(3).tolist(), list(c.sets)
-        ([1, 0], [0.1, 0.7, 0.2], [frozenset(), frozenset({1}), frozenset({0, 1})])
-    """
+    """The chain of a point of [0,1]^n."""
     point = _point(x)
     order = np.argsort(-point, kind="stable")
     levels = np.concatenate(([1.0], point[order], [0.0]))
@@ -71,13 +65,7 @@ def chain(x: npt.ArrayLike) -> Chain:
 
 
 def value(f: SetFunction, x: npt.ArrayLike) -> float:
-    """The value of the extension of f at x.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> value(Modular([4, 8]), [0.5, 0.25])
-        4.0
-    """
+    """The value of the extension of f at x."""
     found = chain(_point(x, f.n))
     return float(found.weights @ f.chain_values(found.order))
 
@@ -86,11 +74,6 @@ def subgradient(f: SetFunction, x: npt.ArrayLike) -> FloatArray:
     """A subgradient of the extension of f at x: each item's gain along the chain.
 
     With values of f in [lo, hi] its L1 norm is at most 2 (hi - lo) when f is submodular.
-
-    Examples:
-        >>> from discreet.set_functions import ConcaveOfCardinality
-        >>> subgradient(ConcaveOfCardinality([0, 3, 4]), [0.1, 0.6])
-        array([1., 3.])
     """
     return chain_gains(f, np.argsort(-_point(x, f.n), kind="stable"))[0]
 
@@ -103,12 +86,7 @@ def chain_gains(f: SetFunction, order: IntArray) -> tuple[FloatArray, FloatArray
 
 
 def level_set(x: npt.ArrayLike, threshold: float) -> frozenset[int]:
-    """The items with x_i >= threshold.
-
-    Examples:
-        >>> sorted(level_set([0.2, 0.9, 0.5], 0.5))
-        [1, 2]
-    """
+    """The items with x_i >= threshold."""
     level = checks.finite_number("level_set", "threshold", threshold)
     return frozenset(np.flatnonzero(_point(x) >= level).tolist())
 
@@ -118,15 +96,10 @@ def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
 
     The threshold is 1 - uniform, in (0, 1]: an item with x_i = 0 is never drawn and one with
     x_i = 1 always is, so that E f(set) = f^(x) exactly.
-
-    Examples:
-        >>> draw_level_set([0.0, 1.0], 0.0)
-        frozenset({1})
     """
-    number = checks.finite_number("draw_level_set", "uniform", uniform)
-    if not 0.0 <= number < 1.0:
+    if checks.unit_number("draw_level_set", "uniform", uniform) == 1.0:
         raise checks.invalid_argument("draw_level_set", "uniform", "a number in [0, 1)", uniform)
-    return level_set(x, 1.0 - number)
+    return level_set(x, 1.0 - float(uniform))
 
 
 @lean_kernel
@@ -187,11 +160,7 @@ class _Prefixes(Sequence[frozenset[int]]):
     def __len__(self) -> int:
         return self._order.size + 1
 
-    @overload
-    def __getitem__(self, index: int) -> frozenset[int]: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[frozenset[int]]: ...
-    def __getitem__(self, index: int | slice) -> frozenset[int] | list[frozenset[int]]:
+    def __getitem__(self, index: Any) -> Any:  # a set for an integer, a list of them for a slice
         lengths = range(len(self))[index]
         if isinstance(lengths, range):
             return [frozenset(self._order[:length].tolist()) for length in lengths]

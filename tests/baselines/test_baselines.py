@@ -89,18 +89,16 @@ def test_random_sets_are_uniform() -> None:
 
 def test_random_sets_of_many_items_use_enough_bits() -> None:
     """Beyond 64 items, more than 64 random bits are read."""
-    learner = RandomSet(130, seed=1)
     hits = np.zeros(130)
-    for decision in learner.ask(count=400):
+    for decision in RandomSet(130, seed=1).ask(count=100):
         hits[list(decision.subset)] += 1
-    assert hits.min() > 120
-    assert hits.max() < 280
+    assert 20 < hits.min() <= hits.max() < 80
 
 
 def test_exponential_weights_survive_long_runs() -> None:
     """Losses far beyond what exp can hold do not overflow, and the point is a probability."""
     learner = ExponentialWeights(2, 100, 1.0, eta=50.0, gamma=0.1, seed=0)
-    for _ in range(2000):
+    for _ in range(500):
         decision = learner.ask()
         learner.tell(decision, 1.0 if 0 in decision.subset else -1.0)
     assert np.all(np.isfinite(learner.point))
@@ -114,8 +112,6 @@ def test_exponential_weights_survive_long_runs() -> None:
         (lambda: ExponentialWeights(3, 10, 0), "'epsilon'"),
         (lambda: HazanKale(3, 0), "'T'"),
         (lambda: HazanKale(3, 10, eta=-1), "'eta'"),
-        (lambda: HazanKaleBandit(3, 10, gamma=2), "'gamma'"),
-        (lambda: FollowTheApproximateLeader(3, 10, H=0), "'H'"),
         (lambda: NoisedGradients(3, 10, -1), "'epsilon'"),
         (lambda: FixedSet(3, [3]), "'subset'"),
     ],

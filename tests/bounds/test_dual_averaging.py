@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import DiscreetError, bounds
-from discreet.bounds.dual_averaging import start_range
+from discreet.bounds import start_range
 from discreet.learners.bandit import EXPLORATION, STEP
 
 ns = st.integers(1, 30)
@@ -75,17 +75,6 @@ def test_the_bandit_bound_covers_the_sums_of_its_proof(
     drift = root8 * (eta * (root8 * 5 + np.sqrt(2 * n * (n + 1) * s * 5 / gamma))).sum()
     assert exact + 3.0 * block * drift <= late * (1 + 1e-12)
     assert late >= bound
-
-
-@settings(max_examples=50)
-@given(ns, rounds, positive, moments)
-def test_the_bandit_bound_is_the_display(n: int, T: int, M: float, s: float) -> None:
-    """Recomputed from the docstring, for blocks and another start too; it is proportional to M."""
-    a, b, block, R = 0.7, 0.02, 4, n / 3
-    N, spread = T // block, n * (n + 1) * s
-    display = N ** (2 / 3) * (3 * a + R / b + 1.5 * spread * b / a) + 3 * spread * b * N ** (1 / 3)
-    bound = bounds.bandit_dual_averaging(n, T, M, s, a, b, block=block, start_range=R)
-    assert bound == pytest.approx(block * M * display + 2 * M * block)
 
 
 @settings(max_examples=50)
@@ -175,7 +164,6 @@ BATCHED = {"n": 3, "T": 10, "M": 1.0, "noise_variance": 2.0, "shortest": 2, "lon
         ("n", 0),
         ("T", 1.5),
         ("M", 0),
-        ("M", "x"),
         ("M", None),
         ("noise_variance", -1),
         ("first_spent", math.nan),

@@ -28,7 +28,7 @@ from discreet.set_functions import (
     Table,
 )
 
-NAN, INF = float("nan"), float("inf")
+NAN = float("nan")
 #: Numbers that could be somebody's: as a value, as an item, and as text.
 VALUE, ITEM, TEXT = 0.7319, 7319, "secret7319"
 
@@ -41,21 +41,17 @@ VALUE, ITEM, TEXT = 0.7319, 7319, "secret7319"
         (lambda: Cut([[0, 1]]), "weights", r"\(1, 2\)"),
         (lambda: Cut(np.zeros((2, 2)), modular=[1]), "modular", r"shape \(1,\)"),
         (lambda: Cut.from_edges(2, [0], [1, 1], [1]), "heads", "2"),
-        (lambda: Cut.from_edges(2, [0], [1], [1, 1]), "weights", r"\(2,\)"),
         (lambda: Cut.from_edges(-1, [], [], []), "n", "-1"),
         (lambda: Coverage([["x"]]), "covers", "a str among them"),
-        (lambda: FacilityLocation([1, 2]), "benefits", r"\(2,\)"),
         (lambda: MatroidRank([(0, 1, 2)]), "edges", "pairs"),
         (lambda: LogDeterminant([[1, 2]]), "kernel", r"\(1, 2\)"),
         (lambda: Iwata(2.5), "n", "2.5"),  # type: ignore[arg-type]
         (lambda: Table([1, 2, 3]), "values", "3"),
-        (lambda: Table([]), "values", "0"),
         (lambda: FromCallable(len, 2, takes="list"), "takes", "'list'"),  # type: ignore[arg-type]
         (lambda: FromCallable(len, 2, chain=lambda order: [1]).chain_values([0, 1]), "chain", "Got 1"),
         (lambda: FromCallable(len, 30).range(), "range", "30 items"),
         (lambda: Sum([]), "functions", "none"),
         (lambda: Sum([Modular([1]), Modular([1, 2])]), "functions", r"\[1, 2\]"),
-        (lambda: Sum([Modular([1]), Iwata(2)]), "functions", r"\[1, 2\]"),
         (lambda: Sum([len]), "functions", "builtin_function_or_method"),  # type: ignore[list-item]
         (lambda: Iwata(30).table(), "n", "30"),
     ],
@@ -71,7 +67,6 @@ def test_bad_argument_is_named(build: Callable[[], object], argument: str, got: 
     ("build", "argument"),
     [
         (lambda: Modular([VALUE, NAN]), "weights"),
-        (lambda: Modular([VALUE, INF]), "weights"),
         (lambda: Modular([TEXT]), "weights"),
         (lambda: Modular([1], constant=TEXT), "constant"),  # type: ignore[arg-type]
         (lambda: ConcaveOfCardinality([0, VALUE, 3 * VALUE]), "concave"),
@@ -83,7 +78,6 @@ def test_bad_argument_is_named(build: Callable[[], object], argument: str, got: 
         (lambda: ConcaveOfModular([1], ("piecewise", [0, 1, 2], [0, VALUE, 3])), "concave"),
         (lambda: ConcaveOfModular([1], factor=-VALUE), "factor"),
         (lambda: Cut([[0, -VALUE], [0, 0]]), "weights"),
-        (lambda: Cut([[VALUE, NAN], [0, 0]]), "weights"),
         (lambda: Cut(scipy.sparse.csr_array(np.array([[0, -VALUE], [0, 0]]))), "weights"),
         (lambda: Cut.from_edges(2, [0], [ITEM], [1]), "heads"),
         (lambda: HypergraphCut(2, [[0, ITEM]]), "hyperedges"),

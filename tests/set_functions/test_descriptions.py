@@ -54,13 +54,12 @@ HOSTILE: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_sizes_that_nothing_stands_behind_are_not_afforded(name: str) -> None:
+def test_sizes_that_nothing_stands_behind_are_not_afforded() -> None:
     """However they are wrapped, and before anything is built."""
-    assert not affordable(HOSTILE[name], 3)
+    assert [name for name, description in HOSTILE.items() if affordable(description, 3)] == []
 
 
-@pytest.mark.parametrize("family", sorted(set(FAMILIES) - {"from_callable"}))
+@pytest.mark.parametrize("family", ["modular", "cut", "coverage", "iwata", "matroid_rank", "table"])
 def test_whatever_was_written_down_can_be_afforded(family: str) -> None:
     """Every family, and what is made from it."""
     f, _ = FAMILIES[family](5, np.random.default_rng(7))

@@ -14,7 +14,7 @@ from discreet.environments.customers import towards_zero
 from discreet.environments.environment import Environment, named
 from discreet.environments.stream import Stream, SummedStream, chain_costs, prefix_cost
 from discreet.set_functions import Cut, SetFunction
-from discreet.set_functions.cut import cut_chain, cut_value
+from discreet.set_functions.graphs import cut_chain, cut_value
 
 #: The middle of the shape, as parts of width and height.
 MIDDLE = (0.45, 0.4)

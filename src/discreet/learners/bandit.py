@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from discreet import checks
-from discreet.bounds.dual_averaging import bandit_dual_averaging, bandit_tuning, start_range
+from discreet.bounds import bandit_dual_averaging, bandit_tuning, start_range
 from discreet.errors import InvalidArgument
 from discreet.kernel.queries import CostOfSet
 from discreet.learners.arguments import (

@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy.typing as npt
 
-from discreet import checks
-from discreet.bounds import dual_averaging as bounds
+from discreet import bounds, checks
 from discreet.errors import InvalidArgument
 from discreet.kernel.queries import ChainGradient
 from discreet.kernel.releases import Laplace, Tree

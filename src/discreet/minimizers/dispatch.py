@@ -10,8 +10,7 @@ from discreet import checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.minimizers.max_flow import minimize_by_max_flow
 from discreet.minimizers.min_norm_point import minimize_by_min_norm_point
-from discreet.minimizers.result import Method, Minimum, Progress
-from discreet.minimizers.stopping import Stopping
+from discreet.minimizers.result import Method, Minimum, Progress, Stopping
 from discreet.set_functions import SetFunction
 
 METHODS = ("auto", "closed form", "max-flow", "minimum-norm point", "enumeration")
@@ -48,9 +47,6 @@ def minimize(
         time_limit: Seconds after which an iterative method returns what it has.
         progress: Called after every pass with a `Progress`.
 
-    Returns:
-        A `Minimum`: set, value, lower_bound, method, and why it stopped.
-
     Examples:
         >>> from discreet.set_functions import Iwata
         >>> m = minimize(Iwata(10))
@@ -62,8 +58,7 @@ def minimize(
             f"The 'f' of minimize must be a set function. Got {type(f).__name__} instead "
             "(wrap Python code in discreet.set_functions.FromCallable)."
         )
-    if method not in METHODS:
-        raise checks.invalid_argument("minimize", "method", f"one of {', '.join(METHODS)}", method)
+    checks.one_of("minimize", "method", method, METHODS)
     tolerance = checks.positive_number("minimize", "tolerance", tolerance)
     if time_limit is not None:
         time_limit = checks.positive_number("minimize", "time_limit", time_limit)
@@ -85,7 +80,7 @@ def minimize(
 
 
 def _by_closed_form(f: SetFunction) -> Minimum | None:
-    """Concave of modular plus modular, by one chain pass (see `set_functions.concave_form`)."""
+    """Concave of modular plus modular, by one chain pass (see `set_functions.structure`)."""
     form = f.concave_form()
     if form is None:
         return None

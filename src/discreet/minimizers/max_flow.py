@@ -10,14 +10,15 @@ original network too, so its value is a certified lower bound, and the cut gives
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument
-from discreet.minimizers.result import Minimum
-from discreet.minimizers.stopping import Stopping
+from discreet.minimizers.result import Minimum, Stopping
 from discreet.set_functions import SetFunction
-from discreet.set_functions.cut_network import CutNetwork
+from discreet.set_functions.structure import CutNetwork
 
 #: Total capacity of the grid: flows and sums of capacities stay within int64.
 GRID_BITS = 61
@@ -26,7 +27,7 @@ STAGE_BITS = 31
 
 
 def minimize_by_max_flow(f: SetFunction, stopping: Stopping) -> Minimum | None:
-    """The minimum, or None if f is not known to be a minimum cut (see `set_functions.cut_network`)."""
+    """The minimum, or None if f is not known to be a minimum cut (see `set_functions.structure`)."""
     network = f.cut_network()
     if network is None:
         return None
@@ -54,13 +55,9 @@ class _Flow:
     """A feasible flow on the integer grid and its residual network.
 
     Arcs come in mirrored pairs, sorted by (tail, head), so that the residual capacities are the
-    data of one sparse matrix whose pattern never changes.
-
-    Attributes:
-        exact: Whether the grid holds every capacity without rounding.
-        value: The value of the flow, in grid units.
-        missing: A bound on what is still to be pushed, in grid units.
-        side: After a stage: the nodes that the source still reaches along leading digits.
+    data of one sparse matrix whose pattern never changes. In grid units, `value` is that of the flow and
+    `missing` bounds what is still to be pushed; `side` has the nodes that the source still reaches along
+    leading digits; the grid is `exact` if it holds every capacity without rounding.
     """
 
     def __init__(self, network: CutNetwork) -> None:
@@ -81,46 +78,36 @@ class _Flow:
     def _pattern(self, tails: IntArray, heads: IntArray, capacities: FloatArray) -> FloatArray:
         """Lay out the arcs and their mirrors; the capacity of each, parallel arcs added up."""
         nodes = self._sink + 1
-        codes, place = np.unique(
-            np.concatenate((tails * nodes + heads, heads * nodes + tails)), return_inverse=True
-        )
-        self._tails, self._heads = codes // nodes, codes % nodes
+        both_ways = np.concatenate((tails * nodes + heads, heads * nodes + tails))
+        codes, place = np.unique(both_ways, return_inverse=True)
+        self._tails, self._heads = np.divmod(codes, nodes)
         self._starts = np.searchsorted(self._tails, np.arange(nodes + 1))
         return np.bincount(place[: tails.size], capacities, minlength=codes.size).astype(np.float64)
 
     def push_stage(self) -> None:
         """Augment by the leading digits of the residual network, and find the cut that this leaves."""
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import maximum_flow
+        from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
         shift = max(self.missing.bit_length() - STAGE_BITS, 0)
         digits = np.minimum(self._residual, self.missing) >> shift
-        graph = csr_array(
-            (digits.astype(np.int32), self._heads.astype(np.int32), self._starts.astype(np.int32)),
-            shape=(self._sink + 1, self._sink + 1),
-        )
-        pushed = maximum_flow(graph, self._source, self._sink).flow
+        pushed = maximum_flow(self._graph(digits), self._source, self._sink).flow
         if not np.array_equal(pushed.indices, self._heads):
             raise AssertionError("scipy changed the pattern of a symmetric matrix")
         steps = pushed.data.astype(np.int64) << shift
         self._residual -= steps
         self.value += int(steps[self._tails == self._source].sum())
-        self.side = self._reached(self._residual >> shift > 0)
+        still_open = self._graph(self._residual >> shift > 0)
+        still_open.eliminate_zeros()
+        self.side: BoolArray = np.zeros(self._sink + 1, dtype=np.bool_)
+        self.side[breadth_first_order(still_open, self._source, return_predecessors=False)] = True
         self.missing = int(self._residual[self.side[self._tails] & ~self.side[self._heads]].sum())
 
-    def _reached(self, open_arcs: BoolArray) -> BoolArray:
-        """The nodes that the source reaches along some of the arcs."""
+    def _graph(self, capacities: IntArray | BoolArray) -> Any:
+        """The arcs as a sparse matrix of its own, with 32-bit capacities."""
         from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import breadth_first_order
 
-        starts = np.concatenate(([0], np.cumsum(open_arcs)))[self._starts]
-        graph = csr_array(
-            (np.ones(int(open_arcs.sum()), dtype=np.int8), self._heads[open_arcs], starts),
-            shape=(self._sink + 1, self._sink + 1),
-        )
-        side: BoolArray = np.zeros(self._sink + 1, dtype=np.bool_)
-        side[breadth_first_order(graph, self._source, return_predecessors=False)] = True
-        return side
+        parts = (array.astype(np.int32) for array in (capacities, self._heads, self._starts))
+        return csr_array(tuple(parts), shape=(self._sink + 1, self._sink + 1))
 
     def lower_bound(self) -> float:
         """The value of the flow in the original units: no cut is cheaper."""

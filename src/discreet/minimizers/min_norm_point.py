@@ -24,8 +24,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.errors import InvalidArgument
 from discreet.lovasz import chain_gains
-from discreet.minimizers.result import Minimum, Stop
-from discreet.minimizers.stopping import Stopping
+from discreet.minimizers.result import Minimum, Stop, Stopping
 from discreet.set_functions import SetFunction
 
 #: A vertex that is no further from the hyperplane through x than this (relatively) cannot improve x.
@@ -39,8 +38,6 @@ def minimize_by_min_norm_point(f: SetFunction, stopping: Stopping) -> Minimum:
     empty = f(())
     best, value = np.empty(0, dtype=np.int64), empty
     stopped: Stop | None = None
-    if f.n == 0:
-        return Minimum(frozenset(), value, value, "minimum-norm point")
     corral = _Corral(_greedy_vertex(f, np.arange(f.n))[0])
     try:
         while stopped is None:
@@ -75,8 +72,7 @@ class _Corral:
         capacity = min(vertex.size + 1, 64)
         self._points = np.zeros((capacity, vertex.size))
         self._factor = np.zeros((capacity, capacity))
-        self._solved = np.zeros(capacity)
-        self._weights = np.zeros(capacity)
+        self._solved, self._weights = np.zeros(capacity), np.zeros(capacity)
         self._points[0] = vertex
         self._factor[0, 0] = np.sqrt(1.0 + vertex @ vertex)
         self._solved[0] = 1.0 / self._factor[0, 0]
@@ -94,8 +90,7 @@ class _Corral:
             self._grow()
         size = self._size
         inner = 1.0 + self._points[:size] @ vertex
-        added = append_row(self._factor, self._solved, size, inner, 1.0 + float(vertex @ vertex))
-        if not added:
+        if not append_row(self._factor, self._solved, size, inner, 1.0 + float(vertex @ vertex)):
             return False
         self._points[size] = vertex
         self._weights[size] = 0.0
@@ -161,7 +156,8 @@ def shrink_to_nearest(
                 if weights[i] - affine[i] > NO_WEIGHT:
                     step = min(step, weights[i] / (weights[i] - affine[i]))
         if inside:
-            weights[:size] = affine[:size]
+            for i in range(size):
+                weights[i] = affine[i]
             return size
         least, drop = np.inf, 0
         for i in range(size):
@@ -180,7 +176,8 @@ def remove_row(
 ) -> None:
     """Take one vertex out and make the factor triangular again by plane rotations."""
     for i in range(drop, size - 1):
-        points[i] = points[i + 1]
+        for j in range(points.shape[1]):
+            points[i, j] = points[i + 1, j]
         weights[i] = weights[i + 1]
     for i in range(size):
         for j in range(drop, size - 1):

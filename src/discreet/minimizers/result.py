@@ -1,12 +1,22 @@
-"""What a minimiser returns: the best set found and how good it is known to be."""
+"""What a minimiser returns, and when an iterative one stops: the gap, the clock, or the user."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
+
+from discreet.errors import InvalidArgument
 
 Method = Literal["closed form", "max-flow", "minimum-norm point", "enumeration"]
 Stop = Literal["optimal", "tolerance", "time limit", "interrupted", "stalled"]
+
+#: A gap below 1 proves optimality of integer values; this much is left for rounding.
+INTEGER_SLACK = 1e-6
+#: Bounds that cross by more than this (relatively) are not rounding errors.
+CROSSED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -14,8 +24,6 @@ class Minimum:
     """The best set found, its value, and a lower bound on every value.
 
     Attributes:
-        set: The set.
-        value: Its value.
         lower_bound: No set has a smaller value (up to the rounding of float sums).
         method: What found it.
         stopped: Why it stopped: "optimal" (exact), "tolerance" (the gap is as small as asked),
@@ -54,13 +62,7 @@ class Minimum:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress callback is told.
-
-    Attributes:
-        iteration: Passes done.
-        value: The best value so far.
-        lower_bound: The best lower bound so far.
-        seconds: Time since the start.
+    """What a progress callback is told: passes done, best value and bound so far, seconds since the start.
 
     Examples:
         >>> from discreet import minimize
@@ -75,3 +77,43 @@ class Progress:
     value: float
     lower_bound: float
     seconds: float
+
+
+@dataclass
+class Stopping:
+    """Tracks the best value and bound and decides whether to go on.
+
+    A gap below 1 is a proof for integer values; otherwise the tolerance is relative to 1 + |value|.
+    """
+
+    integer_valued: bool
+    tolerance: float
+    time_limit: float | None
+    progress: Callable[[Progress], None] | None
+    start: float = field(default_factory=time.monotonic)
+    iterations: int = 0
+    value: float = math.inf
+    lower_bound: float = -math.inf
+
+    def after_pass(self, value: float, lower_bound: float) -> Stop | None:
+        """Record one pass; the reason to stop, or None to go on."""
+        self.iterations += 1
+        self.value, self.lower_bound = min(self.value, value), max(self.lower_bound, lower_bound)
+        seconds = time.monotonic() - self.start
+        if self.progress is not None:
+            self.progress(Progress(self.iterations, self.value, self.lower_bound, seconds))
+        gap = self.value - self.lower_bound
+        if gap < -CROSSED * (1.0 + abs(self.value) + abs(self.lower_bound)):  # a proof
+            raise InvalidArgument(
+                "The function to minimise must be submodular. This one is not: its duality bound "
+                f"{self.lower_bound} exceeds its value {self.value} (is_submodular finds a counterexample)."
+            )
+        if self.integer_valued:
+            if gap < 1.0 - INTEGER_SLACK:
+                self.lower_bound = self.value
+                return "optimal"
+        elif gap <= self.tolerance * (1.0 + abs(self.value)):
+            return "tolerance"
+        if self.time_limit is not None and seconds > self.time_limit:
+            return "time limit"
+        return None

@@ -8,13 +8,15 @@ true distance between neighbouring histories, bounds are enforced, and parameter
 proofs need. ``"published"`` runs what is printed, and its guarantee says which claim is false and
 what the real loss is. `docs/errata.md` has the reasons, `docs/notation.md` the symbols.
 
+All take `noise`: "laplace" (exact, the corrected default) or "spherical" (density proportional to
+exp(-|z|_2 / scale), as printed; in floats, and so not private); and `seed`, which makes a run repeatable and
+not private, or `source`, random bits instead of a seed.
+
 For use rather than study take `discreet.BanditLearner` and `discreet.FullInformationLearner`.
 """
 
-from discreet.paper.bandit_submod_pftal import BanditSubmodPFTAL
-from discreet.paper.convex_sets import Ball, Box, ConvexSet, Simplex
-from discreet.paper.pftal import PFTAL
-from discreet.paper.submod_pftal import SubmodPFTAL
+from discreet.paper.pftal import PFTAL, Ball, Box, ConvexSet, Simplex
+from discreet.paper.submod_pftal import BanditSubmodPFTAL, SubmodPFTAL
 from discreet.paper.tbap import TBAP
 
 __all__ = ["PFTAL", "TBAP", "Ball", "BanditSubmodPFTAL", "Box", "ConvexSet", "Simplex", "SubmodPFTAL"]

@@ -1,37 +1,140 @@
-"""PFTAL: private follow the approximate leader, for strongly convex losses on a convex set."""
+"""PFTAL, private follow the approximate leader, and the convex sets it plays on."""
+
+import math
+from abc import ABC, abstractmethod
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
-from discreet.bounds.corrected import Noise
+from discreet.bounds import Noise
 from discreet.checks import FloatArray
-from discreet.errors import InvalidType
-from discreet.paper.convex_sets import ConvexSet
-from discreet.paper.parameters import Calibration
-from discreet.paper.tbap import TBAP
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.paper.tbap import TBAP, Calibration
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomness import BitSource, Seed
+from discreet.randomness import BitSource, Seed, as_source
+
+
+class ConvexSet(ABC):
+    """A convex and compact subset of R^n.
+
+    Examples:
+        >>> X: ConvexSet = Ball([0, 0], radius=2.0)
+        >>> X.n, X.diameter, X.project(np.array([3.0, 0.0]))
+        (2, 4.0, array([2., 0.]))
+    """
+
+    n: int
+
+    @abstractmethod
+    def project(self, point: FloatArray) -> FloatArray:
+        """The nearest point of the set."""
+
+    @property
+    @abstractmethod
+    def diameter(self) -> float:
+        """The largest distance between two of its points: D_X."""
+
+    @abstractmethod
+    def start(self) -> FloatArray:
+        """A point of the set."""
+
+
+class Box(ConvexSet):
+    """All points between two corners, coordinate by coordinate.
+
+    Examples:
+        >>> Box([0, 0], [1, 2]).project(np.array([3.0, -1.0]))
+        array([1., 0.])
+    """
+
+    def __init__(self, low: npt.ArrayLike, high: npt.ArrayLike) -> None:
+        self.low = checks.finite_vector("Box", "low", low)
+        self.n = self.low.size
+        self.high = checks.finite_vector("Box", "high", high, self.n)
+        if np.any(self.low > self.high):
+            raise InvalidArgument("The 'low' of Box must not exceed its 'high' in any coordinate.")
+
+    def project(self, point: FloatArray) -> FloatArray:
+        return np.clip(point, self.low, self.high)
+
+    @property
+    def diameter(self) -> float:
+        return float(np.linalg.norm(self.high - self.low))
+
+    def start(self) -> FloatArray:
+        return (self.low + self.high) / 2
+
+
+class Ball(ConvexSet):
+    """All points within a distance of a centre.
+
+    Examples:
+        >>> Ball([0, 0], 1.0).project(np.array([3.0, 4.0]))
+        array([0.6, 0.8])
+    """
+
+    def __init__(self, centre: npt.ArrayLike, radius: float) -> None:
+        self.centre = checks.finite_vector("Ball", "centre", centre)
+        self.radius = checks.positive_number("Ball", "radius", radius)
+        self.n = self.centre.size
+
+    def project(self, point: FloatArray) -> FloatArray:
+        away = point - self.centre
+        distance = float(np.linalg.norm(away))
+        return point.copy() if distance <= self.radius else self.centre + away * (self.radius / distance)
+
+    @property
+    def diameter(self) -> float:
+        return 2 * self.radius
+
+    def start(self) -> FloatArray:
+        return self.centre.copy()
+
+
+class Simplex(ConvexSet):
+    """All nonnegative vectors of sum 1: distributions over n outcomes.
+
+    The projection subtracts one number from all coordinates and drops what becomes negative; sorting
+    finds the number (Held, Wolfe and Crowder 1974).
+
+    Examples:
+        >>> Simplex(3).project(np.array([1.0, 1.0, -5.0]))
+        array([0.5, 0.5, 0. ])
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = checks.integer("Simplex", "n", n, 1)
+
+    def project(self, point: FloatArray) -> FloatArray:
+        falling = np.sort(point)[::-1]
+        excess = (np.cumsum(falling) - 1.0) / np.arange(1, self.n + 1)
+        kept = int(np.flatnonzero(falling > excess)[-1])
+        nearest: FloatArray = np.maximum(point - excess[kept], 0.0)
+        return nearest
+
+    @property
+    def diameter(self) -> float:
+        return math.sqrt(2.0) if self.n > 1 else 0.0
+
+    def start(self) -> FloatArray:
+        return np.full(self.n, 1.0 / self.n)
 
 
 class PFTAL:
-    """Follow the minimiser of v.x + H/2 * sum of |x - x_j|^2, with v a noisy sum of gradients.
+    """Private follow the approximate leader, for strongly convex losses on a convex set.
 
-    Completing the square, that is the projection of (mean of the x_j) - v / (H t); the points x_j are
-    public, so only gradients are summed in private.
+    It plays the minimiser of v.x + H/2 * sum of |x - x_j|^2, with v a noisy sum of gradients. Completing the
+    square, that is the projection of (mean of the x_j) - v / (H t); the points x_j are public, so only
+    gradients are summed in private.
+
+    All arguments not listed are as of `TBAP`.
 
     Args:
         X: The convex set: a `Box`, a `Ball`, a `Simplex`, or another `ConvexSet`.
-        T: The number of rounds.
-        epsilon: Privacy loss.
         H: Strong convexity of the losses.
         L: Bound on the norm of a gradient; longer ones are scaled down.
-        calibration: "corrected" (private) or "published" (noise for L where replacing a loss moves
-            2L: the real loss is 2 epsilon).
-        noise: "laplace" or "spherical", see `TBAP`.
         x1: The first point; by default the middle of the set.
-        seed: Makes a run repeatable and not private.
-        source: Random bits, instead of a seed.
 
     Formal guarantees:
         Those of `TBAP` with mu = L. The gradient of a round depends on earlier releases through the
@@ -43,8 +146,6 @@ class PFTAL:
         >>> learner.point
         array([0.5, 0.5])
         >>> learner.tell([1.0, -1.0])
-        >>> learner.rounds
-        1
     """
 
     def __init__(
@@ -65,16 +166,9 @@ class PFTAL:
             raise InvalidType(f"The 'X' of PFTAL must be a ConvexSet. Got {type(X).__name__} instead.")
         self.X, self.H = X, checks.positive_number("PFTAL", "H", H)
         self.L = checks.positive_number("PFTAL", "L", L)
+        bits = as_source(source, seed, owner="PFTAL")
         self._sums = TBAP(
-            X.n,
-            T,
-            self.L,
-            epsilon,
-            calibration=calibration,
-            noise=noise,
-            seed=seed,
-            source=source,
-            owner="PFTAL",
+            X.n, T, self.L, epsilon, calibration=calibration, noise=noise, source=bits, owner="PFTAL"
         )
         given = X.start() if x1 is None else checks.finite_vector("PFTAL", "x1", x1, X.n)
         self._point = X.project(given)

@@ -1,24 +1,67 @@
-"""TBAP: the tree-based aggregation protocol, as the paper uses it."""
+"""TBAP, the paper's tree of noisy sums, in its two calibrations."""
 
+import dataclasses
 import math
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
-from discreet.bounds.corrected import Noise
+from discreet.bounds import Noise
 from discreet.checks import FloatArray
-from discreet.paper.parameters import Calibration, tree_release
+from discreet.kernel.releases import Tree
 from discreet.prefix_sums.base import MOST_ROUNDS
+from discreet.prefix_sums.binary import BinaryTree
+from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitSource, Seed, as_source
 
+Calibration = Literal["corrected", "published"]
+
 #: Grid steps in the norm bound mu.
 UNITS = 1 << 22
 #: More coordinates would not leave room for exact sums of the grid.
 MOST_COORDINATES = 1 << 14
+
+
+@dataclasses.dataclass(frozen=True)
+class PublishedTree(Tree):
+    """A tree with the published noise; its guarantee is the published claim, marked as false."""
+
+    claim: Guarantee
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.claim
+
+
+def tree_release(
+    owner: str,
+    n: int,
+    T: int,
+    bound: VectorBound,
+    budget: Budget,
+    calibration: Calibration,
+    noise: Noise | None,
+    L: float,
+    but: str,
+    source: BitSource | None = None,
+) -> Tree:
+    """TBAP's tree. As published, its noise is spherical, made for L; `but` is why its claim is false."""
+    checks.one_of(owner, "calibration", calibration, ("corrected", "published"))
+    if noise is not None:
+        checks.one_of(owner, "noise", noise, ("laplace", "spherical"))
+    if calibration == "corrected":
+        kind = SphericalTree if noise == "spherical" else BinaryTree
+        return Tree(kind(n, T, bound, budget, source=source))
+    if noise == "laplace":
+        raise checks.invalid_argument(owner, "noise", "'spherical' in the 'published' calibration", noise)
+    claim = budget.guarantee(proof="binary-tree", horizon=T)
+    false = claim.void(f"the published theorem claims epsilon = {claim.epsilon:g}{but}")
+    return PublishedTree(SphericalTree(n, T, bound, budget, sensitivity=L, source=source), false)
 
 
 class TBAP:
@@ -31,11 +74,7 @@ class TBAP:
         epsilon: Privacy loss.
         calibration: "corrected" makes the noise for replacing a vector, a distance of 2 mu;
             "published" for mu, as printed, so that the real loss is 2 epsilon (erratum E3).
-        noise: "laplace" (exact, the corrected default; for the L1 distance 2 mu sqrt(d)) or
-            "spherical" (density proportional to exp(-|z|_2 / scale), as printed; in floats, and
-            so not private).
-        seed: Makes a run repeatable and not private.
-        source: Random bits, instead of a seed.
+        noise: "laplace" or "spherical".
         owner: Whose arguments these are, for messages.
 
     Formal guarantees:
@@ -64,26 +103,21 @@ class TBAP:
         source: BitSource | None = None,
         owner: str = "TBAP",
     ) -> None:
-        self.d = checks.integer(owner, "d", d, 1, MOST_COORDINATES)
-        self.T = checks.integer(owner, "T", T, 1, MOST_ROUNDS)
+        self.d = d = checks.integer(owner, "d", d, 1, MOST_COORDINATES)
+        self.T = T = checks.integer(owner, "T", T, 1, MOST_ROUNDS)
         self.mu = checks.positive_number(owner, "mu", mu)
         budget, self.epsilon = Budget.of(owner, epsilon), float(epsilon)
-        l1 = math.isqrt(self.d * UNITS**2 - 1) + 1
+        l1 = math.isqrt(d * UNITS**2 - 1) + 1
         bound = VectorBound(coordinate=UNITS, l1=l1, step=self.mu / UNITS, l2=UNITS)
         but = (
             ", but neighbours replace a vector, which moves a node by up to 2 mu: the real loss is bounded "
             f"by {2 * self.epsilon:g} (erratum E3); and its noise is made of floats"
         )
         bits = as_source(source, seed, owner=owner)
-        self._sums = tree_release(
-            owner, self.d, self.T, bound, budget, calibration, noise, self.mu, but, source=bits
-        )
+        self._sums = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
 
     def add(self, z: npt.ArrayLike) -> FloatArray:
-        """Take in a private vector; the noisy sum of all vectors so far.
-
-        Coordinates that are not finite numbers count as zero.
-        """
+        """The noisy sum so far, with this private vector. What is not a finite number counts as zero."""
         vector = np.array(z, dtype=np.float64)
         if vector.shape != (self.d,):
             raise checks.invalid_argument(

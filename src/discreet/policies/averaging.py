@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from discreet.bounds.dual_averaging import start_range
+from discreet.bounds import start_range
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
 from discreet.kernel.phase import Phase

@@ -12,17 +12,12 @@ Examples:
 
 from discreet.set_functions.algebra import Complement, Contraction, Negated, Restriction, Scaled, Sum
 from discreet.set_functions.base import SetFunction
-from discreet.set_functions.concave import ConcaveOfCardinality, ConcaveOfModular
-from discreet.set_functions.cut import Cut
-from discreet.set_functions.facility_location import FacilityLocation
-from discreet.set_functions.from_callable import FromCallable
+from discreet.set_functions.concave import ConcaveOfCardinality, ConcaveOfModular, Iwata, Modular
+from discreet.set_functions.explicit import FromCallable, Table
 from discreet.set_functions.gaussian import GaussianMutualInformation, LogDeterminant
+from discreet.set_functions.graphs import Cut, FacilityLocation, MatroidRank
 from discreet.set_functions.groups import Bundles, Coverage, HypergraphCut
-from discreet.set_functions.iwata import Iwata
-from discreet.set_functions.matroid_rank import MatroidRank
-from discreet.set_functions.modular import Modular
 from discreet.set_functions.submodularity import SubmodularityCheck, is_submodular
-from discreet.set_functions.table import Table
 
 __all__ = [
     "Bundles",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Sequence
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -13,22 +12,17 @@ from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions.base import SetFunction
-from discreet.set_functions.concave_form import ConcaveForm, sum_of_forms
-from discreet.set_functions.cut_network import CutNetwork, sum_of_networks
+from discreet.set_functions.structure import ConcaveForm, CutNetwork, sum_of_forms, sum_of_networks
+
+Structure = TypeVar("Structure", ConcaveForm, CutNetwork)
 
 
 class Sum(SetFunction):
     """S -> sum of the functions' values.
 
-    Functions of one family are merged into one where the family is closed under sums
-    (modular, concave of cardinality, cut, coverage, bundles, hypergraph cut, facility
-    location, table), so the sum of a long stream stays small.
-
-    Args:
-        functions: One or more set functions on the same items.
-
-    Attributes:
-        terms: What is left after merging.
+    Functions of one family are merged into one where the family is closed under sums (modular, concave of
+    cardinality, cut, coverage, bundles, hypergraph cut, facility location, table), so the sum of a long
+    stream stays small. `terms` has what is left.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -98,7 +92,7 @@ class Sum(SetFunction):
         return cls([SetFunction.from_dict(term) for term in fields["functions"]])
 
     def concave_form(self) -> ConcaveForm | None:
-        return sum_of_forms(term.concave_form() for term in self.terms)
+        return sum_of_forms([term.concave_form() for term in self.terms])
 
     def cut_network(self) -> CutNetwork | None:
         return sum_of_networks([term.cut_network() for term in self.terms])
@@ -116,9 +110,7 @@ class _Derived(SetFunction):
 
     @classmethod
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
-        described = SetFunction.from_dict(fields.pop("function"))
-        build: Callable[..., Self] = cls
-        return build(described, **fields)
+        return cls(**fields | {"function": SetFunction.from_dict(fields["function"])})
 
     def range(self) -> tuple[float, float]:
         return self.function.range()
@@ -133,25 +125,44 @@ class _Derived(SetFunction):
 
     def concave_form(self) -> ConcaveForm | None:
         form = self.function.concave_form()
-        return None if form is None else self._form(form)
+        return None if form is None else self._derived(form)
 
     def cut_network(self) -> CutNetwork | None:
         network = self.function.cut_network()
-        return None if network is None else self._network(network)
+        return None if network is None else self._derived(network)
 
-    def _form(self, form: ConcaveForm) -> ConcaveForm | None:
-        """The concave form of this function, from that of the other."""
-        return None
-
-    def _network(self, network: CutNetwork) -> CutNetwork | None:
-        """The cut network of this function, from that of the other."""
+    def _derived(self, structure: Structure) -> Structure | None:
+        """The structure of this function, from that of the other."""
         return None
 
     def __repr__(self) -> str:
         return f"{self._name}({self.function!r}, n={self.n})"
 
 
-class Scaled(_Derived):
+class _Multiple(_Derived):
+    """factor * f, with a factor of any sign."""
+
+    factor: float
+
+    def range(self) -> tuple[float, float]:
+        lo, hi = sorted(self.factor * end for end in self.function.range())
+        return lo, hi
+
+    @property
+    def integer_valued(self) -> bool:
+        return self.factor.is_integer() and self.function.integer_valued
+
+    def _value(self, mask: BoolArray) -> float:
+        return self.factor * self.function._value(mask)
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return self.factor * self.function._chain(order)
+
+    def _all_values(self) -> FloatArray:
+        return self.factor * self.function._all_values()
+
+
+class Scaled(_Multiple):
     """S -> factor * f(S), factor > 0. Written `2.5 * f`.
 
     Examples:
@@ -165,31 +176,14 @@ class Scaled(_Derived):
         super().__init__(function)
         self.factor = checks.positive_number("Scaled", "factor", factor, quoted=False)
 
-    def range(self) -> tuple[float, float]:
-        lo, hi = self.function.range()
-        return lo * self.factor, hi * self.factor
-
-    @property
-    def integer_valued(self) -> bool:
-        return self.factor.is_integer() and self.function.integer_valued
-
-    def _value(self, mask: BoolArray) -> float:
-        return self.factor * self.function._value(mask)
-
-    def _chain(self, order: IntArray) -> FloatArray:
-        return self.factor * self.function._chain(order)
-
     def _scaled(self, factor: float) -> SetFunction:
         return Scaled(self.function, self.factor * factor)
 
-    def _form(self, form: ConcaveForm) -> ConcaveForm:
-        return form.scaled(self.factor)
-
-    def _network(self, network: CutNetwork) -> CutNetwork:
-        return network.scaled(self.factor)
+    def _derived(self, structure: Structure) -> Structure:
+        return structure.scaled(self.factor)
 
 
-class Negated(_Derived):
+class Negated(_Multiple):
     """S -> -f(S), for rewards: supermodular where f is submodular. Written `-f`.
 
     Examples:
@@ -199,22 +193,8 @@ class Negated(_Derived):
         (-1.0, 1.0, 'Bundles')
     """
 
-    def range(self) -> tuple[float, float]:
-        lo, hi = self.function.range()
-        return -hi, -lo
-
-    @property
-    def known_submodular(self) -> bool:
-        return False
-
-    def _value(self, mask: BoolArray) -> float:
-        return -self.function._value(mask)
-
-    def _chain(self, order: IntArray) -> FloatArray:
-        return -self.function._chain(order)
-
-    def _all_values(self) -> FloatArray:
-        return -self.function._all_values()
+    factor = -1.0
+    known_submodular = False
 
     def _scaled(self, factor: float) -> SetFunction:
         return Negated(self.function._scaled(factor))
@@ -227,7 +207,34 @@ class Negated(_Derived):
         return cls(Sum(each.function for each in functions))
 
 
-class Restriction(_Derived):
+class _Minor(_Derived):
+    """S -> f(S + inside) - offset, for sets of the items that are neither inside nor outside."""
+
+    def __init__(self, function: SetFunction, inside: BoolArray, outside: BoolArray, offset: float) -> None:
+        super().__init__(function)
+        self._inside, self._outside, self._offset = inside, outside, offset
+        self._free = np.flatnonzero(~(inside | outside))
+        self.n = self._free.size
+
+    def range(self) -> tuple[float, float]:
+        lo, hi = self.function.range()
+        return lo - self._offset, hi - self._offset
+
+    def _value(self, mask: BoolArray) -> float:
+        whole = self._inside.copy()
+        whole[self._free] = mask
+        return self.function._value(whole) - self._offset
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        first, last = np.flatnonzero(self._inside), np.flatnonzero(self._outside)
+        values = self.function._chain(np.concatenate((first, self._free[order], last)))
+        return values[first.size : first.size + self.n + 1] - self._offset
+
+    def _derived(self, structure: Structure) -> Structure:
+        return structure.fixing(self._inside, self._outside, self._offset)
+
+
+class Restriction(_Minor):
     """S -> f(S), for subsets of the kept items only. Written `f.restrict(kept)`.
 
     Examples:
@@ -238,27 +245,12 @@ class Restriction(_Derived):
     """
 
     def __init__(self, function: SetFunction, kept: Iterable[int] | BoolArray) -> None:
-        super().__init__(function)
-        self._mask = checks.subset_mask("Restriction", "kept", kept, function.n)
-        self.kept, self._rest = np.flatnonzero(self._mask), np.flatnonzero(~self._mask)
-        self.n = self.kept.size
-
-    def _value(self, mask: BoolArray) -> float:
-        whole = np.zeros(self.function.n, dtype=np.bool_)
-        whole[self.kept] = mask
-        return self.function._value(whole)
-
-    def _chain(self, order: IntArray) -> FloatArray:
-        return self.function._chain(np.concatenate((self.kept[order], self._rest)))[: self.n + 1]
-
-    def _form(self, form: ConcaveForm) -> ConcaveForm:
-        return form.taking(self._mask)
-
-    def _network(self, network: CutNetwork) -> CutNetwork:
-        return network.fixing(np.zeros_like(self._mask), ~self._mask)
+        mask = checks.subset_mask("Restriction", "kept", kept, function.n)
+        self.kept = np.flatnonzero(mask)
+        super().__init__(function, np.zeros_like(mask), ~mask, 0.0)
 
 
-class Contraction(_Derived):
+class Contraction(_Minor):
     """S -> f(S + chosen) - f(chosen), for subsets of the other items. Written `f.contract(chosen)`.
 
     Examples:
@@ -269,31 +261,9 @@ class Contraction(_Derived):
     """
 
     def __init__(self, function: SetFunction, chosen: Iterable[int] | BoolArray) -> None:
-        super().__init__(function)
-        self._mask = checks.subset_mask("Contraction", "chosen", chosen, function.n)
-        self.chosen, self._items = np.flatnonzero(self._mask), np.flatnonzero(~self._mask)
-        self._offset = function._value(self._mask)
-        self.n = self._items.size
-
-    def range(self) -> tuple[float, float]:
-        lo, hi = self.function.range()
-        return lo - self._offset, hi - self._offset
-
-    def _value(self, mask: BoolArray) -> float:
-        whole = self._mask.copy()
-        whole[self._items] = mask
-        return self.function._value(whole) - self._offset
-
-    def _chain(self, order: IntArray) -> FloatArray:
-        values = self.function._chain(np.concatenate((self.chosen, self._items[order])))
-        return values[self.chosen.size :] - self._offset
-
-    def _form(self, form: ConcaveForm) -> ConcaveForm:
-        return form.taking(~self._mask)
-
-    def _network(self, network: CutNetwork) -> CutNetwork:
-        fixed = network.fixing(self._mask, np.zeros_like(self._mask))
-        return dataclasses.replace(fixed, constant=fixed.constant - self._offset)
+        mask = checks.subset_mask("Contraction", "chosen", chosen, function.n)
+        self.chosen = np.flatnonzero(mask)
+        super().__init__(function, mask, np.zeros_like(mask), function._value(mask))
 
 
 class Complement(_Derived):
@@ -307,7 +277,6 @@ class Complement(_Derived):
     """
 
     def complement(self) -> SetFunction:
-        """The original function."""
         return self.function
 
     def _value(self, mask: BoolArray) -> float:
@@ -317,8 +286,5 @@ class Complement(_Derived):
         # What is left outside a prefix of the order is a prefix of the reversed order.
         return self.function._chain(order[::-1].copy())[::-1].copy()
 
-    def _form(self, form: ConcaveForm) -> ConcaveForm:
-        return form.complemented()
-
-    def _network(self, network: CutNetwork) -> CutNetwork:
-        return network.complemented()
+    def _derived(self, structure: Structure) -> Structure:
+        return structure.complemented()

@@ -2,8 +2,8 @@
 
 A family implements `_value` (one set), `_chain` (all prefixes of an order in one pass) and `range`. Its JSON
 is made of the attributes that have the names of its constructor's arguments; a family that stores them
-otherwise overrides `_fields`. Families that know more about their structure override the hooks of the last
-section, which the minimiser reads.
+otherwise overrides `_fields`. A family that is linear in its arguments says so in `_linear_in`, and one that
+knows more about its structure overrides the hooks of the last section, which the minimiser reads.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType, UnknownName
 
 if TYPE_CHECKING:
-    from discreet.set_functions.concave_form import ConcaveForm
-    from discreet.set_functions.cut_network import CutNetwork
-    from discreet.set_functions.table import Table
+    from discreet.set_functions.explicit import Table
+    from discreet.set_functions.structure import ConcaveForm, CutNetwork
 
 #: Enumerating the subsets of more items than this is refused: 2^24 values take 128 MB.
 MOST_ITEMS_OF_A_TABLE = 24
@@ -31,9 +30,6 @@ MOST_ITEMS_OF_A_TABLE = 24
 
 class SetFunction(ABC):
     """A real function of subsets of {0, ..., n-1}.
-
-    Attributes:
-        n: The number of items.
 
     Examples:
         >>> from discreet.set_functions import Cut
@@ -43,10 +39,14 @@ class SetFunction(ABC):
         >>> g = 2 * f.restrict([0, 1])  # without the last item
         >>> g.n, g([0]), f.complement()([1, 2]), f.contract([1])([1])
         (2, 4.0, 2.0, -1.0)
+        >>> SetFunction.from_dict(f.to_dict())([0])
+        2.0
     """
 
     n: int
     _families: ClassVar[dict[str, type[SetFunction]]] = {}
+    #: The constructor's arguments, if f is linear in them: sums and multiples are then of the same family.
+    _linear_in: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -81,7 +81,7 @@ class SetFunction(ABC):
     @property
     def integer_valued(self) -> bool:
         """Whether every value is known to be an integer."""
-        return False
+        return bool(self._linear_in) and integral(*(getattr(self, name) for name in self._linear_in))
 
     @property
     def known_submodular(self) -> bool:
@@ -135,12 +135,16 @@ class SetFunction(ABC):
 
     def _scaled(self, factor: float) -> SetFunction:
         """factor * f; a family that is closed under scaling returns one of its members."""
-        return families.Scaled(self, factor)
+        if not self._linear_in:
+            return families.Scaled(self, factor)
+        return type(self)(*(factor * getattr(self, name) for name in self._linear_in))
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self | None:
         """One member of the family that equals the sum, or None where the family is not closed."""
-        return None
+        if not cls._linear_in:
+            return None
+        return cls(*(np.sum([getattr(f, name) for f in functions], axis=0) for name in cls._linear_in))
 
     # JSON
 
@@ -150,13 +154,7 @@ class SetFunction(ABC):
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        """The function that `to_dict` described.
-
-        Examples:
-            >>> from discreet.set_functions import Iwata
-            >>> SetFunction.from_dict(Iwata(5).to_dict())
-            Iwata(n=5)
-        """
+        """The function that `to_dict` described."""
         if not isinstance(description, Mapping) or not isinstance(description.get("kind"), str):
             raise InvalidArgument("A set function is described by a mapping with a 'kind'.")
         fields = dict(description)
@@ -216,11 +214,18 @@ def frozen(array: FloatArray) -> FloatArray:
     return array
 
 
-def all_integers(*arrays: FloatArray) -> bool:
+def vector(
+    owner: str, name: str, values: object, size: int | None = None, default: float | None = None
+) -> FloatArray:
+    """A read-only copy of finite numbers, or `size` times the default where None is given."""
+    if values is None and size is not None and default is not None:
+        return frozen(np.full(size, default))
+    return frozen(checks.finite_vector(owner, name, values, size))
+
+
+def integral(*arrays: FloatArray | float) -> bool:
     """Whether all numbers are integers, and small enough that float sums of them stay exact."""
-    return all(
-        bool(np.all(array == np.rint(array))) and float(np.abs(array).sum()) < 2.0**53 for array in arrays
-    )
+    return all(bool(np.all(a == np.rint(a))) and float(np.abs(a).sum()) < 2.0**53 for a in arrays)
 
 
 def modular_values(weights: FloatArray, constant: float = 0.0) -> FloatArray:

@@ -1,9 +1,9 @@
-"""Concave functions of a cardinality or of a nonnegative modular function."""
+"""Concave functions of a modular one plus another modular one, g(a(S)) + b(S), and Iwata's among them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,48 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument
-from discreet.set_functions.base import SetFunction, all_integers, frozen
-from discreet.set_functions.concave_form import ConcaveForm
+from discreet.set_functions.base import SetFunction, frozen, modular_range, modular_values, vector
+from discreet.set_functions.structure import ConcaveForm, CutNetwork
 
 #: Slopes may increase by this much (relative to the values) before a sequence counts as not concave.
 CONCAVITY_SLACK = 1e-12
+
+
+class Modular(SetFunction):
+    """S -> constant + sum of weights over S, of any sign.
+
+    Examples:
+        >>> Modular([1, -2, 3])([0, 2])
+        4.0
+    """
+
+    _linear_in = ("weights", "constant")
+
+    def __init__(self, weights: npt.ArrayLike, constant: float = 0.0) -> None:
+        self.weights = vector("Modular", "weights", weights)
+        self.constant = checks.finite_number("Modular", "constant", constant, quoted=False)
+        self.n = self.weights.size
+
+    def range(self) -> tuple[float, float]:
+        return modular_range(self.weights, self.constant)
+
+    def _value(self, mask: BoolArray) -> float:
+        return self.constant + float(self.weights[mask].sum())
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return np.cumsum(np.concatenate(([self.constant], self.weights[order])))
+
+    def _all_values(self) -> FloatArray:
+        return modular_values(self.weights, self.constant)
+
+    def __neg__(self) -> SetFunction:
+        return self._scaled(-1.0)
+
+    def concave_form(self) -> ConcaveForm:
+        return ConcaveForm(direction=None, linear=self.weights)
+
+    def cut_network(self) -> CutNetwork:
+        return CutNetwork(items=self.n, unary=self.weights, constant=self.constant)
 
 
 class ConcaveOfCardinality(SetFunction):
@@ -26,8 +63,10 @@ class ConcaveOfCardinality(SetFunction):
         3.0
     """
 
+    _linear_in = ("values",)
+
     def __init__(self, values: npt.ArrayLike) -> None:
-        self.values: FloatArray = frozen(checks.finite_vector("ConcaveOfCardinality", "values", values))
+        self.values = vector("ConcaveOfCardinality", "values", values)
         if self.values.size < 1:
             raise InvalidArgument("The 'values' of ConcaveOfCardinality must hold n+1 numbers. Got none.")
         _require_concave("ConcaveOfCardinality", np.arange(self.values.size, dtype=float), self.values)
@@ -35,10 +74,6 @@ class ConcaveOfCardinality(SetFunction):
 
     def range(self) -> tuple[float, float]:
         return float(self.values.min()), float(self.values.max())
-
-    @property
-    def integer_valued(self) -> bool:
-        return all_integers(self.values)
 
     def _value(self, mask: BoolArray) -> float:
         return float(self.values[np.count_nonzero(mask)])
@@ -48,13 +83,6 @@ class ConcaveOfCardinality(SetFunction):
 
     def _all_values(self) -> FloatArray:
         return self.values[np.bitwise_count(np.arange(2**self.n))]
-
-    def _scaled(self, factor: float) -> ConcaveOfCardinality:
-        return ConcaveOfCardinality(self.values * factor)
-
-    @classmethod
-    def _merged(cls, functions: Sequence[Self]) -> Self:
-        return cls(np.sum([f.values for f in functions], axis=0))
 
     def concave_form(self) -> ConcaveForm:
         return ConcaveForm(direction=np.ones(self.n), linear=np.zeros(self.n))
@@ -79,8 +107,7 @@ class ConcaveOfModular(SetFunction):
         self, weights: npt.ArrayLike, shape: str | Sequence[Any] = "sqrt", factor: float = 1.0
     ) -> None:
         owner = "ConcaveOfModular"
-        given = checks.nonnegative(owner, "weights", checks.finite_vector(owner, "weights", weights))
-        self.weights: FloatArray = frozen(given)
+        self.weights = checks.nonnegative(owner, "weights", vector(owner, "weights", weights))
         self.factor = checks.positive_number(owner, "factor", factor, quoted=False)
         self.n = self.weights.size
         self._most = float(self.weights.sum())
@@ -108,34 +135,68 @@ class ConcaveOfModular(SetFunction):
         return ConcaveForm(direction=self.weights, linear=np.zeros(self.n))
 
 
+class Iwata(SetFunction):
+    """S -> |S| |V minus S| - sum over j in S of (5j - 2n), items counted from j = 1: a usual benchmark.
+
+    The minimum is at the k = round((4n+5)/6) last items, with value 1.5 k^2 - (2n + 2.5) k.
+
+    Examples:
+        >>> Iwata(4)([2, 3])
+        -15.0
+    """
+
+    integer_valued = True
+
+    def __init__(self, n: int) -> None:
+        self.n = checks.integer("Iwata", "n", n, 0)
+        self._weights = frozen(2.0 * n - 5.0 * np.arange(1.0, n + 1.0))
+
+    def range(self) -> tuple[float, float]:
+        """Attained, for some cardinality, by the last and by the first items."""
+        last_first = np.arange(self.n)[::-1]
+        return float(self._chain(last_first).min()), float(self._chain(last_first[::-1]).max())
+
+    def _value(self, mask: BoolArray) -> float:
+        size = int(np.count_nonzero(mask))
+        return size * (self.n - size) + float(self._weights[mask].sum())
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        sizes = np.arange(self.n + 1, dtype=float)
+        return sizes * (self.n - sizes) + np.concatenate(([0.0], np.cumsum(self._weights[order])))
+
+    def concave_form(self) -> ConcaveForm:
+        return ConcaveForm(direction=np.ones(self.n), linear=self._weights)
+
+
 def _concave_shape(
     shape: str | Sequence[Any], most: float
 ) -> tuple[tuple[Any, ...], Callable[[Any], FloatArray]]:
     """A canonical description of g and g itself."""
+    owner = "ConcaveOfModular"
     kind, *parameters = (shape,) if isinstance(shape, str) else tuple(shape)
     if kind in ("sqrt", "log1p") and not parameters:
         return (kind,), np.sqrt if kind == "sqrt" else np.log1p
     if kind == "power" and len(parameters) == 1:
-        exponent = checks.positive_number("ConcaveOfModular", "shape", parameters[0], quoted=False)
+        exponent = checks.positive_number(owner, "shape", parameters[0], quoted=False)
         if exponent > 1:
-            raise checks.invalid_argument("ConcaveOfModular", "shape", "a power of at most 1")
+            raise checks.invalid_argument(owner, "shape", "a power of at most 1")
         return ("power", exponent), lambda y: np.power(y, exponent)
     if kind == "truncate" and len(parameters) == 1:
-        cap = checks.finite_number("ConcaveOfModular", "shape", parameters[0], quoted=False)
+        cap = checks.finite_number(owner, "shape", parameters[0], quoted=False)
         return ("truncate", cap), lambda y: np.minimum(y, cap)
     if kind == "piecewise" and len(parameters) == 2:
-        knots = checks.finite_vector("ConcaveOfModular", "shape (knots)", parameters[0])
-        values = checks.finite_vector("ConcaveOfModular", "shape (values)", parameters[1], knots.size)
+        knots = checks.finite_vector(owner, "shape (knots)", parameters[0])
+        values = checks.finite_vector(owner, "shape (values)", parameters[1], knots.size)
         # A sum in another order may pass the last knot by a rounding error; interp holds the last value.
         covered = knots.size > 0 and knots[0] <= 0 and knots[-1] >= most * (1 - CONCAVITY_SLACK)
         if not covered or np.any(np.diff(knots) <= 0):
             raise InvalidArgument(
                 "The knots of a piecewise shape must increase and cover [0, sum of weights]."
             )
-        _require_concave("ConcaveOfModular", knots, values)
+        _require_concave(owner, knots, values)
         return ("piecewise", knots.tolist(), values.tolist()), lambda y: np.interp(y, knots, values)
     wanted = "'sqrt', 'log1p', ('power', p), ('truncate', c) or ('piecewise', knots, values)"
-    raise checks.invalid_argument("ConcaveOfModular", "shape", wanted)
+    raise checks.invalid_argument(owner, "shape", wanted)
 
 
 def _require_concave(owner: str, knots: FloatArray, values: FloatArray) -> None:

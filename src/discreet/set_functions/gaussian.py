@@ -15,10 +15,7 @@ ROUNDING = 1e-9
 
 
 class LogDeterminant(SetFunction):
-    """S -> log det of the principal submatrix on S (0 for the empty set).
-
-    Args:
-        kernel: A symmetric positive definite matrix.
+    """S -> log det of the part on S of a symmetric positive definite matrix (0 for the empty set).
 
     Examples:
         >>> LogDeterminant([[1, 0], [0, 1]])([0, 1])
@@ -26,7 +23,7 @@ class LogDeterminant(SetFunction):
     """
 
     def __init__(self, kernel: npt.ArrayLike) -> None:
-        self.kernel: FloatArray = _positive_definite("LogDeterminant", "kernel", kernel)
+        self.kernel = _positive_definite("LogDeterminant", "kernel", kernel)
         self.n = self.kernel.shape[0]
 
     def range(self) -> tuple[float, float]:
@@ -42,10 +39,7 @@ class LogDeterminant(SetFunction):
 
 
 class GaussianMutualInformation(SetFunction):
-    """S -> mutual information (in nats) between the variables of S and all others.
-
-    Args:
-        covariance: The symmetric positive definite covariance of a Gaussian vector.
+    """S -> mutual information (in nats) between the variables of S, of a Gaussian vector, and all others.
 
     Examples:
         >>> round(GaussianMutualInformation([[1, 0.5], [0.5, 1]])([0]), 4)
@@ -53,8 +47,7 @@ class GaussianMutualInformation(SetFunction):
     """
 
     def __init__(self, covariance: npt.ArrayLike) -> None:
-        owner = "GaussianMutualInformation"
-        self.covariance: FloatArray = _positive_definite(owner, "covariance", covariance)
+        self.covariance = _positive_definite("GaussianMutualInformation", "covariance", covariance)
         self.n = self.covariance.shape[0]
         self._whole = float(_log_minors(self.covariance, np.arange(self.n))[-1])
 

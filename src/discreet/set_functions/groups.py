@@ -17,8 +17,8 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.set_functions.base import SetFunction, all_integers, frozen, modular_range, modular_values
-from discreet.set_functions.cut_network import CutNetwork
+from discreet.set_functions.base import SetFunction, frozen, integral, modular_range, modular_values, vector
+from discreet.set_functions.structure import CutNetwork
 
 #: Targets of a coverage without weights are numbered below this.
 MOST_TARGETS = 10**8
@@ -30,11 +30,8 @@ class _WeightedGroups(SetFunction):
     Equal groups are merged, so a sum of many such functions grows only with distinct groups.
     """
 
-    #: What a group's weight is multiplied by, and added, when its first and its last member enter.
-    _on_first = 0.0
-    _on_last = 0.0
-    #: The same for a group without members.
-    _on_empty = 0.0
+    #: How many times a group's weight is added when its first and its last member enter, and if it has none.
+    _on_first = _on_last = _on_empty = 0.0
     #: What the constructor calls the groups, their weights and the modular part.
     _arguments = ("groups", "weights", "modular")
 
@@ -42,11 +39,9 @@ class _WeightedGroups(SetFunction):
         self.n = checks.integer(self._name, "n", n, 0)
         groups_name, weights_name, modular_name = self._arguments
         rows = [np.unique(checks.index_array(self._name, groups_name, group, self.n)) for group in groups]
-        given = np.ones(len(rows)) if weights is None else weights
-        values = checks.finite_vector(self._name, weights_name, given, len(rows))
+        values = vector(self._name, weights_name, weights, len(rows), default=1.0)
         checks.nonnegative(self._name, weights_name, values)
-        given = np.zeros(self.n) if modular is None else modular
-        self._take(rows, values.tolist(), checks.finite_vector(self._name, modular_name, given, self.n))
+        self._take(rows, values.tolist(), vector(self._name, modular_name, modular, self.n, default=0.0))
 
     def _take(self, rows: Iterable[IntArray], weights: Iterable[float], modular: FloatArray) -> None:
         """Store the groups one after another in one array. Equal ones are added up."""
@@ -59,8 +54,8 @@ class _WeightedGroups(SetFunction):
         members = [np.frombuffer(key, dtype=np.int64) for key in used]
         self._members = np.concatenate([np.empty(0, dtype=np.int64), *members])
         self._starts = np.cumsum([0, *(row.size for row in members)])
-        self._weights: FloatArray = frozen(np.array(list(used.values()), dtype=np.float64))
-        self._modular: FloatArray = frozen(modular)
+        self._weights = frozen(np.array(list(used.values()), dtype=np.float64))
+        self._modular = frozen(modular)
 
     @property
     def groups(self) -> list[IntArray]:
@@ -76,7 +71,7 @@ class _WeightedGroups(SetFunction):
 
     @property
     def integer_valued(self) -> bool:
-        return all_integers(self._weights, self._modular, np.array([self._constant]))
+        return integral(self._weights, self._modular, self._constant)
 
     @property
     def _data(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float, float]:
@@ -126,14 +121,10 @@ class _WeightedGroups(SetFunction):
         return {"n": self.n, **dict(fields)}
 
     def cut_network(self) -> CutNetwork:
-        """One auxiliary node per group and state.
-
-        "Touched" is implied by any member; "complete" implies every member.
-        """
+        """A node per group for "touched", which any member implies, and for "complete", which implies all."""
         count, members = self._weights.size, self._members
         owner = np.repeat(np.arange(count), np.diff(self._starts))
-        unary, tails, heads = [self._modular], [], []
-        nodes = self.n
+        unary, tails, heads, nodes = [self._modular], [], [], self.n
         if self._on_first:
             unary.append(self._on_first * self._weights)
             tails.append(members)
@@ -166,14 +157,14 @@ class Coverage(_WeightedGroups):
         below = MOST_TARGETS if known is None else known.size
         listed = [checks.index_array("Coverage", "covers", targets, below) for targets in covers]
         # Only targets that an item covers count: memory does not depend on how they are numbered.
-        targets, places = np.unique(np.concatenate([np.empty(0, int), *listed]), return_inverse=True)
-        items = np.repeat(np.arange(len(listed)), [each.size for each in listed])
-        coverers: list[list[int]] = [[] for _ in targets]
-        for item, place in zip(items.tolist(), places.tolist(), strict=True):
-            coverers[place].append(item)
+        coverers: dict[int, list[int]] = {}
+        for item, targets in enumerate(listed):
+            for target in targets.tolist():
+                coverers.setdefault(target, []).append(item)
+        used = sorted(coverers)
         if known is not None:
-            known = checks.nonnegative("Coverage", "weights", known)[targets]
-        super().__init__(len(listed), coverers, known, None)
+            known = checks.nonnegative("Coverage", "weights", known)[used]
+        super().__init__(len(listed), [coverers[target] for target in used], known, None)
 
     def _fields(self) -> dict[str, Any]:
         covers: list[list[int]] = [[] for _ in range(self.n)]
@@ -191,7 +182,7 @@ class Bundles(_WeightedGroups):
 
     Args:
         n: The number of items.
-        groups: The groups, each an iterable of items.
+        groups: Each an iterable of items.
         values: One nonnegative number per group; 1 each by default.
         costs: One number per item, of any sign; 0 by default.
 

@@ -1,4 +1,4 @@
-"""A set function written in Python."""
+"""Set functions given by their values: a table of all of them, or Python code."""
 
 from __future__ import annotations
 
@@ -6,12 +6,50 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.privacy.grid import number_or_nan
-from discreet.set_functions.base import MOST_ITEMS_OF_A_TABLE, SetFunction
+from discreet.set_functions.base import MOST_ITEMS_OF_A_TABLE, SetFunction, vector
+
+
+class Table(SetFunction):
+    """S -> values[sum of 2^i over i in S]: bit i of an index tells whether item i is in the set.
+
+    Examples:
+        >>> Table([0, 1, 2, 2.5])([1])
+        2.0
+    """
+
+    _linear_in = ("values",)
+    known_submodular = False
+
+    def __init__(self, values: npt.ArrayLike) -> None:
+        self.values = vector("Table", "values", values)
+        self.n = self.values.size.bit_length() - 1
+        if self.values.size != 2 ** max(self.n, 0) or self.n > MOST_ITEMS_OF_A_TABLE:
+            raise InvalidArgument(
+                f"The 'values' of Table must be 2^n numbers with n at most {MOST_ITEMS_OF_A_TABLE}. "
+                f"Got {self.values.size} instead."
+            )
+        self._bits = 2 ** np.arange(self.n)
+
+    def range(self) -> tuple[float, float]:
+        return float(self.values.min()), float(self.values.max())
+
+    def _value(self, mask: BoolArray) -> float:
+        return float(self.values[self._bits[mask].sum()])
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return self.values[np.concatenate(([0], np.cumsum(self._bits[order])))]
+
+    def _all_values(self) -> FloatArray:
+        return self.values
+
+    def __neg__(self) -> SetFunction:
+        return self._scaled(-1.0)
 
 
 class FromCallable(SetFunction):
@@ -32,6 +70,8 @@ class FromCallable(SetFunction):
         2.0
     """
 
+    known_submodular = False
+
     def __init__(
         self,
         function: Callable[[Any], float],
@@ -50,10 +90,9 @@ class FromCallable(SetFunction):
         self._batch_function, self._chain_function = batch, chain
         self._range: tuple[float, float] | None = None
         if value_range is not None:
-            lo, hi = checks.finite_vector("FromCallable", "value_range", value_range, 2).tolist()
+            lo, hi = self._range = tuple(vector("FromCallable", "value_range", value_range, 2).tolist())
             if lo > hi:
                 raise checks.invalid_argument("FromCallable", "value_range", "a pair lo <= hi")
-            self._range = (lo, hi)
 
     def range(self) -> tuple[float, float]:
         """The declared range, or else that of all values, for few items."""
@@ -64,10 +103,6 @@ class FromCallable(SetFunction):
                 )
             self._range = self.table().range()
         return self._range
-
-    @property
-    def known_submodular(self) -> bool:
-        return False
 
     def _value(self, mask: BoolArray) -> float:
         if self._takes_set:

@@ -1,4 +1,4 @@
-"""Graph cuts, directed or undirected, with a modular part."""
+"""Functions of graphs: cuts, with a modular part; facility location, of a bipartite one; ranks of edges."""
 
 from __future__ import annotations
 
@@ -12,22 +12,19 @@ from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.errors import InvalidArgument
-from discreet.set_functions.base import SetFunction, all_integers, frozen, modular_range, modular_values
-from discreet.set_functions.cut_network import CutNetwork
+from discreet.set_functions.base import SetFunction, frozen, integral, modular_range, modular_values, vector
+from discreet.set_functions.structure import CutNetwork
 
 
 class Cut(SetFunction):
     """S -> sum of weights[i, j] over i in S, j not in S, plus modular(S).
 
-    A symmetric matrix gives the undirected cut, each edge counted once. The diagonal
-    never counts.
+    A symmetric matrix gives the undirected cut, each edge counted once. The diagonal never counts. `edges`
+    has tails, heads and weights of the directed edges, each pair once, sorted.
 
     Args:
         weights: A square matrix of nonnegative numbers, dense or scipy-sparse.
         modular: One number per item, of any sign.
-
-    Attributes:
-        edges: Tails, heads and weights of the directed edges, each pair once, sorted.
 
     Examples:
         >>> f = Cut([[0, 2], [1, 0]], modular=[-3, 1])
@@ -80,13 +77,8 @@ class Cut(SetFunction):
         proper = (tails != heads) & (values > 0)
         codes, place = np.unique(tails[proper] * n + heads[proper], return_inverse=True)
         total = np.bincount(place, values[proper], minlength=codes.size).astype(np.float64)
-        self.edges: tuple[IntArray, IntArray, FloatArray] = (
-            codes // max(n, 1),
-            codes % max(n, 1),
-            frozen(total),
-        )
-        given = np.zeros(n) if modular is None else modular
-        self.modular: FloatArray = frozen(checks.finite_vector("Cut", "modular", given, n))
+        self.edges: tuple[IntArray, IntArray, FloatArray] = (*np.divmod(codes, max(n, 1)), frozen(total))
+        self.modular = vector("Cut", "modular", modular, n, default=0.0)
 
     def range(self) -> tuple[float, float]:
         """Between no edge and, of every opposite pair, the heavier one."""
@@ -100,7 +92,7 @@ class Cut(SetFunction):
 
     @property
     def integer_valued(self) -> bool:
-        return all_integers(self.edges[2], self.modular)
+        return integral(self.edges[2], self.modular)
 
     def _value(self, mask: BoolArray) -> float:
         return cut_value(*self.edges, self.modular, mask)
@@ -111,9 +103,8 @@ class Cut(SetFunction):
         return values
 
     def _all_values(self) -> FloatArray:
-        tails, heads, weights = self.edges
         matrix = np.zeros((self.n, self.n))
-        matrix[tails, heads] = weights
+        matrix[self.edges[:2]] = self.edges[2]
         values = np.zeros(1)
         for i in range(self.n):  # item i adds a modular function of the lower items that are in the set
             added = modular_values(-matrix[i, :i] - matrix[:i, i], self.modular[i] + matrix[i].sum())
@@ -140,6 +131,95 @@ class Cut(SetFunction):
 
     def cut_network(self) -> CutNetwork:
         return CutNetwork(self.n, self.modular, 0.0, *self.edges)
+
+
+class FacilityLocation(SetFunction):
+    """S -> sum over clients u of the largest benefits[u, i] >= 0 with i in S (0 for the empty set).
+
+    Examples:
+        >>> FacilityLocation([[3, 1], [0, 2]])([0, 1])
+        5.0
+    """
+
+    def __init__(self, benefits: npt.ArrayLike) -> None:
+        given = checks.finite_matrix("FacilityLocation", "benefits", benefits)
+        self.benefits = frozen(checks.nonnegative("FacilityLocation", "benefits", given))
+        self.n = self.benefits.shape[1]
+
+    def range(self) -> tuple[float, float]:
+        return 0.0, float(self.benefits.max(axis=1, initial=0.0).sum())
+
+    @property
+    def integer_valued(self) -> bool:
+        return integral(self.benefits)
+
+    def _value(self, mask: BoolArray) -> float:
+        return float(self.benefits[:, mask].max(axis=1, initial=0.0).sum())
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        best = np.maximum.accumulate(self.benefits[:, order], axis=1)
+        return np.concatenate(([0.0], best.sum(axis=0)))
+
+    def _scaled(self, factor: float) -> FacilityLocation:
+        return FacilityLocation(self.benefits * factor)
+
+    @classmethod
+    def _merged(cls, functions: Sequence[Self]) -> Self:
+        return cls(np.concatenate([f.benefits for f in functions]))
+
+    def cut_network(self) -> CutNetwork:
+        """A ladder per client: node (u, r) says "an open facility is worth at least the r-th benefit".
+
+        A facility of rank r implies rung r, which implies rung r-1; each rung costs what it adds.
+        """
+        clients, n = self.benefits.shape
+        ranked = np.argsort(self.benefits, axis=1, kind="stable")
+        heights = np.take_along_axis(self.benefits, ranked, axis=1)
+        steps = np.diff(heights, axis=1, prepend=0.0)
+        rung = n + np.arange(clients * n).reshape(clients, n)
+        tails = np.concatenate((ranked.ravel(), rung[:, 1:].ravel()))
+        heads = np.concatenate((rung.ravel(), rung[:, :-1].ravel()))
+        unary = np.concatenate((np.zeros(n), steps.ravel()))
+        return CutNetwork(n, unary, 0.0, tails, heads, np.full(tails.size, np.inf))
+
+
+class MatroidRank(SetFunction):
+    """S -> size of a largest forest within S, a set of edges of a graph: these are the items.
+
+    Args:
+        edges: Pairs of vertices (numbered from 0); loops and parallel edges are allowed.
+        vertices: The number of vertices; by default the largest number in `edges`, plus one. Memory depends
+            on the number of edges alone.
+
+    Examples:
+        >>> MatroidRank([(0, 1), (1, 2), (0, 2)])([0, 1, 2])
+        2.0
+    """
+
+    integer_valued = True
+
+    def __init__(self, edges: Iterable[tuple[int, int]], vertices: int | None = None) -> None:
+        pairs = [tuple(edge) for edge in edges]
+        if any(len(pair) != 2 for pair in pairs):
+            raise InvalidArgument("The 'edges' of MatroidRank must be pairs of vertices.")
+        below = np.iinfo(np.int32).max if vertices is None else vertices
+        ends = checks.index_array("MatroidRank", "edges", [v for pair in pairs for v in pair], below)
+        self.n = len(pairs)
+        self.edges: IntArray = ends.reshape(self.n, 2)
+        least = int(ends.max(initial=-1)) + 1
+        self.vertices = least if vertices is None else checks.integer("MatroidRank", "vertices", vertices, 0)
+        # Vertices are renumbered without gaps, so that large numbers take no memory.
+        used, places = np.unique(ends, return_inverse=True)
+        self._places, self._used = places.reshape(self.n, 2), used.size
+
+    def range(self) -> tuple[float, float]:
+        return 0.0, float(self._chain(np.arange(self.n))[-1])
+
+    def _value(self, mask: BoolArray) -> float:
+        return float(forest_sizes(self._places, np.flatnonzero(mask), self._used)[-1])
+
+    def _chain(self, order: IntArray) -> FloatArray:
+        return forest_sizes(self._places, order, self._used)
 
 
 @lean_kernel
@@ -183,3 +263,23 @@ def cut_chain(
             values[leaves + 1] -= weights[e]
     for k in range(n):
         values[k + 1] += values[k]
+
+
+@kernel
+def forest_sizes(ends: IntArray, order: IntArray, vertices: int) -> FloatArray:
+    """The rank after each edge of `order`, by union-find with path halving."""
+    parent = np.arange(vertices)
+    sizes = np.zeros(order.size + 1)
+    for k in range(order.size):
+        a, b = ends[order[k], 0], ends[order[k], 1]
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        sizes[k + 1] = sizes[k]
+        if a != b:
+            parent[a] = b
+            sizes[k + 1] += 1.0
+    return sizes

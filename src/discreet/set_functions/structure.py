@@ -1,12 +1,20 @@
-"""A set function as a minimum cut: the description that the max-flow minimiser solves.
+"""Structure of set functions that the minimiser can use.
 
-A network has the n items first and auxiliary nodes after them. For a set Y of nodes its cost is
+**Concave form.** f(S) = g(a(S)) + b(S), g concave and a >= 0: n+1 candidate sets hold a minimiser. Let S*
+minimise and let s be a supergradient of g at a(S*). For every S,
+``g(a(S)) + b(S) <= g(a(S*)) - s a(S*) + (s a + b)(S)``. The right side is least at
+``{i : s a_i + b_i < 0}``, where it is at most the minimum; so that set is optimal. Whatever s is, it is a
+prefix of the order by b_i / a_i (items with a_i = 0 come first when b_i < 0 and last otherwise). One chain
+pass along that order therefore finds the minimum.
+
+**Cut network.** The n items come first and auxiliary nodes after them. For a set Y of nodes the cost is
 
     constant + sum of unary over Y + sum of capacity over arcs that leave Y,
 
-and f(S) is the least cost over all Y whose items are S. An arc of infinite capacity says
-"tail chosen implies head chosen". Sums, restrictions, contractions and complements of such
-functions are again of this form, so they are minimised by one max-flow as well.
+and f(S) is the least cost over all Y whose items are S. An arc of infinite capacity says "tail chosen implies
+head chosen". One max-flow finds the minimum.
+
+Sums, multiples, restrictions, contractions and complements of such functions have the same form.
 """
 
 from __future__ import annotations
@@ -22,17 +30,49 @@ _NO_NODES: IntArray = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class CutNetwork:
-    """Items, auxiliary nodes and arcs.
+class ConcaveForm:
+    """The a (None where there is no g) and b of g(a(S)) + b(S); g itself is not needed to find the order."""
 
-    Attributes:
-        items: How many of the nodes are items; they come first.
-        unary: Cost of choosing each node.
-        constant: Cost of choosing nothing.
-        tails: Start of each arc.
-        heads: End of each arc.
-        capacities: What an arc costs when its tail is chosen and its head is not; may be inf.
-    """
+    direction: FloatArray | None
+    linear: FloatArray
+
+    def minimizing_order(self) -> IntArray:
+        """An order one of whose prefixes is a minimiser."""
+        if self.direction is None:
+            return np.argsort(self.linear, kind="stable")
+        ratio = np.where(self.linear < 0, -np.inf, np.inf)
+        np.divide(self.linear, self.direction, out=ratio, where=self.direction > 0)
+        return np.argsort(ratio, kind="stable")
+
+    def scaled(self, factor: float) -> ConcaveForm:
+        """The form of factor * f."""
+        return ConcaveForm(self.direction, self.linear * factor)
+
+    def fixing(self, inside: BoolArray, outside: BoolArray, offset: float) -> ConcaveForm:
+        """The form of S -> f(S + inside) - offset on the other items: constants do not matter."""
+        free = ~(inside | outside)
+        return ConcaveForm(None if self.direction is None else self.direction[free], self.linear[free])
+
+    def complemented(self) -> ConcaveForm:
+        """The form of S -> f(V minus S): g(a(V) - y) is concave in y too."""
+        return ConcaveForm(self.direction, -self.linear)
+
+
+def sum_of_forms(forms: Sequence[ConcaveForm | None]) -> ConcaveForm | None:
+    """The form of a sum of functions, or None if it has none."""
+    known = [form for form in forms if form is not None]
+    directions = [form.direction for form in known if form.direction is not None]
+    # a and c a give one function of a(S), but they must agree exactly, not up to rounding.
+    unit = [direction / (direction.max(initial=0.0) or 1.0) for direction in directions]
+    if len(known) < len(forms) or any(not np.array_equal(unit[0], other) for other in unit[1:]):
+        return None
+    linear: FloatArray = np.sum([form.linear for form in known], axis=0)
+    return ConcaveForm(directions[0] if directions else None, linear)
+
+
+@dataclass(frozen=True)
+class CutNetwork:
+    """The number of items, what each node costs, the constant, and the arcs by tail, head and capacity."""
 
     items: int
     unary: FloatArray
@@ -46,11 +86,6 @@ class CutNetwork:
         """Items and auxiliary nodes together."""
         return self.unary.size
 
-    def cost(self, chosen: BoolArray) -> float:
-        """The cost of one set of nodes."""
-        leaving = chosen[self.tails] & ~chosen[self.heads]
-        return self.constant + float(self.unary[chosen].sum()) + float(self.capacities[leaving].sum())
-
     def scaled(self, factor: float) -> CutNetwork:
         """The network of factor * f."""
         unary, constant, capacities = self.unary * factor, self.constant * factor, self.capacities * factor
@@ -61,13 +96,13 @@ class CutNetwork:
         constant = self.constant + float(self.unary.sum())
         return CutNetwork(self.items, -self.unary, constant, self.heads, self.tails, self.capacities)
 
-    def fixing(self, inside: BoolArray, outside: BoolArray) -> CutNetwork:
-        """The network on the remaining items, with some always chosen and some never."""
+    def fixing(self, inside: BoolArray, outside: BoolArray, offset: float) -> CutNetwork:
+        """The network of S -> f(S + inside) - offset on the items that are neither inside nor outside."""
         chosen, rejected = self._closure(inside, outside)
         free = ~(chosen | rejected)
         tails, heads, capacities = self.tails, self.heads, self.capacities
         unary = self.unary.copy()
-        constant = self.constant + float(unary[chosen].sum())
+        constant = self.constant - offset + float(unary[chosen].sum())
         # free -> rejected: paid exactly when the free tail is chosen.
         to_rejected = free[tails] & rejected[heads]
         np.add.at(unary, tails[to_rejected], capacities[to_rejected])
@@ -84,10 +119,8 @@ class CutNetwork:
 
     def _closure(self, inside: BoolArray, outside: BoolArray) -> tuple[BoolArray, BoolArray]:
         """What is chosen and rejected once implications (infinite arcs) are followed."""
-        chosen = np.zeros(self.nodes, dtype=np.bool_)
-        rejected = np.zeros(self.nodes, dtype=np.bool_)
-        chosen[: self.items] = inside
-        rejected[: self.items] = outside
+        auxiliary = np.zeros(self.nodes - self.items, dtype=np.bool_)
+        chosen, rejected = np.append(inside, auxiliary), np.append(outside, auxiliary)
         implied = np.isinf(self.capacities)
         tails, heads = self.tails[implied], self.heads[implied]
         while True:
@@ -102,7 +135,7 @@ class CutNetwork:
 def sum_of_networks(networks: Sequence[CutNetwork | None]) -> CutNetwork | None:
     """The network of a sum of functions on the same items, or None if one of them has none."""
     known = [network for network in networks if network is not None]
-    if len(known) < len(networks) or not known:
+    if len(known) < len(networks):
         return None
     items = known[0].items
     unary = np.sum([network.unary[:items] for network in known], axis=0)

@@ -1,0 +1,332 @@
+"""What a learner is measured against.
+
+Without privacy: Hazan and Kale's algorithms, follow the approximate leader, and our own learners on exact
+data; the difference to them is what privacy costs. Without learning: a fixed set, the best fixed set in
+hindsight, a uniformly random set. With privacy, what one might pick otherwise: exponential weights over all
+sets, and gradients that are noised one by one.
+
+Arguments that many share: `n` or `items` is the number of items or their names; `T` is the number of rounds,
+from which defaults are made; costs lie in [-`M`, `M`] and others are clipped; `seed` makes a run repeatable,
+and one with noise not private; `source` has random bits instead; with `maximize` regret is that of rewards.
+
+Examples:
+    >>> learner = HazanKaleBandit(["tea", "milk"], T=1000, M=1.0)
+    >>> learner.tell(learner.ask(), 0.3)
+"""
+
+import math
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+
+from discreet import bounds, checks
+from discreet.kernel.queries import ChainGradient, CostOfSet, OnePoint
+from discreet.kernel.releases import Discard, Exact, Laplace
+from discreet.learners.arguments import cost_interval, keeps_arguments, named_items, named_items_and_sizes
+from discreet.learners.bandit import EXPLORATION, STEP
+from discreet.learners.feedback import BanditFeedback, FunctionFeedback
+from discreet.learners.full_information import squared_gradient
+from discreet.learners.learner import Learner
+from discreet.minimizers import Minimum, minimize
+from discreet.policies import Arms, Averaging, ChainBandit, Descent, DualAveraging, Fixed, Leader, Uniform
+from discreet.policies.averaging import ALPHA
+from discreet.policies.base import CompiledPolicy
+from discreet.privacy.budget import Budget
+from discreet.privacy.guarantee import Guarantee
+from discreet.randomness import BitSource, Seed
+from discreet.set_functions import SetFunction
+
+Items = int | Iterable[Hashable]
+
+#: All 2^n sets are arms.
+MOST_ITEMS = 12
+
+
+class HazanKale(FunctionFeedback):
+    """Hazan and Kale (2012), full information: x <- clip(x - eta g), then a random level set.
+
+    The step eta is sqrt(n) / (4 M sqrt(T)) by default, for regret 4 M sqrt(n T).
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> learner = HazanKale(2, T=100)
+        >>> learner.tell(learner.ask(), Modular([1.0, -1.0]))
+        >>> learner.point.round(3)
+        array([0.465, 0.535])
+    """
+
+    @keeps_arguments
+    def __init__(
+        self, n: Items, T: int, M: float = 1.0, *, eta: float | None = None, seed: Seed | None = None
+    ) -> None:
+        owner = "HazanKale"
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
+        default = bounds.hazan_kale_step(size, T, M)
+        self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
+        query = ChainGradient.of(owner, -M, M)
+        policy = Descent(np.full(size, 0.5), self.eta, unit=query.step)
+        super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)
+
+
+class HazanKaleBandit(BanditFeedback):
+    """Hazan and Kale (2012), bandit: the same descent on the one-point estimate.
+
+    The estimator is the corrected one; that of the original paper is biased, as Rivera Cardoso and
+    Cummings point out.
+
+    Args:
+        eta: The step; by default that of `bounds.hazan_kale_bandit_tuning`.
+        gamma: Exploration in (0, 1]; n / T^(1/3) by default, at most 1.
+
+    Examples:
+        >>> learner = HazanKaleBandit(["tea", "milk"], T=1000)
+        >>> round(learner.gamma, 3), learner.guarantee.private
+        (0.2, False)
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        n: Items,
+        T: int,
+        M: float = 1.0,
+        *,
+        eta: float | None = None,
+        gamma: float | None = None,
+        seed: Seed | None = None,
+    ) -> None:
+        owner = "HazanKaleBandit"
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
+        default_eta, default_gamma = bounds.hazan_kale_bandit_tuning(size, T, M)
+        self.eta = checks.positive_number(owner, "eta", default_eta if eta is None else eta)
+        self.gamma = checks.share(owner, "gamma", default_gamma if gamma is None else gamma)
+        query = OnePoint.of(-M, M, size, self.gamma)
+        policy = Descent(np.full(size, 0.5), self.eta, unit=query.step, gamma=self.gamma, coin=True)
+        super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)
+
+
+class FollowTheApproximateLeader(FunctionFeedback):
+    """x = clip(-(sum of gradients) / (H t), 0, 1): what the paper's algorithm would do with no privacy.
+
+    By default H is 4 M sqrt((1 + ln T) / (n T)), which balances 8 M^2 (1 + ln T) / H and T H n / 2.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> learner = FollowTheApproximateLeader(2, T=100, H=4.0)
+        >>> learner.tell(learner.ask(), Modular([1.0, -1.0]))
+        >>> learner.point
+        array([0.  , 0.25])
+    """
+
+    @keeps_arguments
+    def __init__(
+        self, n: Items, T: int, M: float = 1.0, *, H: float | None = None, seed: Seed | None = None
+    ) -> None:
+        owner = "FollowTheApproximateLeader"
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
+        default = 4 * M * math.sqrt((1 + math.log(T)) / (size * T))
+        self.H = checks.positive_number(owner, "H", default if H is None else H)
+        query = ChainGradient.of(owner, -M, M)
+        policy = Leader(np.zeros(size), self.H, unit=query.step)
+        super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)
+
+
+class BanditWithoutNoise(BanditFeedback):
+    """`BanditLearner` on the exact costs.
+
+    Args:
+        cost_range: The range of costs.
+        exploration_scale: Multiplies the exploration of least regret bound.
+        step_scale: Multiplies the step of least regret bound.
+
+    Examples:
+        >>> BanditWithoutNoise(["tea", "milk"], cost_range=(0, 1)).guarantee.private
+        False
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        items: Items,
+        cost_range: tuple[float, float],
+        *,
+        exploration_scale: float = EXPLORATION,
+        step_scale: float = STEP,
+        seed: Seed | None = None,
+    ) -> None:
+        owner = "BanditWithoutNoise"
+        names = named_items(owner, items)
+        query = CostOfSet(*cost_interval(owner, cost_range, maximize=False))
+        exploration, step = bounds.bandit_tuning(len(names), 1.0)
+        policy = ChainBandit(
+            np.full(len(names), 0.5),
+            units=query.units,
+            rounds=1,
+            exploration=exploration * checks.positive_number(owner, "exploration_scale", exploration_scale),
+            step=step * checks.positive_number(owner, "step_scale", step_scale),
+            prior=1.0,
+        )
+        super().__init__(names, Learner(len(names), policy, query, Exact(local=True)), seed=seed)
+
+
+class FullInformationWithoutNoise(FunctionFeedback):
+    """`FullInformationLearner` on the exact gradients, each round a block.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> learner = FullInformationWithoutNoise(2, cost_range=(-1, 1))
+        >>> for _ in range(50):
+        ...     learner.tell(learner.ask(), Modular([0.5, -0.5]))
+        >>> learner.point
+        array([0., 1.])
+    """
+
+    @keeps_arguments
+    def __init__(self, items: Items, cost_range: tuple[float, float], *, seed: Seed | None = None) -> None:
+        owner = "FullInformationWithoutNoise"
+        names = named_items(owner, items)
+        query = ChainGradient.of(owner, *cost_interval(owner, cost_range, maximize=False))
+        start, spent = np.full(len(names), 0.5), ALPHA * squared_gradient(query) ** 0.5
+        policy = Averaging(start, unit=query.step, shortest=1, longest=1, noise_energy=0.0, first_spent=spent)
+        super().__init__(names, Learner(len(names), policy, query, Exact(local=True)), seed=seed)
+
+
+class ExponentialWeights(BanditFeedback):
+    """Every subset is an arm of Exp3; each cost gets Laplace noise on arrival. At most 12 items.
+
+    Args:
+        eta: The step; sqrt(ln(K) / (T K (M^2 + 8 M^2 / epsilon^2))) by default, K = 2^n.
+        gamma: Uniform exploration; K * eta * M, at most 1/2, by default.
+
+    Formal guarantees:
+        Neighbours: streams that differ in one function. A cost is clipped to [-M, M], put on an integer
+        grid, and noised on arrival with discrete Laplace noise of scale 2M / epsilon; everything
+        else is post-processing. It is local. Proof: `docs/guarantees.md#slots`.
+
+    Examples:
+        >>> learner = ExponentialWeights(["tea", "milk"], T=1000, epsilon=1.0)
+        >>> learner.point  # all four sets are as likely at first
+        array([0.5, 0.5])
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        n: Items,
+        T: int,
+        epsilon: float,
+        M: float = 1.0,
+        *,
+        eta: float | None = None,
+        gamma: float | None = None,
+        seed: Seed | None = None,
+        source: BitSource | None = None,
+    ) -> None:
+        owner = "ExponentialWeights"
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
+        arms = 2 ** checks.integer(owner, "number of items", size, 1, MOST_ITEMS)
+        budget = Budget.of(owner, epsilon)
+        default = math.sqrt(math.log(arms) / (T * arms * M**2 * (1 + 8 / float(epsilon) ** 2)))
+        self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
+        self.gamma = checks.share(owner, "gamma", min(arms * self.eta * M, 0.5) if gamma is None else gamma)
+        query = CostOfSet(-M, M)
+        policy = Arms(size, eta=self.eta, gamma=self.gamma, unit=query.bound.step)
+        release = Laplace(query.bound, budget, local=True)
+        super().__init__(items, Learner(size, policy, query, release), source=source, seed=seed)
+
+
+class NoisedGradients(FunctionFeedback):
+    """Dual averaging on gradients that each carry Laplace noise of their own: the first thing one would try.
+
+    The step eta is by default the best for gradients of squared norm 8 M^2 + 2 n (8M/epsilon)^2.
+
+    Formal guarantees:
+        Neighbours: streams that differ in one function. Sensitivity: a gradient is clipped to
+        |g|_1 <= 4M in exact integers, so replacing it moves 8M in L1. Noise: discrete Laplace of scale
+        8M / epsilon on every coordinate of every gradient, on arrival. It is local. Proof:
+        `docs/guarantees.md#slots`.
+
+    Examples:
+        >>> learner = NoisedGradients(["tea", "milk"], T=1000, epsilon=1.0)
+        >>> learner.guarantee.epsilon, learner.guarantee.local
+        (1.0, True)
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        n: Items,
+        T: int,
+        epsilon: float,
+        M: float = 1.0,
+        *,
+        eta: float | None = None,
+        seed: Seed | None = None,
+        source: BitSource | None = None,
+    ) -> None:
+        owner = "NoisedGradients"
+        items, size, T, M = named_items_and_sizes(owner, n, T, M)
+        budget = Budget.of(owner, epsilon)
+        squared = 8 * M**2 + 2 * size * (8 * M / float(epsilon)) ** 2
+        default = math.sqrt(size / 4) / math.sqrt(T * squared)
+        self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
+        query = ChainGradient.of(owner, -M, M)
+        policy = DualAveraging(np.full(size, 0.5), self.eta, unit=query.step)
+        release = Laplace(query.bound, budget, local=True)
+        super().__init__(items, Learner(size, policy, query, release), source=source, seed=seed)
+
+
+def _unteachable(n: int, policy: CompiledPolicy) -> Learner:
+    """A learner that drops what it is told, costs and functions alike; their range does not matter."""
+    return Learner(n, policy, CostOfSet(-1.0, 1.0), Discard())
+
+
+class FixedSet(BanditFeedback):
+    """The same set in every round, given as item numbers.
+
+    Examples:
+        >>> sorted(FixedSet(4, [1, 3]).ask().subset)
+        [1, 3]
+    """
+
+    @keeps_arguments
+    def __init__(self, n: Items, subset: Iterable[int] = (), *, maximize: bool = False) -> None:
+        items = named_items("FixedSet", n)
+        mask = checks.subset_mask("FixedSet", "subset", subset, len(items))
+        super().__init__(items, _unteachable(len(items), Fixed(mask)), maximize=maximize)
+
+
+class BestFixedSet(FixedSet):
+    """The best fixed set in hindsight: what regret is measured against. It has seen all the data.
+
+    `total` is the sum of all rounds' cost functions, `minimum` its exact minimum with a certificate.
+
+    Examples:
+        >>> from discreet.set_functions import Modular
+        >>> sorted(BestFixedSet(Modular([3.0, -1.0, -2.0])).ask().subset)
+        [1, 2]
+    """
+
+    def __init__(self, total: SetFunction) -> None:
+        self.minimum: Minimum = minimize(total)
+        super().__init__(total.n, self.minimum.set)
+        del self._arguments
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """None: it was chosen from the data."""
+        return Guarantee(epsilon=math.inf).void("it is chosen in hindsight from the exact data")
+
+
+class RandomSet(BanditFeedback):
+    """Each item in or out with probability one half, in every round.
+
+    Examples:
+        >>> RandomSet(["tea", "milk"]).ask().subset <= {"tea", "milk"}
+        True
+    """
+
+    @keeps_arguments
+    def __init__(self, n: Items, *, maximize: bool = False, seed: Seed | None = None) -> None:
+        items = named_items("RandomSet", n)
+        super().__init__(items, _unteachable(len(items), Uniform(len(items))), maximize=maximize, seed=seed)
