@@ -15,7 +15,7 @@ from stream_checks import (
 from discreet import BanditLearner, minimize
 from discreet.checks import FloatArray
 from discreet.environments import Customers, checkout
-from discreet.environments.shops import Shop
+from discreet.environments.customers import Shop
 from discreet.simulation import regret
 
 

@@ -38,9 +38,9 @@ def compare(
 ) -> polars.DataFrame:
     """Run all cells of a sweep that the file does not hold yet, and return the file's contents.
 
-    Each cell is written down as soon as it is done, in the folder ``<path>.parts``; at the end, and on
-    Ctrl-C, the parts are joined to one Parquet file. Called again it continues: finished cells are not run
-    twice, failed ones are tried again.
+    Each cell is written down as soon as it is done, in the folder `<path>.parts`; at the end, and on Ctrl-C,
+    the parts are joined to one Parquet file. Called again it continues: finished cells are not run twice,
+    failed ones are tried again.
 
     Args:
         sweep: What to run.
@@ -139,28 +139,22 @@ def _join(target: pathlib.Path, parts: pathlib.Path) -> None:
         shutil.rmtree(parts)
 
 
-Runner = Callable[[list[Cell]], Iterator[Any]]
-
-
 @contextlib.contextmanager
-def _backend(cluster: str | None, workers: int | None) -> Iterator[Runner]:
+def _backend(cluster: str | None, workers: int | None) -> Iterator[Callable[[list[Cell]], Iterator[Any]]]:
     """A function that runs cells and yields their frames as they finish."""
     count = -1 if workers is None else checks.integer("compare", "workers", workers, 1)
-    if cluster is None:
+    found = re.fullmatch(r"(dask|ray)://(.+)", cluster or "")
+    if cluster is not None and found is None:
+        wanted = "'dask://HOST:PORT' or 'ray://HOST:PORT'"
+        raise checks.invalid_argument("compare", "cluster", wanted, cluster)
+    if found is None:
         with joblib.parallel_config(backend="loky", n_jobs=count):
             yield _run
-        return
-    found = re.fullmatch(r"(dask|ray)://(.+)", cluster)
-    if found is None:
-        raise checks.invalid_argument(
-            "compare", "cluster", "'dask://HOST:PORT' or 'ray://HOST:PORT'", cluster
-        )
-    kind, address = found.groups()
-    if kind == "dask":
-        with _dask(address):
+    elif found[1] == "dask":
+        with _dask(found[2]):
             yield _run
     else:
-        with _ray(address):
+        with _ray(found[2]):
             yield _run_in_batches
 
 
@@ -171,10 +165,13 @@ def run_cell_in(folder: str, cell: Cell) -> Any:
     return run_cell(cell)
 
 
+def _tasks(cells: list[Cell]) -> list[Any]:
+    return [joblib.delayed(run_cell_in)(os.getcwd(), cell) for cell in cells]
+
+
 def _run(cells: list[Cell]) -> Iterator[Any]:
     with _deaf():
-        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
-        frames = parallel(joblib.delayed(run_cell_in)(os.getcwd(), cell) for cell in cells)
+        frames = joblib.Parallel(return_as="generator_unordered", batch_size=1)(_tasks(cells))
     try:
         for frame in frames:  # noqa: UP028 # "yield from" would end them, with a warning
             yield frame
@@ -201,10 +198,7 @@ def _run_in_batches(cells: list[Cell]) -> Iterator[Any]:
     """For Ray, whose joblib backend gives results only when all are there."""
     size = 4 * max(1, joblib.effective_n_jobs(-1))
     for first in range(0, len(cells), size):
-        parallel = joblib.Parallel(n_jobs=-1, batch_size=1)
-        yield from parallel(
-            joblib.delayed(run_cell_in)(os.getcwd(), cell) for cell in cells[first : first + size]
-        )
+        yield from joblib.Parallel(n_jobs=-1, batch_size=1)(_tasks(cells[first : first + size]))
 
 
 @contextlib.contextmanager
