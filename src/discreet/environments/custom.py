@@ -157,7 +157,6 @@ def _converted(
         first.cost_range,
         parameters={key: value for key, value in arguments.items() if key != "n"},
         most_rounds=None if rounds is not None and first.rounds >= rounds else first.rounds,
-        fixed=not varying,
         rewards=rewards,
     )
 
@@ -199,12 +198,9 @@ def _as_set_function(function: Any, items: Items | None, cost_range: Range | Non
             f"Python functions of more than {MOST_ITEMS_TO_ENUMERATE} items need a range: wrap them in "
             "discreet.set_functions.FromCallable, with a 'value_range'."
         )
-
-    def by_index(chosen: frozenset[int]) -> float:
-        value: float = function(frozenset(items[i] for i in chosen))
-        return value
-
-    made = FromCallable(by_index, len(items), value_range=cost_range)
+    made = FromCallable(
+        lambda chosen: function(frozenset(items[i] for i in chosen)), len(items), value_range=cost_range
+    )
     return made.table() if few else made
 
 
@@ -218,12 +214,11 @@ def _from_mapping(costs: Mapping[Any, Any], items: Items | None, rounds: int | N
         raise InvalidArgument(
             f"A table of costs for {len(names)} items must have {2 ** len(names)} sets. Got {len(by_set)}."
         )
-    listed = []
-    for code in range(len(by_set)):
-        taken = frozenset(names[i] for i in range(len(names)) if code >> i & 1)
+    sets = [frozenset(names[i] for i in range(len(names)) if code >> i & 1) for code in range(len(by_set))]
+    for taken in sets:
         if taken not in by_set:
             raise InvalidArgument(f"The table has no cost for the set {sorted(taken, key=str)}.")
-        listed.append(by_set[taken])
+    listed = [by_set[taken] for taken in sets]
     if any(np.ndim(entry) for entry in listed):
         return TableStream(np.transpose(checks.finite_matrix("simulate", "environment", listed)))
     if rounds is None:

@@ -28,9 +28,7 @@ class Environment:
         parameters: The arguments it was made with, for tables and reports. If one is called `path`, results
             are marked as made from a file of people's data.
         most_rounds: The longest possible stream, if the data are limited.
-        fixed: Whether the seed makes no difference, as for recorded data.
-        rewards: Whether its numbers are rewards, for learners with `maximize=True`. All named environments
-            have costs.
+        rewards: Whether its numbers are rewards, for learners with `maximize=True`; not those of named ones.
     """
 
     name: str
@@ -40,7 +38,6 @@ class Environment:
     about: str = ""
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     most_rounds: int | None = None
-    fixed: bool = False
     rewards: bool = False
 
     @property

@@ -76,15 +76,12 @@ def invoices(
 def _purchases(name: str, path: Path, bought: Sequence[Sequence[str]], **options: Any) -> Environment:
     items, people = customers_from_baskets(bought, owner=name, **options)
     pairs = len(items) if options["pairs"] is None else options["pairs"]
-    return Environment(
-        name,
-        lambda rounds, seed: CustomerStream(people, np.arange(rounds)),
-        items,
-        people.cost_range,
-        parameters={"path": os.fspath(path), "price": float(people.prices[0]), "pairs": pairs},
-        most_rounds=len(people),
-        fixed=True,
-    )
+    chosen = {"path": os.fspath(path), "price": float(people.prices[0]), "pairs": pairs}
+
+    def make(rounds: int, seed: int) -> CustomerStream:
+        return CustomerStream(people, np.arange(rounds))
+
+    return Environment(name, make, items, people.cost_range, parameters=chosen, most_rounds=len(people))
 
 
 def customers_from_baskets(
@@ -114,9 +111,6 @@ def customers_from_baskets(
         bonus: The value of a complete pair, where an item is worth 1.
         pairs: The number of pairs that count, the most frequent ones; n by default.
         owner: The name to use in error messages.
-
-    Returns:
-        The items' names, most frequent first, and the customers in the order of the baskets.
 
     Examples:
         >>> names, people = customers_from_baskets([["tea", "milk"], ["tea"], ["jam"], ["tea", "milk"]], 2)

@@ -15,10 +15,8 @@ from discreet.compiled import generic
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import SetFunction, Sum
 
-#: `check_stream` allows this difference per round, as a share of the range.
+#: The difference that `check_stream` allows per round, as a share of the range.
 TOLERANCE = 1e-9
-#: It compares totals on so many random sets, and on the empty and the full one.
-RANDOM_SETS = 20
 
 
 @generic
@@ -198,27 +196,28 @@ def check_stream(stream: Stream, *, seed: int = 0) -> None:
         require(found == stream.rounds, f"it has {stream.rounds} rounds, but iterating gives {found}")
         require(sizes == {stream.n}, f"it has {stream.n} items, its functions have {sizes}")
     for t in range(stream.rounds):
-        order, seen = rng.permutation(stream.n), []
-        if functions is not None:
-            seen.append(functions[t].chain_values(order))
+        order, said = rng.permutation(stream.n), dict[str, FloatArray]()
         if stream.compiled is not None:
             arguments = (stream.compiled, t, rng.random(stream.n), order)
-            costs, again = np.full((2, stream.n + 1), np.nan)
-            chain_costs(*arguments, costs)
+            chain_costs(*arguments, said.setdefault("chain_costs", np.full(stream.n + 1, np.nan)))
             single = [prefix_cost(*arguments, size) for size in range(stream.n + 1)]
-            chain_costs(*arguments, again)
-            require(np.array_equal(costs, again), f"round {t} costs {costs} first, and {again} when repeated")
-            same = np.allclose(single, costs, rtol=0, atol=tolerance)
-            require(same, f"in round {t} chain_costs gives {costs}, prefix_cost {single}")
-            seen.append(costs)
-        inside = low <= np.min(seen) and np.max(seen) <= high
+            chain_costs(*arguments, said.setdefault("repeated, it", np.full(stream.n + 1, np.nan)))
+            said["prefix_cost"] = np.array(single)
+        if functions is not None:
+            said["its function"] = functions[t].chain_values(order)
+        (first, expected), *others = said.items()
+        inside = low <= expected.min() and expected.max() <= high
         require(inside, f"a cost of round {t} lies outside {stream.cost_range}")
-        same = np.allclose(seen[-1], seen[0], rtol=0, atol=tolerance)
-        require(same, f"along {order} in round {t} its function has {seen[0]}, its compiled form {seen[-1]}")
+        for name, costs in others:
+            same = np.allclose(costs, expected, rtol=0, atol=tolerance)
+            require(same, f"along {order} in round {t} {first} gives {expected}, {name} gives {costs}")
     if functions is None:
         return
-    masks = [np.zeros(stream.n, dtype=bool), np.ones(stream.n, dtype=bool)]
-    masks += [rng.random(stream.n) < 0.5 for _ in range(RANDOM_SETS)]
+    masks = [
+        *(rng.random((20, stream.n)) < 0.5),
+        np.zeros(stream.n, dtype=bool),
+        np.ones(stream.n, dtype=bool),
+    ]
     for rounds, mask in itertools.product({max(stream.rounds // 2, 1), stream.rounds}, masks):
         stated, added = stream.total_until(rounds)(mask), sum(f(mask) for f in functions[:rounds])
         where = f"at {np.flatnonzero(mask)} the total of {rounds} rounds"
