@@ -166,8 +166,8 @@ def _as_stream(given: Any, items: Items | None, rounds: int | None, cost_range: 
         return given
     if isinstance(given, Mapping):
         return _from_mapping(given, items, rounds)
-    rows = given[:1] if isinstance(given, list | tuple) else ()
-    if isinstance(given, np.ndarray) or any(isinstance(row, list | tuple | np.ndarray) for row in rows):
+    row = next(iter(given), None) if isinstance(given, list | tuple) else given
+    if isinstance(row, list | tuple | np.ndarray):
         return TableStream(given)
     functions = getattr(given, "functions", given)
     if functions is not given and callable(functions):

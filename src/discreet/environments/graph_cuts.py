@@ -80,10 +80,8 @@ class PictureRounds(NamedTuple):
 class PictureStream(SummedStream):
     """Pictures that share their edges and differ in their prices; `shape` has the pixels of the shape."""
 
-    def __init__(
-        self, n: int, shape: IntArray, compiled: PictureRounds, cost_range: tuple[float, float]
-    ) -> None:
-        self.n, self.rounds, self.cost_range = n, compiled.choice.size, cost_range
+    def __init__(self, shape: IntArray, compiled: PictureRounds, most: float) -> None:
+        self.n, self.rounds, self.cost_range = compiled.prices.shape[1], compiled.choice.size, (-most, most)
         self.shape, self.compiled = frozenset(shape.tolist()), compiled
 
     def sum_of(self, rounds: slice) -> SetFunction:
@@ -137,7 +135,7 @@ def image_cuts(
         low, high = _range(prices, weight * tails.size)
         edges = Cut.from_edges(n, tails, heads, np.full(tails.size, weight), directed=False).edges
         compiled = PictureRounds(*edges, prices, -(low + high) / 2, rng.integers(pictures, size=rounds))
-        return PictureStream(n, shape, compiled, (-(high - low) / 2, (high - low) / 2))
+        return PictureStream(shape, compiled, (high - low) / 2)
 
     return Environment("image-cuts", make, tuple(itertools.product(range(height), range(width))))
 

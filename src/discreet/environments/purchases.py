@@ -197,16 +197,15 @@ def read_invoices(
         if wanted not in names:
             found = _columns(wanted, names)
             raise _malformed(path, 1, f"the first line must name a column {wanted!r}.{found}")
-    at_invoice, at_item = names.index(invoice), names.index(item)
-    at_quantity = names.index(quantity) if quantity in names else None
     invoices: dict[str, dict[str, None]] = {}
     for number, row in rows:
         if len(row) != len(names):
             raise _malformed(path, number, f"there must be {len(names)} entries, as in the first line")
-        key, what = row[at_invoice].strip(), row[at_item].strip()
+        entries = dict(zip(names, map(str.strip, row), strict=True))
+        key, what = entries[invoice], entries[item]
         if not key or not what:
             raise _malformed(path, number, f"{invoice} and {item} must not be empty")
-        amount = 1.0 if at_quantity is None else _number(row[at_quantity])
+        amount = _number(entries.get(quantity, "1"))
         if amount is None:
             raise _malformed(path, number, f"{quantity} must be a number")
         if amount > 0:

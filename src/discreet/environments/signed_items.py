@@ -14,18 +14,21 @@ from discreet.set_functions import Modular
 
 
 class SignedItems(NamedTuple):
-    """The compiled form: the item and the sign of each round, or 0 until an adversary has set it."""
+    """The compiled form: the item and the sign of each round."""
 
     items: IntArray
     signs: IntArray
-    adaptive: bool
+
+
+class Adversary(SignedItems):
+    """The same for an adversary: a sign is 0 until its round is played."""
 
 
 class SignedItemStream(SummedStream):
     """A stream of signed items."""
 
-    def __init__(self, n: int, items: IntArray, signs: IntArray, adaptive: bool = False) -> None:
-        self.n, self.rounds, self.compiled = n, items.size, SignedItems(items, signs, adaptive)
+    def __init__(self, n: int, items: IntArray, signs: IntArray) -> None:
+        self.n, self.rounds, self.compiled = n, items.size, SignedItems(items, signs)
 
     def sum_of(self, rounds: slice) -> Modular:
         weights = np.zeros(self.n)
@@ -48,7 +51,8 @@ class AdversaryStream(SignedItemStream):
     """
 
     def __init__(self, n: int, items: IntArray) -> None:
-        super().__init__(n, items, np.zeros(items.size, dtype=np.int64), adaptive=True)
+        self.n, self.rounds = n, items.size
+        self.compiled = Adversary(items, np.zeros(items.size, dtype=np.int64))
 
     def for_one_run(self) -> "AdversaryStream":
         """A stream with the same items that has not been played."""
@@ -177,20 +181,10 @@ def _signs(good: BoolArray, gap: float, rng: np.random.Generator) -> IntArray:
     return np.where(rng.random(good.size) < 0.5 + 0.5 * gap, favourable, -favourable)
 
 
-@lean_kernel
-def _sign(stream: SignedItems, t: int, x: FloatArray) -> float:
-    """The sign of round t. An adversary sets it now, against the point."""
-    if stream.adaptive:
-        if t == 0:
-            stream.signs[:] = 0
-        stream.signs[t] = 1 if x[stream.items[t]] > 0.5 else -1
-    return float(stream.signs[t])
-
-
 @chain_costs.register(SignedItems)
 @lean_kernel
 def _chain(stream: SignedItems, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    item, sign = stream.items[t], _sign(stream, t, x)
+    item, sign = stream.items[t], float(stream.signs[t])
     cost = costs[0] = -sign
     for k in range(order.size):
         if order[k] == item:
@@ -201,8 +195,28 @@ def _chain(stream: SignedItems, t: int, x: FloatArray, order: IntArray, costs: F
 @prefix_cost.register(SignedItems)
 @lean_kernel
 def _prefix(stream: SignedItems, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    item, sign = stream.items[t], _sign(stream, t, x)
     for k in range(size):
-        if order[k] == item:
-            return sign
-    return -sign
+        if order[k] == stream.items[t]:
+            return float(stream.signs[t])
+    return -float(stream.signs[t])
+
+
+@lean_kernel
+def _set_sign(stream: Adversary, t: int, x: FloatArray) -> None:
+    if t == 0:
+        stream.signs[:] = 0
+    stream.signs[t] = 1 if x[stream.items[t]] > 0.5 else -1
+
+
+@chain_costs.register(Adversary)
+@lean_kernel
+def _adversary_chain(stream: Adversary, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    _set_sign(stream, t, x)
+    _chain(stream, t, x, order, costs)
+
+
+@prefix_cost.register(Adversary)
+@lean_kernel
+def _adversary_prefix(stream: Adversary, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    _set_sign(stream, t, x)
+    return _prefix(stream, t, x, order, size)

@@ -98,7 +98,6 @@ class SummedStream(Stream):
         """The sum of the functions of these rounds."""
 
     def total_until(self, rounds: int) -> SetFunction:
-        """The sum of the functions of the first rounds."""
         return self.sum_of(slice(rounds))
 
     def __iter__(self) -> Iterator[SetFunction]:
@@ -151,7 +150,6 @@ class FunctionStream(SummedStream):
         self.cost_range = cost_range
 
     def sum_of(self, rounds: slice) -> SetFunction:
-        """The sum of the functions of these rounds."""
         return Sum(self._functions[rounds])
 
     def __iter__(self) -> Iterator[SetFunction]:
@@ -164,13 +162,11 @@ def check_stream(stream: Stream, *, seed: int = 0) -> None:
     In every round, at a random point and along a random order of the items: costs are in the `cost_range`;
     `prefix_cost` agrees with `chain_costs`, also when they are called again for the same round; both agree
     with the round's set function. On random sets: `total`, and `total_until` half of the rounds, are the sums
-    of these functions. An adaptive stream has no functions to compare with.
+    of these functions. An adaptive stream has no functions to compare with. What differs is said in an
+    `InvalidArgument`.
 
     Every round is played, so use a short stream. Submodularity is not checked; see
     `discreet.set_functions.is_submodular`.
-
-    Raises:
-        InvalidArgument: Names the round and what differs in it.
 
     Examples:
         >>> from discreet.environments import modular

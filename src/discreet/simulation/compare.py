@@ -44,22 +44,18 @@ def compare(
 
     Args:
         sweep: What to run.
-        path: The Parquet file.
+        path: The Parquet file; where it cannot be written, an OSError is raised before anything is run.
         workers: Processes on this machine; one per core by default.
         cluster: The address of a cluster instead: "dask://host:port" or "ray://host:port" ("ray://auto" for
             a Ray that runs on this machine).
         progress: Whether to show a bar.
 
-    Raises:
-        OSError: The file cannot be written there; nothing was run.
-
     Examples:
         >>> import tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "sweep.parquet")
         >>> sweep = Sweep.from_mapping({"streams": ["modular"], "learners": ["random"], "n": 3, "rounds": 64})
-        >>> frame = compare(sweep, path, workers=1)
-        >>> frame["learner"].unique().to_list(), frame["round"].max(), path.exists()
-        (['random'], 64, True)
+        >>> compare(sweep, path, workers=1)["round"].max()
+        64
     """
     import polars
 
@@ -111,12 +107,9 @@ def failures(frame: polars.DataFrame) -> list[str]:
     """One line for each cell that failed."""
     import polars
 
-    rows = frame.filter(polars.col("error").is_not_null()).iter_rows(named=True)
-    return [
-        f"{row['learner']} in {row['environment']}, n={row['n']}, epsilon={row['epsilon']}, "
-        f"T={row['rounds']}, seed {row['seed']}: {row['error']}"
-        for row in rows
-    ]
+    line = "{learner} in {environment}, n={n}, epsilon={epsilon}, T={rounds}, seed {seed}: {error}"
+    failed = frame.filter(polars.col("error").is_not_null())
+    return [line.format(**row) for row in failed.iter_rows(named=True)]
 
 
 def _put_part(parts: pathlib.Path, frame: polars.DataFrame) -> None:

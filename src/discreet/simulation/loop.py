@@ -15,7 +15,7 @@ from discreet.compiled import generic, lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, draw_size, empty_phase, shuffled_deck
-from discreet.kernel.releases import close_many, measured
+from discreet.kernel.releases import close, measured
 from discreet.learners.session import Session
 from discreet.minimizers import Minimum, minimize
 from discreet.policies.base import CompiledPolicy, learn, plan
@@ -61,11 +61,8 @@ class OneNumber(NamedTuple):
     sign: float
 
 
-class WholeFunction(NamedTuple):
+class WholeFunction(OneNumber):
     """A stream whose functions are told whole; times the sign."""
-
-    stream: Any
-    sign: float
 
 
 @generic
@@ -125,10 +122,7 @@ def play_rounds(
     noise: BitArray,
     cursor: int,
 ) -> tuple[int, int, int]:
-    """Play the rounds after `first`, of which `done` are, until `paid` is full or bits run out.
-
-    The numbers in `paid` are the stream's own, costs or rewards.
-    """
+    """Play the rounds after `first`, of which `done` are, until `paid` is full or bits run out."""
     phase, counts, units = table.phase, table.counts, table.units
     while done < paid.size:
         if counts[DEALT] == counts[ROUNDS]:
@@ -171,13 +165,16 @@ def turn(policy: Any, state: Any, mechanism: Any, table: Table, noise: BitArray,
     """
     counts = table.counts
     if counts[ROUNDS] > 0:
-        counts[CLOSED], cursor = close_many(
-            mechanism, table.sums, table.values, counts[CLOSED], noise, cursor
-        )
-        if counts[CLOSED] == table.sums.shape[0]:
-            learn(policy, state, table.phase.note, table.phase.rounds, table.values)
-            table.sums[:] = 0
-            counts[:] = 0
+        while counts[CLOSED] < table.sums.shape[0]:
+            k = counts[CLOSED]
+            after = close(mechanism, table.sums[k], table.values[k], noise, cursor)
+            if after == NEED_MORE_BITS:
+                return cursor
+            cursor = after
+            table.sums[k, :] = 0
+            counts[CLOSED] += 1
+        learn(policy, state, table.phase.note, table.phase.rounds, table.values)
+        counts[DEALT] = counts[ROUNDS] = counts[CLOSED] = 0
     return cursor
 
 
@@ -191,10 +188,6 @@ class Run:
         learner: A session, or any object with `ask` and `tell`. It is changed: it goes on where it stands.
             It is told the cost of its set; other objects whose `feedback` is "function" are told functions.
         stream: Compiled streams are played by compiled code, others by `ask` and `tell`.
-
-    Attributes:
-        rounds: How many have been played.
-        subset: The last chosen set, as item numbers.
 
     Examples:
         >>> from discreet.baselines import FixedSet

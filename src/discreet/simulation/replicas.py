@@ -1,7 +1,4 @@
-"""Learners in environments: many seeds side by side, with regret at checkpoints.
-
-Memory does not grow with the rounds, except for what a stream itself keeps of each.
-"""
+"""Learners in environments: many seeds side by side, with regret at checkpoints."""
 
 from __future__ import annotations
 
@@ -55,6 +52,9 @@ def simulate(
 ) -> Trace:
     """Play a learner against an environment, once for each seed, and measure regret.
 
+    There is a warning where costs may be outside the learner's range: they are clipped, as nothing would say
+    outside of a simulation. After Ctrl-C the trace has the seeds that were finished.
+
     Args:
         environment: An environment or its name ("modular", or MODULE:NAME for your own); a stream; an
             iterable of set functions, or of Python functions of a frozenset of the learner's items (at most
@@ -69,10 +69,6 @@ def simulate(
         keep: "points" and "sets" to keep the point and the chosen set at each checkpoint as well.
         workers: Seeds played at the same time; one per core by default. Numbers do not depend on it.
         progress: Whether to show a bar.
-
-    Returns:
-        Regret curves. After Ctrl-C those of the seeds that were finished. There is a warning where costs may
-        be outside the learner's range: they are clipped, as nothing would say outside of a simulation.
 
     Examples:
         >>> from discreet import BanditLearner, environments
@@ -146,44 +142,37 @@ def replica(
     stream: Stream, learner: Any, marks: IntArray, kept: set[str], bar: Bar, stop: threading.Event
 ) -> Replica:
     """One seed: play to each checkpoint, then find the best fixed set up to each."""
-    run = Run(learner, stream)
-    cost = np.zeros(marks.size)
-    extra = {name: np.zeros((marks.size, stream.n)) for name in kept}
-    total = 0.0
+    run, n = Run(learner, stream), stream.n
+    extra = {name: np.zeros((marks.size, n)) for name in kept}
+    cost, total, minima = np.zeros(marks.size), 0.0, []
     for k, mark in enumerate(marks):
         while run.rounds < mark:
-            _go_on(stop)
+            if stop.is_set():
+                raise Stopped
             step = min(CHUNK, int(mark) - run.rounds)
             total += float(run.play(step).sum())
             bar.advance(step)
         cost[k] = total
         if "points" in extra:
-            extra["points"][k] = _point(learner, stream.n)
+            extra["points"][k] = _point(learner, n)
         if "sets" in extra:
             extra["sets"][k, list(run.subset)] = 1.0
-    minima = []
     for mark in marks:
-        _go_on(stop)
+        if stop.is_set():
+            raise Stopped
         minima.append(best_fixed_set(stream.total_until(int(mark)), run.sign < 0))
-    best_set = np.zeros(stream.n)
-    best_set[list(minima[-1].set)] = 1.0
     proved = [-math.inf if minimum.assumes_submodular else minimum.lower_bound for minimum in minima]
     return extra | {
         "cost": cost,
         "best": run.sign * np.array([minimum.value for minimum in minima]),
         "best_lower_bound": run.sign * np.array(proved),
-        "best_sets": best_set,
-        "final_points": _point(learner, stream.n),
+        "best_sets": np.isin(np.arange(n), list(minima[-1].set)).astype(np.float64),
+        "final_points": _point(learner, n),
     }
 
 
 class Stopped(Exception):
     """A replica was told to stop."""
-
-
-def _go_on(stop: threading.Event) -> None:
-    if stop.is_set():
-        raise Stopped
 
 
 def _all(
@@ -213,26 +202,24 @@ def _all(
 
 def _maker(learner: Any) -> Callable[[int], Any]:
     """A function from seeds to learners."""
-    if isinstance(learner, Session):
-        made = learner
-        return lambda seed: made.fresh([seed, 1])
-    if _asks_and_tells(learner) and not isinstance(learner, type):
-        return lambda seed: copy.deepcopy(learner)
+
+    def is_learner(found: Any) -> bool:
+        return callable(getattr(found, "ask", None)) and callable(getattr(found, "tell", None))
 
     def make(seed: int) -> Any:
-        found = learner(seed) if callable(learner) else learner
-        if not _asks_and_tells(found):
+        if isinstance(learner, Session):
+            return learner.fresh([seed, 1])
+        if is_learner(learner) and not isinstance(learner, type):
+            return copy.deepcopy(learner)
+        made = learner(seed) if callable(learner) else learner
+        if not is_learner(made):
             raise InvalidType(
                 "The 'learner' of simulate must have 'ask' and 'tell', or be a function of a seed that makes "
-                f"such an object. Got {type(found).__name__} instead."
+                f"such an object. Got {type(made).__name__} instead."
             )
-        return found
+        return made
 
     return make
-
-
-def _asks_and_tells(learner: Any) -> bool:
-    return callable(getattr(learner, "ask", None)) and callable(getattr(learner, "tell", None))
 
 
 def _point(learner: Any, n: int) -> FloatArray:
@@ -269,19 +256,18 @@ def _name(learner: Any) -> str:
     """The class and the arguments that tell learners apart in a table, given or not."""
     if not isinstance(learner, Session):
         return str(getattr(learner, "name", type(learner).__name__))
-    defaults = inspect.signature(type(learner)).parameters
-    kept = _arguments(learner)
-    parts = [
-        str(kept.get(name, defaults[name].default))
-        for name in ("mode", "method", "calibration")
-        if name in defaults
-    ]
-    if isinstance(learner.learner.policy, Fixed):
+    known, given, policy = (
+        inspect.signature(type(learner)).parameters,
+        _arguments(learner),
+        learner.learner.policy,
+    )
+    telling = [name for name in ("mode", "method", "calibration") if name in known]
+    parts = [str(given.get(name, known[name].default)) for name in telling]
+    if isinstance(policy, Fixed):
         taken = int(learner.point.sum())
         parts.append({0: "empty", len(learner.items): "all"}.get(taken, f"{taken} items"))
-    if "epsilon" in kept:
-        parts.append(f"epsilon={float(kept['epsilon']):g}")
-    policy = learner.learner.policy
+    if "epsilon" in given:
+        parts.append(f"epsilon={float(given['epsilon']):g}")
     own = type(policy if isinstance(learner, PolicyLearner) else learner).__name__
     return own + (f" ({', '.join(parts)})" if parts else "")
 

@@ -16,8 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from discreet import checks
-from discreet.environments import Environment, as_environment
-from discreet.environments.custom import has_size
+from discreet.environments import Environment, as_environment, has_size
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.simulation.builtin_learners import Setting, find_learner, template_of
 from discreet.simulation.replicas import simulate
@@ -98,7 +97,7 @@ class Sweep:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Sweep:
-        """A sweep from plain values, as a TOML file holds them; each is checked.
+        """A sweep from plain values, as a TOML file holds them.
 
         Examples:
             >>> Sweep.from_mapping({"streams": ["modular"], "learners": ["bandit"], "n": [4, 8]}).n
@@ -139,15 +138,13 @@ class Sweep:
 
     def cells(self) -> list[Cell]:
         """All cells, each once: a learner without epsilon is run once, not for every epsilon."""
-        found: dict[Cell, None] = {}
-        for (name, parameters), learner, rounds in itertools.product(
-            self.streams, self.learners, self.rounds
-        ):
+        cells = []
+        for (name, parameters), learner in itertools.product(self.streams, self.learners):
             sizes = self.n if has_size(name) else self.n[:1]
             losses: Iterable[float | None] = self.epsilon if find_learner(learner).uses_epsilon else (None,)
-            for n, epsilon, seed in itertools.product(sizes, losses, range(self.seeds)):
-                found[Cell(name, parameters, learner, n, epsilon, rounds, seed, self.checkpoints)] = None
-        return list(found)
+            for rest in itertools.product(sizes, losses, self.rounds, range(self.seeds)):
+                cells.append(Cell(name, parameters, learner, *rest, self.checkpoints))
+        return list(dict.fromkeys(cells))
 
 
 def _checked(name: str, value: Any) -> Any:
@@ -185,18 +182,17 @@ def run_cell(cell: Cell) -> polars.DataFrame:
     """Run one cell; an error becomes its one row, so that the others are not lost."""
     import polars
 
-    columns: dict[str, Any] = {
-        "cell": cell.key,
-        "environment": cell.environment,
-        "parameters": json.dumps(dict(cell.parameters), sort_keys=True),
-        "learner": cell.learner,
-        "n": cell.n,
-        "epsilon": cell.epsilon,
-        "rounds": cell.rounds,
-        "seed": cell.seed,
-    }
+    parameters = json.dumps(dict(cell.parameters), sort_keys=True)
+    columns = dataclasses.asdict(cell) | {"cell": cell.key, "parameters": parameters}
     try:
-        columns |= _measured(cell)
+        environment = _environment(cell)
+        epsilon = 1.0 if cell.epsilon is None else cell.epsilon
+        setting = Setting(environment.items, epsilon, environment.cost_range, cell.rounds)
+        learner = template_of(find_learner(cell.learner), setting)
+        trace = simulate(environment, learner, cell.rounds, [cell.seed], checkpoints=cell.checkpoints)
+        columns |= {name: getattr(trace, name)[0] for name in ("cost", "best", "best_lower_bound", "regret")}
+        columns |= {"n": environment.n, "round": trace.checkpoints, "bound": trace.bound}
+        columns["would_be_private"] = trace.guarantee.private
     except Exception as error:
         text = str(error) if isinstance(error, DiscreetError) else f"{type(error).__name__}: {error}"
         columns["error"] = (text.splitlines() or [type(error).__name__])[0]
@@ -208,21 +204,3 @@ def schema() -> dict[str, Any]:
     import polars
 
     return {name: getattr(polars, kind) for name, kind in COLUMNS.items()}
-
-
-def _measured(cell: Cell) -> dict[str, Any]:
-    environment = _environment(cell)
-    epsilon = 1.0 if cell.epsilon is None else cell.epsilon
-    setting = Setting(environment.items, epsilon, environment.cost_range, cell.rounds)
-    learner = template_of(find_learner(cell.learner), setting)
-    trace = simulate(environment, learner, cell.rounds, [cell.seed], checkpoints=cell.checkpoints)
-    return {
-        "n": environment.n,
-        "round": trace.checkpoints,
-        "cost": trace.cost[0],
-        "best": trace.best[0],
-        "best_lower_bound": trace.best_lower_bound[0],
-        "regret": trace.regret[0],
-        "bound": trace.bound,
-        "would_be_private": trace.guarantee.private,
-    }
