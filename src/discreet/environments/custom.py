@@ -137,10 +137,11 @@ def _converted(
     first = make(rounds, 0)
     if isinstance(first, Environment):
         return first
+    low, high = first.cost_range
 
     def checked(length: int, seed: int) -> Stream:
         stream: Stream = first if not varying or (length, seed) == (rounds, 0) else make(length, seed)
-        (low, high), (least, most) = first.cost_range, stream.cost_range
+        least, most = stream.cost_range
         if least < low or most > high:
             raise InvalidArgument(
                 f"The costs of {name} lie in [{low:g}, {high:g}] with seed 0, and in [{least:g}, {most:g}] "

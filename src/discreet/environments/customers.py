@@ -193,29 +193,23 @@ class Shop:
     def customers(self, count: int, seed: int) -> Customers:
         """Customers drawn independently."""
         rng = np.random.default_rng(seed)
-        groups = [
-            group
-            for theme in self.themes
-            for size in range(1, len(theme) + 1)
-            for group in itertools.combinations(theme, size)
-        ]
+        sized = itertools.product(self.themes, range(1, len(self.themes[0]) + 1))
+        groups = [group for theme, size in sized for group in itertools.combinations(theme, size)]
         place = {group: k for k, group in enumerate(groups)}
-        wishes = []
-        for _ in range(count):
-            worth = dict[int, float]()
-            for group, value in self._wishes(rng):
-                worth[place[group]] = worth.get(place[group], 0.0) + value
-            wishes.append(worth)
-        return Customers(self.prices, groups, wishes)
+        return Customers(self.prices, groups, [self._wishes(rng, place) for _ in range(count)])
 
-    def _wishes(self, rng: np.random.Generator) -> list[tuple[tuple[int, ...], float]]:
+    def _wishes(self, rng: np.random.Generator, place: dict[tuple[int, ...], int]) -> dict[int, float]:
         elsewhere, together = rng.uniform(*ELSEWHERE), rng.uniform(*TOGETHER)
         theme, other = self._theme(rng), self._theme(rng)
         size = int(rng.integers(min(2, len(theme)), len(theme) + 1))
         wanted = tuple(sorted(rng.choice(theme, size, replace=False).tolist()))
         value = 1 - elsewhere
         wishes = [(wanted, value * together), ((int(rng.choice(other)),), elsewhere)]
-        return wishes + [((item,), value * (1 - together) / size) for item in wanted]
+        wishes += [((item,), value * (1 - together) / size) for item in wanted]
+        worth = dict[int, float]()
+        for group, value in wishes:
+            worth[place[group]] = worth.get(place[group], 0.0) + value
+        return worth
 
     def _theme(self, rng: np.random.Generator) -> tuple[int, ...]:
         """A popular theme or another one, with a probability proportional to its size."""

@@ -107,7 +107,7 @@ def image_cuts(
         width: Pixels in a row.
         height: Pixels in a column; there must be two pixels or more.
         noise: The standard deviation of the noise.
-        smooth: The cost of parting two neighbours.
+        smooth: The cost of parting two neighbours, before scaling.
         pictures: The number of pictures; every round draws one of them.
 
     Examples:

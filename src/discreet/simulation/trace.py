@@ -37,9 +37,9 @@ class Trace:
             more. It is infinite where nothing is proved, as for many items and functions that are not known
             to be submodular (for rewards: supermodular).
         points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for.
-        sets: The set played in the checkpoint's round, as booleans, likewise.
+        sets: The set played in the checkpoint's round, as zeros and ones, likewise.
         final_points: The point at the end, for each seed.
-        best_sets: The best fixed set over all rounds, as booleans, for each seed.
+        best_sets: The best fixed set over all rounds, as zeros and ones, for each seed.
         guarantee: What the learner would promise with cryptographic bits.
         bound: The learner's own regret bound at each checkpoint, where it has one.
         interrupted: Whether it was stopped before all seeds were done.
