@@ -110,11 +110,7 @@ class Customers:
 
 
 class CustomerStream(SummedStream):
-    """A stream with one customer per round.
-
-    Args:
-        customers: The customers.
-        choice: The index of the customer of each round.
+    """A stream with one customer per round: `choice` has their indices.
 
     Examples:
         >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])

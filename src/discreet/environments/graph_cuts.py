@@ -41,11 +41,8 @@ def cuts(n: int = 8, favoured: float = 0.0) -> Environment:
     """Each round one directed edge must not be cut; taking nothing and taking all are best.
 
     The function of a round is 2 [i in S and j not in S] - 1. The edge (i, j) is uniform over the ordered
-    pairs of different items. The empty and the full set cost -1 in every round, the least possible.
-
-    Args:
-        n: The number of items, at least 2.
-        favoured: The probability that the edge is (0, 1) instead.
+    pairs of different items, or with probability `favoured` it is (0, 1). The empty and the full set cost -1
+    in every round, the least possible.
 
     Examples:
         >>> stream = cuts(n=3, favoured=1.0).stream(100)

@@ -79,7 +79,7 @@ class Pool(TableStream):
         functions: The set functions, on the same items (at most 16).
         rounds: The number of rounds.
         probabilities: One per function; equal by default.
-        seed: The seed of the draws.
+        seed: Of the draws.
 
     Examples:
         >>> from discreet.set_functions import Modular

@@ -66,11 +66,8 @@ def modular(n: int = 8, gap: float = 0.5) -> Environment:
     """Each round concerns one item; every other item is worth taking.
 
     The item is uniform. The best set on average is {0, 2, 4, ...}: with probability 1/2 + gap/2 the sign is
-    -1 for an even item and +1 for an odd one.
-
-    Args:
-        n: The number of items.
-        gap: From 0 (signs are fair coins) to 1 (the best set costs -1 in every round).
+    -1 for an even item and +1 for an odd one. The gap is from 0 (signs are fair coins) to 1 (the best set
+    costs -1 in every round).
 
     Examples:
         >>> modular(n=4, gap=1.0).stream(100).total([0, 2])
@@ -92,12 +89,8 @@ def drifting(n: int = 8, gap: float = 0.5, turns: float = 0.5) -> Environment:
     """Each round concerns one item; those worth taking are a run that moves around a ring.
 
     Half of the items, neighbours on a ring, are worth taking. The run starts at item 0 and moves at constant
-    speed. After half a turn, what was best at the start is worst.
-
-    Args:
-        n: The number of items, at least 2.
-        gap: From 0 (signs are fair coins) to 1 (the best set of the moment costs -1).
-        turns: How many times the run moves around the ring in total.
+    speed around the ring, `turns` times in total. After half a turn, what was best at the start is worst. The
+    gap is that of `modular`, for the best set of the moment.
 
     Examples:
         >>> drifting(n=4, gap=1.0, turns=0.5).stream(1000).total_until(100)([0, 1])
