@@ -134,9 +134,7 @@ def growth(folder: str, *, cycles: int, rounds: int) -> Iterator[float]:
             forgotten = service.maintenance.compact()
             assert forgotten >= rounds
             with contextlib.closing(sqlite3.connect(path)) as database:
-                (pages,), (page,) = (
-                    database.execute(f"PRAGMA page_{x}").fetchone() for x in ("count", "size")
-                )
+                (pages,), (page,) = (database.execute(f"PRAGMA page_{x}").fetchone() for x in ("count", "size"))
             yield pages * page / MEGABYTE
 
 
