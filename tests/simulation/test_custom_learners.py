@@ -63,9 +63,12 @@ def test_a_policy_by_name_runs_in_a_policy_learner() -> None:
 
 @pytest.mark.parametrize("mode", ["central", "local"])
 def test_plain_policies_play_the_same_in_both_loops(mode: str) -> None:
-    """The compiled loop deals, measures and closes as a session does: the same costs for the same seed."""
+    """The compiled loop deals, measures and closes as a session does: the same costs for the same seed.
+
+    For so many rounds that random bits run out while the slots of a phase are closed.
+    """
     learner = discreet.PolicyLearner(4, OneByOne, 1.0, (-1, 1), mode=mode)
-    stream = environments.modular(4, gap=0.1).stream(700)
+    stream = environments.modular(4, gap=0.1).stream(5000)
     session, paid = learner.fresh(3), []
     for f in stream:
         decision = session.ask()

@@ -11,8 +11,8 @@ from discreet.simulation.progress import progress_bar
 SCRIPT = """
 import time
 from discreet.simulation.progress import progress_bar
-with progress_bar("playing", 3e6) as bar:
-    for _ in range(30):
+with progress_bar("playing", 1e6) as bar:
+    for _ in range(10):
         bar.advance(1e5)
         time.sleep(0.03)
 print("done")

@@ -13,9 +13,6 @@ from discreet.simulation import play, regret, simulate
 N, T = 3, 600
 LEARNERS = {
     "full": lambda maximize: FullInformationLearner(N, 1.0, (-1, 1), maximize=maximize),
-    "tree": lambda maximize: FullInformationLearner(
-        N, 1.0, (-1, 1), method="tree", horizon=T, maximize=maximize
-    ),
     "bandit": lambda maximize: BanditLearner(N, 4.0, (-1, 1), maximize=maximize),
     "central": lambda maximize: BanditLearner(N, 4.0, (-1, 1), mode="central", maximize=maximize),
     "fixed": lambda maximize: FixedSet(N, [1], maximize=maximize),
@@ -46,7 +43,7 @@ def by_hand(learner: Session, stream: Stream) -> tuple[Session, float]:
 
 @pytest.mark.parametrize("maximize", [True, False])
 @pytest.mark.parametrize("stream", [pool, plain])
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", ["full", "bandit", "central"])
 def test_a_simulation_learns_what_ask_and_tell_learn(name: str, stream, maximize: bool) -> None:
     """The same points for the same seed, the same totals; regret is against the best or the worst set."""
     learner, played = LEARNERS[name](maximize), stream(REWARD, -Modular([0.1, 0.0, 0.3]))

@@ -172,6 +172,14 @@ def test_a_run_ends_with_its_stream() -> None:
     )
 
 
+def test_a_run_beyond_the_horizon_is_refused_before_it_starts() -> None:
+    """Compiled code trusts the number of rounds, so it is checked outside; nothing has been learned then."""
+    learner = SubmodPFTAL(N, 4, 1.0, seed=0)
+    with pytest.raises(DiscreetError, match="can take 4 more rounds, not 8"):
+        play(learner, environments.modular(N).stream(8))
+    assert learner.rounds == 0
+
+
 def test_an_error_in_one_seed_stops_the_others() -> None:
     """It is raised, not swallowed."""
 
@@ -190,14 +198,14 @@ def test_an_error_in_one_seed_stops_the_others() -> None:
 def test_ctrl_c_keeps_what_is_done() -> None:
     """Two short seeds are finished and kept; the long ones stop within a chunk of rounds."""
     script = """
-import itertools, os
+import itertools, os, threading
 import discreet
 from discreet import environments
 from discreet.simulation import replicas
 plain, begun = replicas.replica, itertools.count()
 def replica(stream, learner, marks, kept, bar, stop):
     if next(begun) < 2:
-        return plain(stream, learner, marks[:], kept, bar, None)
+        return plain(stream, learner, marks, kept, bar, threading.Event())
     os.write(1, b"ready\\n")  # at once: what two threads print may be mixed up
     stop.wait()
     raise replicas.Stopped

@@ -1,24 +1,32 @@
 """Streams of cost functions for experiments.
 
-An :class:`Environment` is a named recipe; ``environment.stream(rounds, seed)`` is one run of it, a
-:class:`Stream`. A stream has the number of items `n`, the number of `rounds`, the `compiled` form that the
-simulator plays, and the `total` of all rounds' functions. Iterating gives these functions one by one, unless
-they depend on the learner.
+An `Environment` is a named recipe; `environment.stream(rounds, seed)` is one run of it, a `Stream`. A stream
+has the number of items `n`, the number of `rounds`, the `compiled` form that the simulator plays, and the
+`total` of all rounds' functions. Iterating gives these functions one by one, unless they depend on the
+learner.
 """
 
-from discreet.environments.basket_files import read_baskets, read_invoices
 from discreet.environments.custom import EnvironmentLike, as_environment, has_size
-from discreet.environments.customers import Customers, CustomerStream
-from discreet.environments.directed_edges import cuts
+from discreet.environments.customers import Customers, CustomerStream, checkout
 from discreet.environments.environment import ENVIRONMENTS, Environment, find
-from discreet.environments.pictures import image_cuts
-from discreet.environments.pool import Pool, TableStream
-from discreet.environments.priced_pools import concave, coverage, priced_cuts, switching
-from discreet.environments.purchases import baskets, customers_from_baskets, invoices
-from discreet.environments.shops import checkout
+from discreet.environments.graph_cuts import cuts, image_cuts
+from discreet.environments.pool import Pool, TableStream, concave, coverage, priced_cuts, switching
+from discreet.environments.purchases import (
+    baskets,
+    customers_from_baskets,
+    invoices,
+    read_baskets,
+    read_invoices,
+)
 from discreet.environments.signed_items import adaptive_adversary, drifting, lower_bound, modular
-from discreet.environments.stream import FunctionStream, Stream, SummedStream, chain_costs, prefix_cost
-from discreet.environments.stream_check import check_stream
+from discreet.environments.stream import (
+    FunctionStream,
+    Stream,
+    SummedStream,
+    chain_costs,
+    check_stream,
+    prefix_cost,
+)
 
 __all__ = [
     "ENVIRONMENTS",

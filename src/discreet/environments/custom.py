@@ -137,10 +137,11 @@ def _converted(
     first = make(rounds, 0)
     if isinstance(first, Environment):
         return first
+    low, high = first.cost_range
 
     def checked(length: int, seed: int) -> Stream:
         stream: Stream = first if not varying or (length, seed) == (rounds, 0) else make(length, seed)
-        (low, high), (least, most) = first.cost_range, stream.cost_range
+        least, most = stream.cost_range
         if least < low or most > high:
             raise InvalidArgument(
                 f"The costs of {name} lie in [{low:g}, {high:g}] with seed 0, and in [{least:g}, {most:g}] "
@@ -157,7 +158,6 @@ def _converted(
         first.cost_range,
         parameters={key: value for key, value in arguments.items() if key != "n"},
         most_rounds=None if rounds is not None and first.rounds >= rounds else first.rounds,
-        fixed=not varying,
         rewards=rewards,
     )
 
@@ -167,8 +167,8 @@ def _as_stream(given: Any, items: Items | None, rounds: int | None, cost_range: 
         return given
     if isinstance(given, Mapping):
         return _from_mapping(given, items, rounds)
-    rows = given[:1] if isinstance(given, list | tuple) else ()
-    if isinstance(given, np.ndarray) or any(isinstance(row, list | tuple | np.ndarray) for row in rows):
+    row = next(iter(given), None) if isinstance(given, list | tuple) else given
+    if isinstance(row, list | tuple | np.ndarray):
         return TableStream(given)
     functions = getattr(given, "functions", given)
     if functions is not given and callable(functions):
@@ -199,12 +199,9 @@ def _as_set_function(function: Any, items: Items | None, cost_range: Range | Non
             f"Python functions of more than {MOST_ITEMS_TO_ENUMERATE} items need a range: wrap them in "
             "discreet.set_functions.FromCallable, with a 'value_range'."
         )
-
-    def by_index(chosen: frozenset[int]) -> float:
-        value: float = function(frozenset(items[i] for i in chosen))
-        return value
-
-    made = FromCallable(by_index, len(items), value_range=cost_range)
+    made = FromCallable(
+        lambda chosen: function(frozenset(items[i] for i in chosen)), len(items), value_range=cost_range
+    )
     return made.table() if few else made
 
 
@@ -218,12 +215,11 @@ def _from_mapping(costs: Mapping[Any, Any], items: Items | None, rounds: int | N
         raise InvalidArgument(
             f"A table of costs for {len(names)} items must have {2 ** len(names)} sets. Got {len(by_set)}."
         )
-    listed = []
-    for code in range(len(by_set)):
-        taken = frozenset(names[i] for i in range(len(names)) if code >> i & 1)
+    sets = [frozenset(names[i] for i in range(len(names)) if code >> i & 1) for code in range(len(by_set))]
+    for taken in sets:
         if taken not in by_set:
             raise InvalidArgument(f"The table has no cost for the set {sorted(taken, key=str)}.")
-        listed.append(by_set[taken])
+    listed = [by_set[taken] for taken in sets]
     if any(np.ndim(entry) for entry in listed):
         return TableStream(np.transpose(checks.finite_matrix("simulate", "environment", listed)))
     if rounds is None:

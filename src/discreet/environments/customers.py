@@ -1,7 +1,8 @@
-"""Customers with complementary wishes, and the stream in which one comes per round."""
+"""Customers with complementary wishes, one per round, and the environment of a made-up shop."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,10 +12,29 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.environments.stream import SummedStream, chain_costs, prefix_cost
+from discreet.environments.environment import Environment, named
+from discreet.environments.stream import Stream, SummedStream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.set_functions import Bundles
 from discreet.set_functions.groups import groups_chain, groups_value
+
+#: Items that go together; a small shop has the first few.
+THEMES = (
+    ("bread", "butter", "jam"),
+    ("pasta", "sauce", "cheese"),
+    ("coffee", "milk", "sugar"),
+    ("tea", "lemon", "honey"),
+    ("rice", "curry", "coconut milk"),
+    ("flour", "eggs", "yeast"),
+    ("crisps", "salsa", "beer"),
+    ("noodles", "tofu", "soy sauce"),
+    ("oats", "apples", "cinnamon"),
+    ("soap", "sponge", "candles"),
+)
+#: The part of a customer's wishes that is worth something only together, and the part of another single item.
+TOGETHER, ELSEWHERE = (0.3, 0.7), (0.0, 0.3)
+#: Prices differ from their mean by at most this part of it.
+PRICE_SPREAD = 0.2
 
 
 class CustomerRounds(NamedTuple):
@@ -34,24 +54,19 @@ class CustomerRounds(NamedTuple):
 class Customers:
     """People who see a set of items: an item shown costs attention, a wish fulfilled is worth something.
 
-    f(S) = sum of prices over S minus the values of the groups within S that the customer wants: a
-    :class:`~discreet.set_functions.Bundles`. Groups of one item are plain wishes, larger ones complements.
-
-    Prices and values are rounded down to multiples of 2^-30, so that sums over millions of rounds are exact.
+    f(S) = sum of prices over S minus the values of the groups within S that the customer wants. Groups of one
+    item are plain wishes, larger ones complements. Prices and values are rounded down to multiples of 2^-30,
+    so that sums over millions of rounds are exact.
 
     Args:
         prices: What it costs to show each item; nonnegative.
         groups: The groups that anybody may want, each a sequence of items.
         wishes: For each customer, the value of each wanted group, by its index in `groups`.
 
-    Attributes:
-        n: The number of items.
-        cost_range: Bounds on the costs of all customers.
-
     Examples:
         >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
-        >>> len(people), people.cost_range
-        (2, (-0.75, 0.5))
+        >>> len(people), people.n, people.cost_range
+        (2, 2, (-0.75, 0.5))
         >>> people.function(0)([0]), people.function(1)([0, 1])
         (-0.25, -0.25)
     """
@@ -72,11 +87,10 @@ class Customers:
             raise InvalidArgument("The 'wishes' of Customers must be those of at least one. Got none.")
         kinds = [group for wanted in wishes for group in wanted]
         self.kinds = checks.index_array("Customers", "wishes", kinds, len(self.groups))
-        worth = [value for wanted in wishes for value in wanted.values()]
-        self.values = _on_grid("wishes", worth)
+        self.values = _on_grid("wishes", [value for wanted in wishes for value in wanted.values()])
         self.firsts: IntArray = np.cumsum([0, *map(len, wishes)], dtype=np.int64)
         members = [self.groups[kind] for kind in self.kinds]
-        self.starts: IntArray = np.cumsum([0, *(group.size for group in members)], dtype=np.int64)
+        self.starts: IntArray = np.cumsum([0, *map(len, members)], dtype=np.int64)
         self.members = np.concatenate([np.empty(0, dtype=np.int64), *members])
         self.owners = np.repeat(np.arange(len(self)), np.diff(self.firsts))
         most = np.bincount(self.owners, self.values, minlength=len(self)).max()
@@ -96,11 +110,7 @@ class Customers:
 
 
 class CustomerStream(SummedStream):
-    """A stream with one customer per round.
-
-    Args:
-        customers: The customers.
-        choice: The index of the customer of each round.
+    """A stream with one customer per round: `choice` has their indices.
 
     Examples:
         >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
@@ -110,17 +120,99 @@ class CustomerStream(SummedStream):
     """
 
     def __init__(self, customers: Customers, choice: Sequence[int] | IntArray) -> None:
-        self.customers = customers
+        self.customers, self.n, self.cost_range = customers, customers.n, customers.cost_range
         who = checks.index_array("CustomerStream", "choice", choice, len(customers))
-        self.n = customers.n
         self.rounds = checks.integer("CustomerStream", "number of rounds", who.size, 1)
-        self.cost_range = customers.cost_range
         self.compiled = CustomerRounds(
             customers.firsts, customers.starts, customers.members, customers.values, customers.prices, who
         )
 
     def sum_of(self, rounds: slice) -> Bundles:
         return self.customers.total(np.bincount(self.compiled.choice[rounds], minlength=len(self.customers)))
+
+
+@named
+def checkout(
+    n: int = 10, shop: int = 0, price: float = 1.0, popular: float = 0.9, customers: int = 512
+) -> Environment:
+    """Customers want some items, and some of them only together; showing an item costs attention.
+
+    Items come in themes of up to three that go together; up to half of the items are popular. A customer has
+    wishes worth 1 in total. Most concern some items of one theme: part of their value is for each item by
+    itself, the rest for having them all. The remainder is for one more item.
+
+    Args:
+        n: The number of items.
+        shop: The seed of what is popular and what attention costs. The stream's seed draws the customers.
+        price: The cost of showing every item, at most 1.
+        popular: The probability that a wish concerns a popular theme.
+        customers: The number of different customers; every round draws one of them.
+
+    Examples:
+        >>> checkout(n=4).items
+        ('bread', 'butter', 'pasta', 'sauce')
+    """
+    made = Shop(
+        checks.integer("checkout", "n", n, 2),
+        checks.integer("checkout", "shop", shop, 0),
+        checks.unit_number("checkout", "price", price),
+        checks.unit_number("checkout", "popular", popular),
+    )
+    customers = checks.integer("checkout", "customers", customers, 1)
+
+    def make(rounds: int, seed: int) -> Stream:
+        people = made.customers(customers, seed)
+        return CustomerStream(people, np.random.default_rng([seed, 1]).integers(customers, size=rounds))
+
+    return Environment("checkout", make, made.names)
+
+
+class Shop:
+    """The items of `checkout`: their names, themes and prices, and which themes are popular."""
+
+    def __init__(self, n: int, seed: int, price: float, popular: float) -> None:
+        rng = np.random.default_rng(seed)
+        self.popular = popular
+        size = min(3, n // 2)
+        self.themes = tuple(tuple(range(k, min(k + size, n))) for k in range(0, n, size))
+        groceries = [name for theme in THEMES for name in theme[:size]]
+        self.names = tuple(groceries[:n] + [f"item {k}" for k in range(len(groceries) + 1, n + 1)])
+        chosen, items = set[int](), 0  # themes in random order that fit into half of the items, at least one
+        for k in rng.permutation(len(self.themes)).tolist():
+            if not chosen or items + len(self.themes[k]) <= (n + 1) // 2:
+                chosen.add(k)
+                items += len(self.themes[k])
+        self.is_popular = tuple(k in chosen for k in range(len(self.themes)))
+        weights = rng.uniform(1 - PRICE_SPREAD, 1 + PRICE_SPREAD, n)
+        self.prices: FloatArray = price * weights / weights.sum()
+
+    def customers(self, count: int, seed: int) -> Customers:
+        """Customers drawn independently."""
+        rng = np.random.default_rng(seed)
+        sized = itertools.product(self.themes, range(1, len(self.themes[0]) + 1))
+        groups = [group for theme, size in sized for group in itertools.combinations(theme, size)]
+        place = {group: k for k, group in enumerate(groups)}
+        return Customers(self.prices, groups, [self._wishes(rng, place) for _ in range(count)])
+
+    def _wishes(self, rng: np.random.Generator, place: dict[tuple[int, ...], int]) -> dict[int, float]:
+        elsewhere, together = rng.uniform(*ELSEWHERE), rng.uniform(*TOGETHER)
+        theme, other = self._theme(rng), self._theme(rng)
+        size = int(rng.integers(min(2, len(theme)), len(theme) + 1))
+        wanted = tuple(sorted(rng.choice(theme, size, replace=False).tolist()))
+        value = 1 - elsewhere
+        wishes = [(wanted, value * together), ((int(rng.choice(other)),), elsewhere)]
+        wishes += [((item,), value * (1 - together) / size) for item in wanted]
+        worth = dict[int, float]()
+        for group, value in wishes:
+            worth[place[group]] = worth.get(place[group], 0.0) + value
+        return worth
+
+    def _theme(self, rng: np.random.Generator) -> tuple[int, ...]:
+        """A popular theme or another one, with a probability proportional to its size."""
+        popular = all(self.is_popular) or rng.random() < self.popular
+        among = [theme for theme, flag in zip(self.themes, self.is_popular, strict=True) if flag == popular]
+        sizes = np.array([len(theme) for theme in among])
+        return among[rng.choice(len(among), p=sizes / sizes.sum())]
 
 
 def towards_zero(numbers: FloatArray) -> FloatArray:

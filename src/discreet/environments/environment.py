@@ -28,19 +28,16 @@ class Environment:
         parameters: The arguments it was made with, for tables and reports. If one is called `path`, results
             are marked as made from a file of people's data.
         most_rounds: The longest possible stream, if the data are limited.
-        fixed: Whether the seed makes no difference, as for recorded data.
-        rewards: Whether its numbers are rewards, for learners with `maximize=True`. All named environments
-            have costs.
+        rewards: Whether its numbers are rewards, for learners with `maximize=True`; not those of named ones.
     """
 
     name: str
     make: Callable[[int, int], Stream]
     items: tuple[Hashable, ...]
-    cost_range: tuple[float, float]
+    cost_range: tuple[float, float] = (-1.0, 1.0)
     about: str = ""
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     most_rounds: int | None = None
-    fixed: bool = False
     rewards: bool = False
 
     @property
@@ -60,17 +57,25 @@ class Environment:
         return self.make(rounds, checks.integer(self.name, "seed", seed, 0))
 
 
-#: Name -> the function that makes the environment. The decorator :func:`named` fills it.
+#: Name -> the function that makes the environment. The decorator `named` fills it.
 ENVIRONMENTS: dict[str, Callable[..., Environment]] = {}
 
 
 def named(recipe: Callable[P, Environment]) -> Callable[P, Environment]:
-    """Register a function under its own name, hyphens for underscores; its first line becomes `about`."""
+    """Register a function under its own name, hyphens for underscores.
+
+    Its first line becomes `about`, and its arguments other than `n` the parameters, unless it sets them.
+    """
     about = (inspect.getdoc(recipe) or "").partition("\n")[0]
+    signature = inspect.signature(recipe)
 
     @functools.wraps(recipe)
     def make(*args: P.args, **kwargs: P.kwargs) -> Environment:
-        return dataclasses.replace(recipe(*args, **kwargs), about=about)
+        made = recipe(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = {name: value for name, value in bound.arguments.items() if name != "n"}
+        return dataclasses.replace(made, about=about, parameters=given | dict(made.parameters))
 
     ENVIRONMENTS[recipe.__name__.replace("_", "-")] = make
     return make

@@ -1,8 +1,9 @@
-"""Streams given by tables of all values: functions drawn from a pool, or one row per round."""
+"""Streams given by tables of all values, and environments that draw from a pool of random functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,20 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
+from discreet.environments.environment import Environment, named
 from discreet.environments.stream import SummedStream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
-from discreet.set_functions import SetFunction, Sum, Table
+from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum, Table
 
 #: A pool holds all values of all its functions.
 MOST_ITEMS = 16
+#: Added to the seed of the functions to get the seed of the rounds, and to that of a first half to get the
+#: seed of the second.
+SEED_OF_ROUNDS, SEED_OF_SECOND_HALF = 1000, 500
+#: How much narrower than [-1, 1] values are made, so that rounding cannot lead out of it.
+MARGIN = 2.0**-44
+
+Draw = Callable[[np.random.Generator], SetFunction]
 
 
 class PoolStream(NamedTuple):
@@ -47,10 +56,8 @@ class TableStream(SummedStream):
             raise InvalidArgument(
                 f"A table of costs must have one row per round and 2^n columns. Got shape {table.shape}."
             )
-        self._use(
-            table,
-            checks.index_array("TableStream", "choice", range(rows) if choice is None else choice, rows),
-        )
+        chosen = range(rows) if choice is None else choice
+        self._use(table, checks.index_array("TableStream", "choice", chosen, rows))
 
     def _use(self, values: FloatArray, choice: IntArray) -> None:
         self.rounds = checks.integer("TableStream", "number of rounds", choice.size, 1)
@@ -72,7 +79,7 @@ class Pool(TableStream):
         functions: The set functions, on the same items (at most 16).
         rounds: The number of rounds.
         probabilities: One per function; equal by default.
-        seed: The seed of the draws.
+        seed: Of the draws.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -89,23 +96,21 @@ class Pool(TableStream):
         probabilities: npt.ArrayLike | None = None,
         seed: int = 0,
     ) -> None:
-        if not functions:
-            raise InvalidArgument("The 'functions' of Pool must be at least one. Got none.")
-        self.rounds = checks.integer("Pool", "rounds", rounds, 1)
-        self.n = functions[0].n
-        checks.integer("Pool", "number of items", self.n, 1, MOST_ITEMS)
-        sizes = {f.n for f in functions}
-        if len(sizes) > 1:
+        rounds = checks.integer("Pool", "rounds", rounds, 1)
+        sizes = sorted({f.n for f in functions})
+        if len(sizes) != 1:
             raise InvalidArgument(
-                f"The 'functions' of Pool must have the same number of items. Got {sorted(sizes)} instead."
+                "The 'functions' of Pool must be at least one, and have the same number of items. "
+                f"Got {sizes} instead."
             )
+        self.n = checks.integer("Pool", "number of items", sizes[0], 1, MOST_ITEMS)
         given = np.full(len(functions), 1 / len(functions)) if probabilities is None else probabilities
         weights = checks.finite_vector("Pool", "probabilities", given, len(functions))
         if weights.min() < 0 or not np.isclose(weights.sum(), 1.0):
             raise checks.invalid_argument("Pool", "probabilities", "nonnegative and of sum 1", given)
         self.functions = tuple(functions)
-        generator = np.random.default_rng(seed)
-        choice = generator.choice(len(functions), size=self.rounds, p=weights / weights.sum())
+        rng = np.random.default_rng(seed)
+        choice = rng.choice(len(functions), size=rounds, p=weights / weights.sum())
         self._use(np.array([f.table().values for f in functions]), choice.astype(np.int64))
 
     def sum_of(self, rounds: slice) -> SetFunction:
@@ -113,18 +118,11 @@ class Pool(TableStream):
         return Sum(float(count) * f for count, f in used if count)
 
     def then(self, other: Pool) -> Pool:
-        """A stream of this pool's rounds followed by the other's.
-
-        Examples:
-            >>> from discreet.set_functions import Modular
-            >>> pool = Pool([Modular([1, -1])], rounds=10).then(Pool([Modular([-1, 1])], rounds=30))
-            >>> pool.rounds, pool.total([0])
-            (40, -20.0)
-        """
+        """A stream of this pool's rounds followed by the other's."""
         if not isinstance(other, Pool) or other.n != self.n:
             raise checks.invalid_argument("Pool.then", "other", f"a Pool of {self.n} items", other)
-        joined = Pool.__new__(Pool)
-        joined.n, joined.functions = self.n, self.functions + other.functions
+        joined = copy.copy(self)
+        joined.functions = self.functions + other.functions
         joined._use(
             np.concatenate((self.compiled.values, other.compiled.values)),
             np.concatenate((self.compiled.choice, other.compiled.choice + len(self.functions))),
@@ -133,6 +131,143 @@ class Pool(TableStream):
 
     def __iter__(self) -> Iterator[SetFunction]:
         return (self.functions[k] for k in self.compiled.choice)
+
+
+@named
+def priced_cuts(
+    n: int = 8, edge: float = 0.2, bias: float = 1.0, spread: float = 1.0, functions: int = 32
+) -> Environment:
+    """Random cuts with prices; the best set is neither empty nor full.
+
+    Args:
+        n: The number of items, at most 16.
+        edge: The probability that the edge (i, j) is present; its weight is uniform in [0, 1].
+        bias: The mean price of odd items; even items have minus this.
+        spread: The standard deviation of the normal prices.
+        functions: The size of the pool.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> sorted(minimize(priced_cuts(n=4).stream(1000).total).set)
+        [0, 2]
+    """
+    draw = _random_cut(n, checks.unit_number("priced-cuts", "edge", edge))
+    return Environment("priced-cuts", *_pools("priced-cuts", draw, n, bias, spread, functions))
+
+
+@named
+def coverage(
+    n: int = 8,
+    targets: int = 12,
+    covered: float = 0.3,
+    bias: float = 1.0,
+    spread: float = 1.0,
+    functions: int = 32,
+) -> Environment:
+    """Items bring rewards and share what must be paid for once; every other item is cheap.
+
+    A target must be paid for once if any item that needs it is taken, like a machine that several products
+    share. There are `targets` of them, with costs uniform in [0, 1], and an item needs each with probability
+    `covered`. Every item is rewarded with 1/n of what all targets together cost, so that taking all items
+    breaks even. Prices come on top. The other arguments are those of `priced_cuts`.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> sorted(minimize(coverage(n=4).stream(1000).total).set)
+        [0, 2]
+    """
+    targets = checks.integer("coverage", "targets", targets, 1)
+    covered = checks.unit_number("coverage", "covered", covered)
+
+    def draw(rng: np.random.Generator) -> SetFunction:
+        needs = rng.random((n, targets)) < covered
+        shared = Coverage([np.flatnonzero(row) for row in needs], rng.random(targets))
+        return shared + Modular(np.full(n, -shared(range(n)) / n))
+
+    return Environment("coverage", *_pools("coverage", draw, n, bias, spread, functions))
+
+
+@named
+def concave(
+    n: int = 8, height: float = 2.0, bias: float = 1.0, spread: float = 1.0, functions: int = 32
+) -> Environment:
+    """The first items cost most, and items have prices; every other item is cheap.
+
+    Taking k items costs h (sqrt(k n) - k), with h uniform in [0, height / sqrt(n)], as with a discount for
+    large orders; taking all costs as much as taking none. Prices come on top. The other arguments are those
+    of `priced_cuts`.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> sorted(minimize(concave(n=4).stream(1000).total).set)
+        [0, 2]
+    """
+    height = checks.nonnegative_number("concave", "height", height)
+
+    def draw(rng: np.random.Generator) -> SetFunction:
+        sizes = np.arange(n + 1.0)
+        return ConcaveOfCardinality(rng.uniform(0, height / np.sqrt(n)) * (np.sqrt(sizes * n) - sizes))
+
+    return Environment("concave", *_pools("concave", draw, n, bias, spread, functions))
+
+
+@named
+def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Environment:
+    """Random cuts with prices; at half time the other items become worth taking, half as clearly.
+
+    These are the functions of `priced_cuts`, with `bias` in the first half and `later_bias` after it.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> sorted(minimize(switching(n=4).stream(2000).total_until(1000)).set)
+        [0, 2]
+    """
+    later_bias = checks.finite_number("switching", "later_bias", later_bias)
+    first, items = _pools("switching", _random_cut(n, 0.2), n, bias)
+    later, _ = _pools("switching", _random_cut(n, 0.2), n, later_bias)
+
+    def make(rounds: int, seed: int) -> Pool:
+        half = checks.integer("switching", "rounds", rounds, 2) // 2
+        return first(half, seed).then(later(rounds - half, seed + SEED_OF_SECOND_HALF))
+
+    return Environment("switching", make, items)
+
+
+def _random_cut(n: int, edge: float) -> Draw:
+    def draw(rng: np.random.Generator) -> SetFunction:
+        weights = rng.random((n, n)) * (rng.random((n, n)) < edge)
+        np.fill_diagonal(weights, 0)
+        return Cut(weights)
+
+    return draw
+
+
+def _pools(
+    name: str, draw: Draw, n: int, bias: float, spread: float = 1.0, functions: int = 32
+) -> tuple[Callable[[int, int], Pool], tuple[int, ...]]:
+    """What makes a pool of functions with prices, each scaled to fill [-1, 1]; and the items."""
+    n = checks.integer(name, "n", n, 1, MOST_ITEMS)
+    bias = checks.finite_number(name, "bias", bias)
+    spread = checks.nonnegative_number(name, "spread", spread)
+    functions = checks.integer(name, "functions", functions, 1)
+    means = bias * np.where(np.arange(n) % 2 == 0, -1.0, 1.0)
+
+    def scaled(rng: np.random.Generator) -> SetFunction:
+        # Published numbers depend on the order of these draws.
+        function = draw(rng) + Modular(means + spread * rng.normal(size=n))
+        values = function.table().values
+        low, high = float(values.min()), float(values.max())
+        if low == high:
+            raise InvalidArgument(
+                f"The parameters of {name} must give functions that vary. A constant one was drawn."
+            )
+        return ((1 - MARGIN) * 2 / (high - low)) * function.shift(-(low + high) / 2)
+
+    def make(rounds: int, seed: int) -> Pool:
+        rng = np.random.default_rng(seed)
+        return Pool([scaled(rng) for _ in range(functions)], rounds, seed=seed + SEED_OF_ROUNDS)
+
+    return make, tuple(range(n))
 
 
 @chain_costs.register(PoolStream)

@@ -1,22 +1,30 @@
-"""Environments made of what people bought, from files."""
+"""Environments made of what people bought, from plain or gzipped files of baskets or invoices."""
 
 from __future__ import annotations
 
 import collections
+import csv
+import gzip
+import io
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+import pathlib
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from discreet import checks
-from discreet.environments.basket_files import Path, read_baskets, read_invoices
 from discreet.environments.customers import Customers, CustomerStream
 from discreet.environments.environment import Environment, named
 from discreet.errors import InvalidArgument
 
+Path = str | os.PathLike[str]
 Thing = TypeVar("Thing", str, tuple[int, ...])
+
+#: The first bytes of a gzipped file.
+GZIP = b"\x1f\x8b"
 
 
 @named
@@ -25,18 +33,12 @@ def baskets(
 ) -> Environment:
     r"""What people bought, in the order of time, from a file with one basket per line.
 
-    Items are separated by commas. :func:`customers_from_baskets` defines the costs. Items, pairs, price and
-    so the range are chosen by looking at the data. That is not private: it is for experiments only.
-
-    Args:
-        path: The file, plain or gzipped.
-        n: The number of items to offer, the most frequent ones.
-        price: The cost of showing an item; set from the data if not given.
-        bonus: The value of a complete pair, where an item is worth 1.
-        pairs: The number of pairs that count, the most frequent ones; n by default.
+    Items are separated by commas. `customers_from_baskets` defines the costs, and describes the arguments.
+    Items, pairs, price and so the range are chosen by looking at the data. That is not private: it is for
+    experiments only.
 
     Examples:
-        >>> import pathlib, tempfile
+        >>> import tempfile
         >>> file = pathlib.Path(tempfile.mkdtemp(), "day.csv")
         >>> _ = file.write_text("milk,tea\ntea\n")
         >>> baskets(file, n=2).items, baskets(file, n=2).most_rounds
@@ -58,11 +60,10 @@ def invoices(
 ) -> Environment:
     r"""What people bought, in the order of time, from a CSV file with a header and one item per line.
 
-    `invoice`, `item` and `quantity` are the names of its columns. That of quantities is optional; returned
-    goods are left out. The other arguments are those of :func:`baskets`.
+    `read_invoices` describes the file and its columns. The other arguments are those of `baskets`.
 
     Examples:
-        >>> import pathlib, tempfile
+        >>> import tempfile
         >>> file = pathlib.Path(tempfile.mkdtemp(), "lines.csv")
         >>> _ = file.write_text("InvoiceNo,StockCode\n1,tea\n1,milk\n2,tea\n")
         >>> invoices(file, n=2).items
@@ -74,18 +75,13 @@ def invoices(
 
 def _purchases(name: str, path: Path, bought: Sequence[Sequence[str]], **options: Any) -> Environment:
     items, people = customers_from_baskets(bought, owner=name, **options)
-    n = options.pop("n")
-    options["price"] = float(people.prices[0])
-    options["pairs"] = n if options["pairs"] is None else options["pairs"]
-    return Environment(
-        name,
-        lambda rounds, seed: CustomerStream(people, np.arange(rounds)),
-        items,
-        people.cost_range,
-        parameters={"path": os.fspath(path), **options},
-        most_rounds=len(people),
-        fixed=True,
-    )
+    pairs = len(items) if options["pairs"] is None else options["pairs"]
+    chosen = {"path": os.fspath(path), "price": float(people.prices[0]), "pairs": pairs}
+
+    def make(rounds: int, seed: int) -> CustomerStream:
+        return CustomerStream(people, np.arange(rounds))
+
+    return Environment(name, make, items, people.cost_range, parameters=chosen, most_rounds=len(people))
 
 
 def customers_from_baskets(
@@ -110,26 +106,19 @@ def customers_from_baskets(
 
     Args:
         baskets: The items that each customer took.
-        n: The number of items to offer.
+        n: The number of items to offer, the most frequent ones.
         price: The cost of showing an item; by the rule above if not given.
         bonus: The value of a complete pair, where an item is worth 1.
         pairs: The number of pairs that count, the most frequent ones; n by default.
         owner: The name to use in error messages.
 
-    Returns:
-        The items' names, most frequent first, and the customers in the order of the baskets.
-
     Examples:
         >>> names, people = customers_from_baskets([["tea", "milk"], ["tea"], ["jam"], ["tea", "milk"]], 2)
         >>> names, len(people), people.cost_range
         (('tea', 'milk'), 4, (-1.0, 0.75))
-        >>> round(people.function(0)([0]), 3), round(people.function(0)([0, 1]), 3)
-        (0.042, -0.25)
     """
     n = checks.integer(owner, "n", n, 1)
-    bonus = checks.finite_number(owner, "bonus", bonus)
-    if bonus < 0:
-        raise checks.invalid_argument(owner, "bonus", "a nonnegative number", bonus)
+    bonus = checks.nonnegative_number(owner, "bonus", bonus)
     most_pairs = n if pairs is None else checks.integer(owner, "pairs", pairs, 0)
     names = _most_frequent(item for basket in baskets for item in set(basket))
     if len(names) < n:
@@ -160,3 +149,106 @@ def _most_frequent(things: Iterable[Thing]) -> list[Thing]:
     """Each thing once, the most frequent first, in alphabetic order where equally frequent."""
     counts = collections.Counter(things)
     return sorted(counts, key=lambda thing: (-counts[thing], thing))
+
+
+def read_baskets(path: Path) -> list[tuple[str, ...]]:
+    r"""Read a file with one basket per line, items separated by commas.
+
+    Spaces around items are removed, and an item that is listed twice counts once.
+
+    Examples:
+        >>> import tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "day.csv")
+        >>> _ = file.write_text("milk,bread\ntea\n")
+        >>> read_baskets(file)
+        [('milk', 'bread'), ('tea',)]
+    """
+    baskets = []
+    for number, row in _rows(path):
+        items = tuple(dict.fromkeys(entry.strip() for entry in row))
+        if not items or "" in items:
+            wanted = "a basket is a list of items separated by commas, none of them empty"
+            raise _malformed(path, number, wanted)
+        baskets.append(items)
+    if not baskets:
+        raise InvalidArgument(f"{os.fspath(path)} holds no basket.")
+    return baskets
+
+
+def read_invoices(
+    path: Path, *, invoice: str = "InvoiceNo", item: str = "StockCode", quantity: str = "Quantity"
+) -> list[tuple[str, ...]]:
+    r"""Read the items of each invoice, in the order in which invoices begin in the file.
+
+    The first line names the columns; `invoice`, `item` and `quantity` say which they are. If there is a
+    column of quantities, lines whose quantity is not positive (returned goods) are left out.
+
+    Examples:
+        >>> import tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "lines.csv")
+        >>> _ = file.write_text("InvoiceNo,StockCode,Quantity\n1,tea,2\n1,milk,1\n2,tea,1\n3,milk,-1\n")
+        >>> read_invoices(file)
+        [('tea', 'milk'), ('tea',)]
+    """
+    rows = _rows(path)
+    _, header = next(rows, (0, []))
+    names = [name.strip() for name in header]
+    for wanted in (invoice, item):
+        if wanted not in names:
+            found = _columns(wanted, names)
+            raise _malformed(path, 1, f"the first line must name a column {wanted!r}.{found}")
+    invoices: dict[str, dict[str, None]] = {}
+    for number, row in rows:
+        if len(row) != len(names):
+            raise _malformed(path, number, f"there must be {len(names)} entries, as in the first line")
+        entries = dict(zip(names, map(str.strip, row), strict=True))
+        key, what = entries[invoice], entries[item]
+        if not key or not what:
+            raise _malformed(path, number, f"{invoice} and {item} must not be empty")
+        amount = _number(entries.get(quantity, "1"))
+        if amount is None:
+            raise _malformed(path, number, f"{quantity} must be a number")
+        if amount > 0:
+            invoices.setdefault(key, {})[what] = None
+    if not invoices:
+        raise InvalidArgument(f"{os.fspath(path)} holds no invoice.")
+    return [tuple(items) for items in invoices.values()]
+
+
+def _columns(wanted: str, names: list[str]) -> str:
+    """What the header has instead. A line with a number in it is not quoted: it may be somebody's data."""
+    if not names or any(_number(name) is not None for name in names):
+        return " It is not a line of names"
+    return f"{checks.did_you_mean(wanted, names)} It names: {', '.join(names)}"
+
+
+def _number(entry: str) -> float | None:
+    try:
+        return float(entry)
+    except ValueError:
+        return None
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file with their line numbers."""
+    content = b""
+    try:
+        content = pathlib.Path(path).read_bytes()
+        if content.startswith(GZIP):
+            content = gzip.decompress(content)
+        reader = csv.reader(io.StringIO(content.decode("utf-8-sig")), strict=True)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise _malformed(path, line, "the text is not UTF-8") from None
+    except (OSError, EOFError, zlib.error, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise InvalidArgument(f"Cannot read {path!s}: {reason}.") from None
+    try:
+        for row in reader:
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise _malformed(path, reader.line_num, str(error)) from None
+
+
+def _malformed(path: Path, number: int, wanted: str) -> InvalidArgument:
+    return InvalidArgument(f"{os.fspath(path)}, line {number}: {wanted}.")

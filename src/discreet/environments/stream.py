@@ -7,11 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
+
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import SetFunction, Sum
+
+#: The difference that `check_stream` allows per round, as a share of the range.
+TOLERANCE = 1e-9
 
 
 @generic
@@ -19,7 +24,6 @@ def chain_costs(stream: Any, t: int, x: FloatArray, order: IntArray, costs: Floa
     """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may use the point x.
 
     Examples:
-        >>> import numpy as np
         >>> from discreet.environments import modular
         >>> stream, costs = modular(3, gap=1.0).stream(5).compiled, np.empty(4)
         >>> chain_costs(stream, 0, np.full(3, 0.5), np.array([2, 1, 0]), costs)
@@ -33,7 +37,6 @@ def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) 
     """The cost in round t of the first `size` items of `order`.
 
     Examples:
-        >>> import numpy as np
         >>> from discreet.environments import modular
         >>> stream = modular(3, gap=1.0).stream(5).compiled
         >>> [prefix_cost(stream, 0, np.full(3, 0.5), np.array([2, 1, 0]), size) for size in range(4)]
@@ -95,7 +98,6 @@ class SummedStream(Stream):
         """The sum of the functions of these rounds."""
 
     def total_until(self, rounds: int) -> SetFunction:
-        """The sum of the functions of the first rounds."""
         return self.sum_of(slice(rounds))
 
     def __iter__(self) -> Iterator[SetFunction]:
@@ -148,8 +150,72 @@ class FunctionStream(SummedStream):
         self.cost_range = cost_range
 
     def sum_of(self, rounds: slice) -> SetFunction:
-        """The sum of the functions of these rounds."""
         return Sum(self._functions[rounds])
 
     def __iter__(self) -> Iterator[SetFunction]:
         return iter(self._functions)
+
+
+def check_stream(stream: Stream, *, seed: int = 0) -> None:
+    """Check that the functions, the compiled costs and the totals of a custom stream agree.
+
+    In every round, at a random point and along a random order of the items: costs are in the `cost_range`;
+    `prefix_cost` agrees with `chain_costs`, also when they are called again for the same round; both agree
+    with the round's set function. On random sets: `total`, and `total_until` half of the rounds, are the sums
+    of these functions. An adaptive stream has no functions to compare with. What differs is said in an
+    `InvalidArgument`.
+
+    Every round is played, so use a short stream. Submodularity is not checked; see
+    `discreet.set_functions.is_submodular`.
+
+    Examples:
+        >>> from discreet.environments import modular
+        >>> check_stream(modular(n=4).stream(50))
+    """
+    rng = np.random.default_rng(checks.integer("check_stream", "seed", seed, 0))
+    stream = stream.for_one_run()
+    low, high = stream.cost_range
+    tolerance = TOLERANCE * (high - low)
+    try:
+        functions = list(stream)
+    except InvalidType:  # an adaptive stream
+        functions = None
+
+    def require(sound: bool | np.bool_, problem: str) -> None:
+        if not sound:
+            raise InvalidArgument(f"The stream {type(stream).__name__} is inconsistent: {problem}.")
+
+    require(low < high, f"its cost_range is {stream.cost_range}")
+    require(stream.compiled is not None or functions is not None, "it is neither compiled nor iterable")
+    if functions is not None:
+        found, sizes = len(functions), {function.n for function in functions}
+        require(found == stream.rounds, f"it has {stream.rounds} rounds, but iterating gives {found}")
+        require(sizes == {stream.n}, f"it has {stream.n} items, its functions have {sizes}")
+    for t in range(stream.rounds):
+        order, said = rng.permutation(stream.n), dict[str, FloatArray]()
+        if stream.compiled is not None:
+            arguments = (stream.compiled, t, rng.random(stream.n), order)
+            chain_costs(*arguments, said.setdefault("chain_costs", np.full(stream.n + 1, np.nan)))
+            single = [prefix_cost(*arguments, size) for size in range(stream.n + 1)]
+            chain_costs(*arguments, said.setdefault("repeated, it", np.full(stream.n + 1, np.nan)))
+            said["prefix_cost"] = np.array(single)
+        if functions is not None:
+            said["its function"] = functions[t].chain_values(order)
+        (first, expected), *others = said.items()
+        inside = low <= expected.min() and expected.max() <= high
+        require(inside, f"a cost of round {t} lies outside {stream.cost_range}")
+        for name, costs in others:
+            same = np.allclose(costs, expected, rtol=0, atol=tolerance)
+            require(same, f"along {order} in round {t} {first} gives {expected}, {name} gives {costs}")
+    if functions is None:
+        return
+    masks = [
+        *(rng.random((20, stream.n)) < 0.5),
+        np.zeros(stream.n, dtype=bool),
+        np.ones(stream.n, dtype=bool),
+    ]
+    for rounds, mask in itertools.product({max(stream.rounds // 2, 1), stream.rounds}, masks):
+        stated, added = stream.total_until(rounds)(mask), sum(f(mask) for f in functions[:rounds])
+        where = f"at {np.flatnonzero(mask)} the total of {rounds} rounds"
+        same = abs(added - stated) <= tolerance * rounds
+        require(same, f"{where} is {stated:g}, but the functions add up to {added:g}")

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Hashable
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from discreet import baselines, checks, paper
 from discreet.errors import DiscreetError, InvalidType
@@ -15,20 +15,10 @@ from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearn
 from discreet.learners.session import Session
 from discreet.randomness import Seed
 
-Feedback = Literal["bandit", "full information", "any"]
-
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What a learner is made for.
-
-    Attributes:
-        items: The items' names.
-        epsilon: What one person may lose.
-        costs: The range of costs.
-        rounds: How many there will be.
-        seed: Makes the run repeatable; None for cryptographic bits.
-    """
+    """What a learner is made for. Without a seed it uses cryptographic bits."""
 
     items: tuple[Hashable, ...]
     epsilon: float
@@ -41,156 +31,77 @@ class Setting:
         """For algorithms that are made for costs in [-M, M]."""
         return max(map(abs, self.costs))
 
-    @property
-    def gamma(self) -> float:
-        """The published exploration, cut off where the published horizon is too short for it (erratum E6)."""
-        return min(1.0, len(self.items) / math.pow(self.rounds, 0.25))
 
-
-@dataclasses.dataclass(frozen=True)
-class BuiltinLearner:
-    """A learner that can be asked for by name.
-
-    Attributes:
-        name: Its name.
-        feedback: What it is told.
-        uses_epsilon: Whether it is private, so that epsilon makes a difference.
-        about: A few words about it.
-        build: Makes it for a setting.
-    """
+class BuiltinLearner(NamedTuple):
+    """A learner that can be asked for by name; `uses_epsilon` says whether epsilon makes a difference."""
 
     name: str
-    feedback: Feedback
+    feedback: str
     uses_epsilon: bool
     about: str
     build: Callable[[Setting], Any]
 
 
-def _paper_bandit(s: Setting, calibration: Literal["corrected", "published"]) -> Session:
-    return paper.BanditSubmodPFTAL(
-        s.items, s.rounds, s.epsilon, s.M, gamma=s.gamma, calibration=calibration, seed=s.seed
-    )
+def _ours(s: Setting, make: Callable[..., Session], **options: Any) -> Session:
+    return make(s.items, s.epsilon, s.costs, seed=s.seed, **options)
 
 
-def _paper_full(s: Setting, calibration: Literal["corrected", "published"]) -> Session:
-    return paper.SubmodPFTAL(s.items, s.rounds, s.epsilon, s.M, calibration=calibration, seed=s.seed)
+def _paper(s: Setting, make: Callable[..., Session], **options: Any) -> Session:
+    return make(s.items, s.rounds, s.epsilon, s.M, seed=s.seed, **options)
 
 
-_BANDIT: Feedback = "bandit"
-_FULL: Feedback = "full information"
-_ANY: Feedback = "any"
-_LISTED = [
-    BuiltinLearner(
-        "bandit",
-        _BANDIT,
-        True,
-        "BanditLearner, one bit per cost",
-        lambda s: BanditLearner(s.items, s.epsilon, s.costs, seed=s.seed),
-    ),
-    BuiltinLearner(
-        "bandit-central",
-        _BANDIT,
-        True,
-        "BanditLearner in blocks",
-        lambda s: BanditLearner(s.items, s.epsilon, s.costs, mode="central", seed=s.seed),
-    ),
-    BuiltinLearner(
-        "full",
-        _FULL,
-        True,
-        "FullInformationLearner in adaptive blocks",
-        lambda s: FullInformationLearner(s.items, s.epsilon, s.costs, seed=s.seed),
-    ),
-    BuiltinLearner(
-        "full-tree",
-        _FULL,
-        True,
-        "FullInformationLearner on a tree",
-        lambda s: FullInformationLearner(
-            s.items, s.epsilon, s.costs, method="tree", horizon=s.rounds, seed=s.seed
-        ),
-    ),
-    BuiltinLearner(
-        "paper-bandit",
-        _BANDIT,
-        True,
-        "BanditSubmodPFTAL with enough noise",
-        lambda s: _paper_bandit(s, "corrected"),
-    ),
-    BuiltinLearner(
-        "paper-bandit-published",
-        _BANDIT,
-        True,
-        "BanditSubmodPFTAL as printed, which is not private",
-        lambda s: _paper_bandit(s, "published"),
-    ),
-    BuiltinLearner(
-        "paper-full", _FULL, True, "SubmodPFTAL with enough noise", lambda s: _paper_full(s, "corrected")
-    ),
-    BuiltinLearner(
-        "paper-full-published", _FULL, True, "SubmodPFTAL as printed", lambda s: _paper_full(s, "published")
-    ),
-    BuiltinLearner(
-        "bandit-without-noise",
-        _BANDIT,
-        False,
-        "BanditLearner's policy on exact costs",
-        lambda s: baselines.BanditWithoutNoise(s.items, s.costs, seed=s.seed),
-    ),
-    BuiltinLearner(
-        "full-without-noise",
-        _FULL,
-        False,
-        "FullInformationLearner's policy on exact gradients",
-        lambda s: baselines.FullInformationWithoutNoise(s.items, s.costs, seed=s.seed),
-    ),
-    BuiltinLearner(
-        "hazan-kale",
-        _FULL,
-        False,
-        "projected descent, not private",
-        lambda s: baselines.HazanKale(s.items, s.rounds, s.M, seed=s.seed),
-    ),
-    BuiltinLearner(
-        "hazan-kale-bandit",
-        _BANDIT,
-        False,
-        "projected descent on one-point estimates, not private",
-        lambda s: baselines.HazanKaleBandit(s.items, s.rounds, s.M, seed=s.seed),
-    ),
-    BuiltinLearner(
-        "exponential-weights",
-        _BANDIT,
-        True,
-        "every subset an arm, each cost noised (up to 12 items)",
-        lambda s: baselines.ExponentialWeights(s.items, s.rounds, s.epsilon, s.M, seed=s.seed),
-    ),
-    BuiltinLearner(
-        "random",
-        _ANY,
-        False,
-        "a random set every round",
-        lambda s: baselines.RandomSet(s.items, seed=s.seed),
-    ),
-    BuiltinLearner("empty", _ANY, False, "always the empty set", lambda s: baselines.FixedSet(s.items, [])),
-    BuiltinLearner(
-        "everything",
-        _ANY,
-        False,
-        "always all items",
-        lambda s: baselines.FixedSet(s.items, range(len(s.items))),
-    ),
-]
+def _paper_bandit(s: Setting, calibration: str) -> Session:
+    """With the published exploration, cut off where the horizon is too short for it (erratum E6)."""
+    gamma = min(1.0, len(s.items) / math.pow(s.rounds, 0.25))
+    return _paper(s, paper.BanditSubmodPFTAL, gamma=gamma, calibration=calibration)
 
+
+#: Name -> what it is told, whether it uses epsilon, and a few words about it.
+_ABOUT = {
+    "bandit": ("bandit", True, "BanditLearner, one bit per cost"),
+    "bandit-central": ("bandit", True, "BanditLearner in blocks"),
+    "full": ("full information", True, "FullInformationLearner in adaptive blocks"),
+    "full-tree": ("full information", True, "FullInformationLearner on a tree"),
+    "paper-bandit": ("bandit", True, "BanditSubmodPFTAL with enough noise"),
+    "paper-bandit-published": ("bandit", True, "BanditSubmodPFTAL as printed, which is not private"),
+    "paper-full": ("full information", True, "SubmodPFTAL with enough noise"),
+    "paper-full-published": ("full information", True, "SubmodPFTAL as printed"),
+    "bandit-without-noise": ("bandit", False, "BanditLearner's policy on exact costs"),
+    "full-without-noise": ("full information", False, "FullInformationLearner's policy on exact gradients"),
+    "hazan-kale": ("full information", False, "projected descent, not private"),
+    "hazan-kale-bandit": ("bandit", False, "projected descent on one-point estimates, not private"),
+    "exponential-weights": ("bandit", True, "every subset an arm, each cost noised (up to 12 items)"),
+    "random": ("any", False, "a random set every round"),
+    "empty": ("any", False, "always the empty set"),
+    "everything": ("any", False, "always all items"),
+}
+_BUILD: dict[str, Callable[[Setting], Any]] = {
+    "bandit": lambda s: _ours(s, BanditLearner),
+    "bandit-central": lambda s: _ours(s, BanditLearner, mode="central"),
+    "full": lambda s: _ours(s, FullInformationLearner),
+    "full-tree": lambda s: _ours(s, FullInformationLearner, method="tree", horizon=s.rounds),
+    "paper-bandit": lambda s: _paper_bandit(s, "corrected"),
+    "paper-bandit-published": lambda s: _paper_bandit(s, "published"),
+    "paper-full": lambda s: _paper(s, paper.SubmodPFTAL, calibration="corrected"),
+    "paper-full-published": lambda s: _paper(s, paper.SubmodPFTAL, calibration="published"),
+    "bandit-without-noise": lambda s: baselines.BanditWithoutNoise(s.items, s.costs, seed=s.seed),
+    "full-without-noise": lambda s: baselines.FullInformationWithoutNoise(s.items, s.costs, seed=s.seed),
+    "hazan-kale": lambda s: baselines.HazanKale(s.items, s.rounds, s.M, seed=s.seed),
+    "hazan-kale-bandit": lambda s: baselines.HazanKaleBandit(s.items, s.rounds, s.M, seed=s.seed),
+    "exponential-weights": lambda s: _paper(s, baselines.ExponentialWeights),
+    "random": lambda s: baselines.RandomSet(s.items, seed=s.seed),
+    "empty": lambda s: baselines.FixedSet(s.items, []),
+    "everything": lambda s: baselines.FixedSet(s.items, range(len(s.items))),
+}
 #: All of them, by name.
-BUILTIN_LEARNERS = {learner.name: learner for learner in _LISTED}
+BUILTIN_LEARNERS = {name: BuiltinLearner(name, *_ABOUT[name], build) for name, build in _BUILD.items()}
 
 
 def find_learner(name: str) -> BuiltinLearner:
     """The learner of a name, or a custom one: MODULE:NAME.
 
-    A custom name may be a policy (a class, or a function of the number of items), which then runs in a
-    `PolicyLearner`; or a function of some of `items, epsilon, cost_range, rounds, seed` that makes a
+    A custom name may be a policy (a class, or a function of the number of items `n`), which then runs in a
+    `PolicyLearner`; or a function of some of `items, n, epsilon, cost_range, rounds, seed` that makes a
     learner, or any object with `ask` and `tell`.
 
     Examples:
@@ -199,7 +110,7 @@ def find_learner(name: str) -> BuiltinLearner:
         True
     """
     if ":" in name:
-        return BuiltinLearner(name, _ANY, True, "a custom learner", _custom(name, load_object(name)))
+        return BuiltinLearner(name, "any", True, "a custom learner", _custom(name, load_object(name)))
     if name not in BUILTIN_LEARNERS:
         raise checks.unknown_name(
             f"There is no learner called {name!r}.", name, sorted(BUILTIN_LEARNERS), others=", or MODULE:NAME"
@@ -208,31 +119,31 @@ def find_learner(name: str) -> BuiltinLearner:
 
 
 def _custom(name: str, found: Any) -> Callable[[Setting], Any]:
-    if hasattr(found, "plan") and hasattr(found, "learn"):
-        return lambda s: PolicyLearner(s.items, found, s.epsilon, s.costs, seed=s.seed)
-    if not callable(found):
+    if not callable(found) and not _is_policy(found):
         raise InvalidType(f"{name} is neither a policy nor a function that makes a learner.")
 
     def build(s: Setting) -> Any:
-        known = {
-            "items": s.items,
-            "epsilon": s.epsilon,
-            "cost_range": s.costs,
-            "rounds": s.rounds,
-            "seed": s.seed,
-        }
-        wanted = inspect.signature(found).parameters
-        try:
-            made = found(**{argument: value for argument, value in known.items() if argument in wanted})
-        except DiscreetError:
-            raise
-        except Exception as error:
-            raise failed(f"Calling {name}", error) from error
-        if hasattr(made, "plan") and hasattr(made, "learn"):
-            return PolicyLearner(s.items, made, s.epsilon, s.costs, seed=s.seed)
-        return made
+        made = found if _is_policy(found) else _call(name, found, s)
+        return PolicyLearner(s.items, made, s.epsilon, s.costs, seed=s.seed) if _is_policy(made) else made
 
     return build
+
+
+def _is_policy(thing: Any) -> bool:
+    return hasattr(thing, "plan") and hasattr(thing, "learn")
+
+
+def _call(name: str, function: Callable[..., Any], s: Setting) -> Any:
+    """Call a user's function with those arguments that it takes."""
+    known = {"items": s.items, "n": len(s.items), "epsilon": s.epsilon, "cost_range": s.costs}
+    known |= {"rounds": s.rounds, "seed": s.seed}
+    wanted = inspect.signature(function).parameters
+    try:
+        return function(**{argument: value for argument, value in known.items() if argument in wanted})
+    except DiscreetError:
+        raise
+    except Exception as error:
+        raise failed(f"Calling {name}", error) from error
 
 
 def template_of(learner: BuiltinLearner, setting: Setting) -> Any:

@@ -4,6 +4,7 @@ It runs the functions that a session calls one by one, in the same order and wit
 deal, pay, measure, and at the next round close and learn. A policy in plain Python runs between its phases.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,7 @@ from discreet.compiled import generic, lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, draw_size, empty_phase, shuffled_deck
-from discreet.kernel.queries import measure
-from discreet.kernel.releases import arrive, close
+from discreet.kernel.releases import close, measured
 from discreet.learners.session import Session
 from discreet.minimizers import Minimum, minimize
 from discreet.policies.base import CompiledPolicy, learn, plan
@@ -24,14 +24,12 @@ from discreet.randomness import BitArray, feed_both
 from discreet.set_functions import SetFunction
 from discreet.state import copied
 
-#: What `plan` gives instead of a cursor where the phase must come from Python.
-NEEDS_PHASE = -2
 #: Places in `Table.counts`.
-DEALT, ROUNDS, CLOSED, WAITS = 0, 1, 2, 3
+DEALT, ROUNDS, CLOSED = 0, 1, 2
 
 
 class PlainPolicy(NamedTuple):
-    """Stands for a policy in plain Python."""
+    """Stands for a policy in plain Python: the loop stops where a phase has to be planned."""
 
     n: int
 
@@ -45,7 +43,7 @@ class PlainState(NamedTuple):
 @plan.register(PlainPolicy)
 @lean_kernel
 def _wait_for_phase(policy: PlainPolicy, state: Any, phase: Phase, coins: BitArray, cursor: int) -> int:
-    return NEEDS_PHASE
+    return NEED_MORE_BITS
 
 
 @learn.register(PlainPolicy)
@@ -63,11 +61,8 @@ class OneNumber(NamedTuple):
     sign: float
 
 
-class WholeFunction(NamedTuple):
+class WholeFunction(OneNumber):
     """A stream whose functions are told whole; times the sign."""
-
-    stream: Any
-    sign: float
 
 
 @generic
@@ -99,27 +94,16 @@ def _pay_function(
 
 
 class Table(NamedTuple):
-    """Where a phase is played.
+    """Where a phase is played."""
 
-    Attributes:
-        phase: The present one.
-        deck: The slot of each of its rounds.
-        sums: Exact sums of reports, one row per slot.
-        values: What is released of them.
-        units: Room for a report.
-        costs: Room for what is told.
-        counts: DEALT of ROUNDS; CLOSED slots; whether the phase WAITS to be planned in Python.
-        last: The chosen prefix and the slot of the last round.
-    """
-
-    phase: Phase
-    deck: IntArray
-    sums: IntArray
-    values: npt.NDArray[Any]
-    units: IntArray
-    costs: FloatArray
-    counts: IntArray
-    last: IntArray
+    phase: Phase  # the present one
+    deck: IntArray  # the slot of each of its rounds
+    sums: IntArray  # exact sums of reports, one row per slot
+    values: npt.NDArray[Any]  # what is released of them
+    units: IntArray  # room for a report
+    costs: FloatArray  # room for what is told
+    counts: IntArray  # DEALT of ROUNDS, where 0 waits to be planned; CLOSED slots
+    last: IntArray  # the chosen prefix and the slot of the last round
 
 
 @lean_kernel
@@ -138,25 +122,17 @@ def play_rounds(
     noise: BitArray,
     cursor: int,
 ) -> tuple[int, int, int]:
-    """Play the rounds after `first`, of which `done` are, until `paid` is full or bits run out.
-
-    The numbers in `paid` are the stream's own, costs or rewards.
-    """
+    """Play the rounds after `first`, of which `done` are, until `paid` is full or bits run out."""
     phase, counts, units = table.phase, table.counts, table.units
     while done < paid.size:
         if counts[DEALT] == counts[ROUNDS]:
-            after = turn(policy, state, mechanism, table, noise, cursor)
-            if after == NEED_MORE_BITS:
+            cursor = turn(policy, state, mechanism, table, noise, cursor)
+            if counts[ROUNDS] > 0:
                 break
-            cursor = after
             after = plan(policy, state, phase, coins, coin)
-            if after == NEEDS_PHASE:
-                counts[WAITS] = 1
-                break
             if after == NEED_MORE_BITS:
                 break
             coin = after
-            counts[DEALT] = 0
             counts[ROUNDS] = phase.rounds.sum()
         slot = table.deck[counts[DEALT]] if table.sums.shape[0] > 1 else 0
         order, chance, note = phase.order[slot], phase.chance[slot], phase.note[slot]
@@ -165,8 +141,9 @@ def play_rounds(
             break
         cost = pay(told, first + done, state.x, order, size, table.costs)
         units[:] = 0
-        measure(query, table.costs, order, size, chance[size], note, units)
-        arrived = arrive(mechanism, units, noise, cursor)
+        arrived = measured(
+            query, mechanism, table.costs, order, size, chance[size], note, units, noise, cursor
+        )
         if arrived == NEED_MORE_BITS:
             break
         coin, cursor = after, arrived
@@ -182,20 +159,22 @@ def play_rounds(
 
 @lean_kernel
 def turn(policy: Any, state: Any, mechanism: Any, table: Table, noise: BitArray, cursor: int) -> int:
-    """Close a phase that was played to its end, if there is one, and learn from what is released."""
-    counts, slots = table.counts, table.sums.shape[0]
-    if counts[ROUNDS] == 0:
-        return cursor
-    while counts[CLOSED] < slots:
-        k = counts[CLOSED]
-        after = close(mechanism, table.sums[k], table.values[k], noise, cursor)
-        if after == NEED_MORE_BITS:
-            return NEED_MORE_BITS
-        cursor = after
-        table.sums[k, :] = 0
-        counts[CLOSED] += 1
-    learn(policy, state, table.phase.note, table.phase.rounds, table.values)
-    counts[DEALT] = counts[ROUNDS] = counts[CLOSED] = 0
+    """Close a phase that was played to its end, if there is one, and learn from what is released.
+
+    Its rounds are counted until that is done: afterwards there are none.
+    """
+    counts = table.counts
+    if counts[ROUNDS] > 0:
+        while counts[CLOSED] < table.sums.shape[0]:
+            k = counts[CLOSED]
+            after = close(mechanism, table.sums[k], table.values[k], noise, cursor)
+            if after == NEED_MORE_BITS:
+                return cursor
+            cursor = after
+            table.sums[k, :] = 0
+            counts[CLOSED] += 1
+        learn(policy, state, table.phase.note, table.phase.rounds, table.values)
+        counts[DEALT] = counts[ROUNDS] = counts[CLOSED] = 0
     return cursor
 
 
@@ -207,11 +186,8 @@ class Run:
 
     Args:
         learner: A session, or any object with `ask` and `tell`. It is changed: it goes on where it stands.
+            It is told the cost of its set; other objects whose `feedback` is "function" are told functions.
         stream: Compiled streams are played by compiled code, others by `ask` and `tell`.
-
-    Attributes:
-        rounds: How many have been played.
-        subset: The last chosen set, as item numbers.
 
     Examples:
         >>> from discreet.baselines import FixedSet
@@ -222,70 +198,64 @@ class Run:
     """
 
     def __init__(self, learner: Any, stream: Stream) -> None:
-        self.items = tuple(getattr(learner, "items", range(stream.n)))
-        if stream.n != len(self.items):
-            raise InvalidArgument(f"The stream has {stream.n} items, the learner {len(self.items)}.")
+        items = tuple(getattr(learner, "items", range(stream.n)))
+        if stream.n != len(items):
+            raise InvalidArgument(f"The stream has {stream.n} items, the learner {len(items)}.")
         self.learner, self.stream = learner, stream
         self.rounds = 0
         self.subset: frozenset[int] = frozenset()
         self.sign = -1.0 if getattr(learner, "maximize", False) else 1.0
-        self.whole = told_whole(learner)
-        self._numbers = {item: i for i, item in enumerate(self.items)}
-        compiled = isinstance(learner, Session) and stream.compiled is not None
+        session = isinstance(learner, Session)
+        self._whole = (
+            learner.learner.query.whole if session else getattr(learner, "feedback", "") == "function"
+        )
+        self._numbers = {item: i for i, item in enumerate(items)}
+        compiled = session and stream.compiled is not None
         self._host = CompiledHost(learner, stream, self.sign) if compiled else None
-        self._functions = iter(stream) if self._host is None else None
+        self._functions: Iterator[SetFunction] = iter(()) if compiled else iter(stream)
 
     def play(self, rounds: int) -> FloatArray:
         """The costs of the next so many rounds, or the rewards."""
-        if self.rounds + rounds > self.stream.rounds:
-            raise InvalidArgument(
-                f"The stream has {self.stream.rounds - self.rounds} more rounds, not {rounds}."
-            )
-        paid = np.empty(rounds)
+        left = self.stream.rounds - self.rounds
+        if rounds > left:
+            raise InvalidArgument(f"The stream has {left} more rounds, not {rounds}.")
         if self._host is not None:
-            self._host.play(paid, self.rounds)
-            self.subset = self._host.subset
+            paid = np.empty(rounds)
+            self.subset = self._host.play(paid, self.rounds)
         else:
-            assert self._functions is not None
-            for t in range(rounds):
-                paid[t] = self._play_one(next(self._functions))
+            paid = np.array([self._play_one() for _ in range(rounds)])
         self.rounds += rounds
         return paid
 
-    def _play_one(self, function: SetFunction) -> float:
+    def _play_one(self) -> float:
+        function = next(self._functions)
         decision = self.learner.ask()
-        chosen = getattr(decision, "subset", decision)
-        self.subset = frozenset(self._numbers[item] for item in chosen)
+        self.subset = frozenset(self._numbers[item] for item in getattr(decision, "subset", decision))
         cost = function(self.subset)
-        self.learner.tell(decision, function if self.whole else cost)
+        self.learner.tell(decision, function if self._whole else cost)
         return cost
 
 
 class CompiledHost:
-    """Runs the parts of a session in the compiled loop.
+    """Runs the parts of a session, which it changes, against a compiled stream with numbers of this sign.
 
-    Args:
-        session: Its parts are used and changed; what it was in the middle of is given up.
-        stream: With a compiled form.
-        sign: Of its numbers.
+    What the session was in the middle of is given up.
     """
 
     def __init__(self, session: Session, stream: Stream, sign: float) -> None:
         learner = session.learner
         self._session, self._learner = session, learner
         self._told = (WholeFunction if learner.query.whole else OneNumber)(stream.compiled, sign)
+        self._costs = np.zeros(learner.n + 1 if learner.query.whole else 1)
         self._state = copied(session._learned_state())
-        self._compiled = isinstance(learner.policy, CompiledPolicy)
-        n = learner.n
+        self._policy: Any = PlainPolicy(learner.n)
+        self._seen: Any = PlainState(learner.point(self._state))
+        self._plain, notes = True, 0
         if isinstance(learner.policy, CompiledPolicy):
             self._policy, self._seen = learner.policy.constants, self._state
-            phase = empty_phase(np.arange(n), learner.policy.notes)
-        else:
-            self._policy, self._seen = PlainPolicy(n), PlainState(learner.point(self._state))
-            phase = empty_phase(np.arange(n), 0)
+            self._plain, notes = False, learner.policy.notes
         self._planned = False
-        self._costs = np.zeros(n + 1 if learner.query.whole else 1)
-        self._set_table(phase, np.zeros(0, dtype=np.int64))
+        self._set_table(empty_phase(np.arange(learner.n), notes), np.zeros(0, dtype=np.int64))
 
     def _set_table(self, phase: Phase, deck: IntArray) -> None:
         shape = len(phase.rounds), self._learner.dimension
@@ -296,92 +266,65 @@ class CompiledHost:
             np.zeros(shape, dtype=self._learner.release.dtype),
             np.zeros(shape[1], dtype=np.int64),
             self._costs,
-            np.zeros(4, dtype=np.int64),
+            np.zeros(3, dtype=np.int64),
             np.zeros(2, dtype=np.int64),
         )
 
-    @property
-    def subset(self) -> frozenset[int]:
-        """The last chosen set, as item numbers."""
+    def play(self, paid: FloatArray, first: int) -> frozenset[int]:
+        """Play as many rounds as there is room in `paid`; the last chosen set, as item numbers."""
+        done = 0
+        with self._session._played_elsewhere(paid.size):
+            while done < paid.size:
+                done = self._play_phases(paid, first, done)
+                if done < paid.size:
+                    self._plan()
+            self._learn_what_arrived()
+            self._session._state = self._state
         size, slot = self._table.last.tolist()
         return frozenset(self._table.phase.order[slot, :size].tolist())
 
-    def play(self, paid: FloatArray, first: int) -> None:
-        """Play as many rounds as there is room in `paid`."""
-        session, done = self._session, 0
-        with session._played_elsewhere(paid.size):
-            while done < paid.size:
-                done = self._play_phases(paid, first, done)
-                if self._table.counts[WAITS]:
-                    self._plan_in_python()
-            self._learn_what_arrived()
-            session._state = self._state
-
     def _play_phases(self, paid: FloatArray, first: int, done: int) -> int:
-        session, table, reached = self._session, self._table, done
-        query, mechanism = self._learner.query, session._mechanism
+        """Play until `paid` is full or a policy in Python has to plan."""
+        session, table = self._session, self._table
+        parts = self._told, self._policy, self._seen, self._learner.query, session._mechanism, table
 
         def consume(_: int, coins: BitArray, coin: int, noise: BitArray, cursor: int) -> tuple[int, int, int]:
-            nonlocal reached
-            reached, coin, cursor = play_rounds(
-                self._told,
-                self._policy,
-                self._seen,
-                query,
-                mechanism,
-                table,
-                paid,
-                first,
-                reached,
-                coins,
-                coin,
-                noise,
-                cursor,
-            )
-            stops = reached == paid.size or table.counts[WAITS] == 1
-            return int(stops), coin, cursor
+            nonlocal done
+            done, coin, cursor = play_rounds(*parts, paid, first, done, coins, coin, noise, cursor)
+            waits = self._plain and table.counts[ROUNDS] == 0
+            return int(done == paid.size or waits), coin, cursor
 
         feed_both(session._coins, session._source, consume, 1)
-        return reached
+        return done
 
     def _learn_what_arrived(self) -> None:
         """Close a phase that is over where reports are randomised on arrival, as a session does when read."""
-        counts, source = self._table.counts, self._session._source
-        if self._learner.release.local and 0 < counts[ROUNDS] == counts[DEALT]:
-            source.feed_one(
-                lambda bits, cursor: turn(
-                    self._policy, self._seen, self._session._mechanism, self._table, bits, cursor
-                )
-            )
-            self._learn_in_python()
+        table, mechanism = self._table, self._session._mechanism
+        if self._learner.release.local and 0 < table.counts[ROUNDS] == table.counts[DEALT]:
 
-    def _learn_in_python(self) -> None:
-        if self._compiled or not self._planned:
-            return
-        phase, values = self._table.phase, self._table.values
-        self._planned = False
-        self._state = self._learner.learn(
-            self._state, Released(phase.note.copy(), phase.rounds.copy(), values.copy())
-        )
+            def consume(_: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+                cursor = turn(self._policy, self._seen, mechanism, table, bits, cursor)
+                return int(table.counts[ROUNDS] == 0), cursor
 
-    def _plan_in_python(self) -> None:
+            self._session._source.feed(consume, 1)
+            self._learn()
+
+    def _learn(self) -> None:
+        """What a policy in Python learns of the phase that was closed."""
+        if self._planned:
+            phase, values = self._table.phase, self._table.values
+            released = Released(phase.note.copy(), phase.rounds.copy(), values.copy())
+            self._state = self._learner.learn(self._state, released)
+            self._planned = False
+
+    def _plan(self) -> None:
         learner, coins = self._learner, self._session._coins
-        self._learn_in_python()
+        self._learn()
         phase = learner.plan(self._state, coins)
         self._seen = PlainState(learner.point(self._state))
         self._planned = True
         self._set_table(phase, shuffled_deck(phase, coins))
         self._table.counts[ROUNDS] = phase.rounds.sum()
-
-
-def told_whole(learner: Any) -> bool:
-    """Whether a learner is told whole cost functions; others are told the cost of the chosen set.
-
-    An object that is not of this package says so by an attribute ``feedback = "function"``.
-    """
-    if isinstance(learner, Session):
-        return learner.learner.query.whole
-    return getattr(learner, "feedback", "cost") == "function"
 
 
 def play(learner: Any, stream: Stream, rounds: int | None = None) -> FloatArray:
@@ -397,16 +340,13 @@ def play(learner: Any, stream: Stream, rounds: int | None = None) -> FloatArray:
 
 
 def regret(learner: Any, stream: Stream) -> float:
-    """Play all rounds; what the learner paid more than the best fixed set in hindsight. It is changed.
-
-    For a learner that maximises, what it earned less.
+    """Play all rounds; what the learner paid more, or earned less, than the best fixed set in hindsight.
 
     Examples:
         >>> from discreet.baselines import FixedSet
         >>> from discreet.environments import modular
-        >>> stream = modular(4, gap=1.0).stream(100)
-        >>> regret(FixedSet(4, [0, 2]), stream), regret(FixedSet(4, [1, 3]), stream)
-        (0.0, 200.0)
+        >>> regret(FixedSet(4, [1, 3]), modular(4, gap=1.0).stream(100))
+        200.0
     """
     run = Run(learner, stream)
     paid = run.play(stream.rounds)

@@ -26,13 +26,8 @@ def progress_bar(title: str, total: float, *, shown: bool = True, unit: str = "r
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
+    left, rate = TextColumn("{task.description}"), TextColumn("{task.fields[rate]}")
+    columns = (left, BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn())
     lock = threading.Lock()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(title, total=total, rate="")

@@ -1,7 +1,7 @@
 """What a sweep consists of: streams x learners x n x epsilon x rounds x seeds, cell by cell.
 
-A cell is one of each. It is run by :func:`run_cell`, which depends on the cell alone: whichever machine
-runs it, the numbers are the same.
+A cell is one of each. It is run by `run_cell`, which depends on the cell alone: whichever machine runs it,
+the numbers are the same.
 """
 
 from __future__ import annotations
@@ -19,48 +19,40 @@ from discreet import checks
 from discreet.environments import Environment, as_environment, has_size
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.simulation.builtin_learners import Setting, find_learner, template_of
-from discreet.simulation.replicas import as_maker, bounds_at, log_grid, promise_of, replica
+from discreet.simulation.replicas import simulate
 
 if TYPE_CHECKING:
     import polars
 
 #: Where nothing else is said, and the data are enough for it.
 ROUNDS = 65536
-#: The columns of a sweep's file, one row per cell and checkpoint; a cell that failed has one row with its
-#: error.
-COLUMNS = (
-    "cell",
-    "environment",
-    "parameters",
-    "learner",
-    "n",
-    "epsilon",
-    "rounds",
-    "seed",
-    "round",
-    "cost",
-    "best",
-    "best_lower_bound",
-    "regret",
-    "bound",
-    "would_be_private",
-    "error",
-)
+#: The columns of a sweep's file and their types in polars, one row per cell and checkpoint; a cell that
+#: failed has one row with its error.
+COLUMNS = {
+    "cell": "String",
+    "environment": "String",
+    "parameters": "String",
+    "learner": "String",
+    "n": "Int64",
+    "epsilon": "Float64",
+    "rounds": "Int64",
+    "seed": "Int64",
+    "round": "Int64",
+    "cost": "Float64",
+    "best": "Float64",
+    "best_lower_bound": "Float64",
+    "regret": "Float64",
+    "bound": "Float64",
+    "would_be_private": "Boolean",
+    "error": "String",
+}
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One learner, in one environment, with one seed.
+    """One learner in one environment with one seed, which is that of the stream and of the learner.
 
-    Attributes:
-        environment: Its name.
-        parameters: Its parameters other than n, as sorted pairs.
-        learner: The learner's name.
-        n: Items; an environment of fixed size ignores it.
-        epsilon: Privacy loss, or None for learners that have none.
-        rounds: Rounds.
-        seed: Seed of the stream and of the learner.
-        checkpoints: How many rounds regret is noted at.
+    An environment of fixed size ignores `n`; `epsilon` is None for learners that have none.
     """
 
     environment: str
@@ -77,10 +69,6 @@ class Cell:
         """A name that is the same wherever the same cell is run."""
         text = json.dumps(dataclasses.asdict(self), sort_keys=True, default=list)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-    def __str__(self) -> str:
-        epsilon = "" if self.epsilon is None else f", epsilon={self.epsilon:g}"
-        return f"{self.learner} in {self.environment}, n={self.n}{epsilon}, T={self.rounds}, seed {self.seed}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +97,7 @@ class Sweep:
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> Sweep:
-        """A sweep from plain values, as a TOML file holds them; each is checked.
+        """A sweep from plain values, as a TOML file holds them.
 
         Examples:
             >>> Sweep.from_mapping({"streams": ["modular"], "learners": ["bandit"], "n": [4, 8]}).n
@@ -123,25 +111,7 @@ class Sweep:
             )
         if not given.get("streams") or not given.get("learners"):
             raise InvalidArgument("A sweep needs at least one of 'streams' and one of 'learners'.")
-        values: dict[str, Any] = {
-            "streams": tuple(_stream(entry) for entry in _listed(given["streams"])),
-            "learners": tuple(find_learner(str(name)).name for name in _listed(given["learners"])),
-        }
-        for name, least in (("n", 1), ("rounds", 1)):
-            if name in given:
-                values[name] = tuple(
-                    checks.integer("sweep", name, value, least) for value in _listed(given[name])
-                )
-        if "epsilon" in given:
-            values["epsilon"] = tuple(
-                checks.positive_number("sweep", "epsilon", value) for value in _listed(given["epsilon"])
-            )
-        for name in ("seeds", "checkpoints"):
-            if name in given:
-                values[name] = checks.integer("sweep", name, given[name], 1)
-        if "title" in given:
-            values["title"] = str(given["title"])
-        made = cls(**values)
+        made = cls(**{name: _checked(name, value) for name, value in given.items()})
         # Once for each stream, which may have to read a file: refuses names and sizes before anything is run.
         cells = {(cell.environment, cell.parameters, cell.n): cell for cell in made.cells()}
         longest = (dataclasses.replace(cell, rounds=max(made.rounds)) for cell in cells.values())
@@ -168,88 +138,29 @@ class Sweep:
 
     def cells(self) -> list[Cell]:
         """All cells, each once: a learner without epsilon is run once, not for every epsilon."""
-        found: dict[Cell, None] = {}
-        sizes = {name: self.n if has_size(name) else self.n[:1] for name, _ in self.streams}
-        for (name, parameters), learner, rounds in itertools.product(
-            self.streams, self.learners, self.rounds
-        ):
+        cells = []
+        for (name, parameters), learner in itertools.product(self.streams, self.learners):
+            sizes = self.n if has_size(name) else self.n[:1]
             losses: Iterable[float | None] = self.epsilon if find_learner(learner).uses_epsilon else (None,)
-            for n, epsilon, seed in itertools.product(sizes[name], losses, range(self.seeds)):
-                cell = Cell(name, parameters, learner, n, epsilon, rounds, seed, self.checkpoints)
-                found[cell] = None
-        return list(found)
+            for rest in itertools.product(sizes, losses, self.rounds, range(self.seeds)):
+                cells.append(Cell(name, parameters, learner, *rest, self.checkpoints))
+        return list(dict.fromkeys(cells))
 
 
-def run_cell(cell: Cell) -> polars.DataFrame:
-    """Run one cell; an error becomes its one row, so that the others are not lost."""
-    import polars
-
-    fixed = {
-        "cell": cell.key,
-        "environment": cell.environment,
-        "parameters": json.dumps(dict(cell.parameters), sort_keys=True),
-        "learner": cell.learner,
-        "n": cell.n,
-        "epsilon": cell.epsilon,
-        "rounds": cell.rounds,
-        "seed": cell.seed,
-    }
-    try:
-        measured: dict[str, Any] = _measure(cell)
-    except Exception as error:
-        text = str(error) if isinstance(error, DiscreetError) else f"{type(error).__name__}: {error}"
-        names = ("round", "cost", "best", "best_lower_bound", "regret", "bound", "would_be_private")
-        measured = dict.fromkeys(names) | {"error": text.splitlines()[0] if text else type(error).__name__}
-        measured = {name: [value] for name, value in measured.items()}
-    rows = len(measured["round"])
-    columns = {name: [value] * rows for name, value in fixed.items()} | measured
-    return polars.DataFrame({name: columns[name] for name in COLUMNS}, schema=schema())
-
-
-def schema() -> dict[str, Any]:
-    """The types of the columns."""
-    import polars
-
-    text, whole, number = polars.String, polars.Int64, polars.Float64
-    kinds = dict.fromkeys(COLUMNS, number) | dict.fromkeys(
-        ("cell", "environment", "parameters", "learner", "error"), text
-    )
-    return (
-        kinds | dict.fromkeys(("n", "rounds", "seed", "round"), whole) | {"would_be_private": polars.Boolean}
-    )
-
-
-def _measure(cell: Cell) -> dict[str, Any]:
-    environment = _environment(cell)
-    epsilon = 1.0 if cell.epsilon is None else cell.epsilon
-    setting = Setting(environment.items, epsilon, environment.cost_range, cell.rounds)
-    template = template_of(find_learner(cell.learner), setting)
-    learner = as_maker(template)(cell.seed)
-    marks = log_grid(cell.rounds, cell.checkpoints)
-    stream = environment.stream(cell.rounds, cell.seed)
-    done = replica(stream, learner, marks)
-    bounds = bounds_at(learner, marks)
-    return {
-        "n": [environment.n] * marks.size,
-        "round": marks,
-        "cost": done.cost,
-        "best": done.best,
-        "best_lower_bound": done.lower,
-        "regret": done.cost - done.best,
-        "bound": [None] * marks.size if bounds is None else bounds,
-        "would_be_private": [promise_of(template, learner).private] * marks.size,
-        "error": [None] * marks.size,
-    }
-
-
-def _environment(cell: Cell) -> Environment:
-    return as_environment(
-        cell.environment, items=range(cell.n), rounds=cell.rounds, parameters=dict(cell.parameters)
-    )
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
+def _checked(name: str, value: Any) -> Any:
+    """A setting of a sweep as the class holds it."""
+    if name == "title":
+        return str(value)
+    if name in ("seeds", "checkpoints"):
+        return checks.integer("sweep", name, value, 1)
+    listed = value if isinstance(value, list | tuple) else [value]
+    if name == "streams":
+        return tuple(map(_stream, listed))
+    if name == "learners":
+        return tuple(find_learner(str(entry)).name for entry in listed)
+    if name == "epsilon":
+        return tuple(checks.positive_number("sweep", name, entry) for entry in listed)
+    return tuple(checks.integer("sweep", name, entry, 1) for entry in listed)
 
 
 def _stream(entry: Any) -> tuple[str, tuple[tuple[str, Any], ...]]:
@@ -259,3 +170,37 @@ def _stream(entry: Any) -> tuple[str, tuple[tuple[str, Any], ...]]:
     if not isinstance(entry, Mapping) or "name" not in entry:
         raise checks.invalid_argument("sweep", "streams", "names, or tables with a 'name'", entry)
     return str(entry["name"]), tuple(sorted((key, value) for key, value in entry.items() if key != "name"))
+
+
+def _environment(cell: Cell) -> Environment:
+    return as_environment(
+        cell.environment, items=range(cell.n), rounds=cell.rounds, parameters=dict(cell.parameters)
+    )
+
+
+def run_cell(cell: Cell) -> polars.DataFrame:
+    """Run one cell; an error becomes its one row, so that the others are not lost."""
+    import polars
+
+    parameters = json.dumps(dict(cell.parameters), sort_keys=True)
+    columns = dataclasses.asdict(cell) | {"cell": cell.key, "parameters": parameters}
+    try:
+        environment = _environment(cell)
+        epsilon = 1.0 if cell.epsilon is None else cell.epsilon
+        setting = Setting(environment.items, epsilon, environment.cost_range, cell.rounds)
+        learner = template_of(find_learner(cell.learner), setting)
+        trace = simulate(environment, learner, cell.rounds, [cell.seed], checkpoints=cell.checkpoints)
+        columns |= {name: getattr(trace, name)[0] for name in ("cost", "best", "best_lower_bound", "regret")}
+        columns |= {"n": environment.n, "round": trace.checkpoints, "bound": trace.bound}
+        columns["would_be_private"] = trace.guarantee.private
+    except Exception as error:
+        text = str(error) if isinstance(error, DiscreetError) else f"{type(error).__name__}: {error}"
+        columns["error"] = (text.splitlines() or [type(error).__name__])[0]
+    return polars.DataFrame({name: columns.get(name) for name in COLUMNS}, schema=schema())
+
+
+def schema() -> dict[str, Any]:
+    """The columns with the types of polars."""
+    import polars
+
+    return {name: getattr(polars, kind) for name, kind in COLUMNS.items()}

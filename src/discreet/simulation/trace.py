@@ -37,9 +37,9 @@ class Trace:
             more. It is infinite where nothing is proved, as for many items and functions that are not known
             to be submodular (for rewards: supermodular).
         points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for.
-        sets: The set played in the checkpoint's round, as booleans, likewise.
+        sets: The set played in the checkpoint's round, as zeros and ones, likewise.
         final_points: The point at the end, for each seed.
-        best_sets: The best fixed set over all rounds, as booleans, for each seed.
+        best_sets: The best fixed set over all rounds, as zeros and ones, for each seed.
         guarantee: What the learner would promise with cryptographic bits.
         bound: The learner's own regret bound at each checkpoint, where it has one.
         interrupted: Whether it was stopped before all seeds were done.
@@ -89,14 +89,12 @@ class Trace:
     @property
     def regret_upper_bound(self) -> FloatArray:
         """The same against the proved bound: regret lies between `regret` and this."""
-        bound = self.best_lower_bound
-        return bound - self.cost if self.maximize else self.cost - bound
+        return (self.cost - self.best_lower_bound) * (-1 if self.maximize else 1)
 
     @property
     def mean_regret(self) -> FloatArray:
         """The mean over the seeds."""
-        mean: FloatArray = self.regret.mean(axis=0)
-        return mean
+        return np.asarray(self.regret.mean(axis=0))
 
     def band(self, confidence: float = CONFIDENCE) -> tuple[FloatArray, FloatArray]:
         """A confidence interval of the mean regret at each checkpoint, by Student's t over the seeds."""
@@ -110,8 +108,8 @@ class Trace:
         rows, columns = self.cost.shape
         return polars.DataFrame(
             {
-                "environment": [self.environment] * (rows * columns),
-                "learner": [self.learner] * (rows * columns),
+                "environment": self.environment,
+                "learner": self.learner,
                 "seed": np.repeat(np.array(self.seeds, dtype=np.int64), columns),
                 "round": np.tile(self.checkpoints, rows),
                 self.kind: self.cost.ravel(),
@@ -124,10 +122,8 @@ class Trace:
     def plot(self, axes: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Regret per round against rounds, the mean over the seeds with its 95% band; returns the axes.
 
-        Args:
-            axes: Axes to add the curve to. By default a new figure is made, with a title, and with the proved
-                bound where it lies within the chart.
-            **style: As matplotlib's `plot` takes it.
+        By default a new figure is made, with a title, and with the proved bound where it lies within the
+        chart. The style is what matplotlib's `plot` takes.
         """
         from discreet.plots.charts import plot_trace
 
@@ -137,28 +133,16 @@ class Trace:
         return f"<Trace: {self}>"
 
     def __str__(self) -> str:
-        low, high = self.band()
-        last = int(self.checkpoints[-1])
-        several = len(self.seeds) > 1
-        interval = f" ({low[-1] / last:.4g} to {high[-1] / last:.4g})" if several else ""
-        return (
-            f"{self.learner} in {self.environment}: regret per round "
-            f"{self.mean_regret[-1] / last:.4g}{interval} after {last:,} rounds, "
-            + (f"{len(self.seeds)} seeds" if several else "one seed")
-        )
+        last, seeds, interval = int(self.checkpoints[-1]), "one seed", ""
+        if len(self.seeds) > 1:
+            low, high = self.band()
+            seeds, interval = f"{len(self.seeds)} seeds", f" ({low[-1] / last:.4g} to {high[-1] / last:.4g})"
+        regret = f"regret per round {self.mean_regret[-1] / last:.4g}{interval} after {last:,} rounds"
+        return f"{self.learner} in {self.environment}: {regret}, {seeds}"
 
 
 def about_data(parameters: Iterable[Mapping[str, Any]]) -> str:
-    """A warning about results of environments with such parameters; empty where none is read from a file.
-
-    Examples:
-        >>> about_data([{"gap": 0.5}])
-        ''
-        >>> about_data([{"path": "day.csv"}, {"path": "day.csv", "n": 4}])
-        'These numbers are exact sums of the data in day.csv, without noise: treat them like the data.'
-    """
-    files = dict.fromkeys(str(given["path"]) for given in parameters if "path" in given)
-    if not files:
-        return ""
-    listed = ", ".join(files)
-    return f"These numbers are exact sums of the data in {listed}, without noise: treat them like the data."
+    """A warning about results of environments with such parameters; empty where none is read from a file."""
+    files = ", ".join(dict.fromkeys(str(given["path"]) for given in parameters if "path" in given))
+    warning = f"These numbers are exact sums of the data in {files}, without noise: treat them like the data."
+    return warning if files else ""
