@@ -1,10 +1,8 @@
 """Which files the compiled code of a module can come from, so that a cache of it can depend on just these.
 
-Compiled code holds a copy of every function and constant that it uses. They come from
-
-- the module itself and the modules that it imports, directly or not;
-- kernels registered for the generic functions that it calls: modules that register import the generic
-  function and are not imported by those that call it.
+Compiled code holds a copy of every function and constant that it uses: of the module itself and the modules
+that it imports, directly or not; and of kernels registered for the generic functions that it calls, in
+modules that are not imported by those that call it.
 
 Imports, calls and registrations are searched for in the text of the files, which takes 50 ms. To parse them
 would take half a second in every process. Tests compare the result with the parsed files and with what the
@@ -34,11 +32,7 @@ class _Generic(NamedTuple):
 
 
 class Sources:
-    """The source files of a package as they are now.
-
-    Args:
-        folder: The folder of the package.
-    """
+    """The source files of a package, in its folder, as they are now."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder

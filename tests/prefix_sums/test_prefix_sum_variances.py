@@ -9,9 +9,8 @@ from scipy import stats
 
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, kary
-from discreet.prefix_sums.spherical import SphericalTree
+from discreet.prefix_sums.spherical import SphericalTree, fill_gaussian, fill_spherical
 from discreet.privacy import Budget, Neighbours, VectorBound
-from discreet.privacy.float_noise import fill_gaussian, fill_spherical
 from discreet.randomness import BitSource
 
 # One unit moves the sum by 2^-20 of the L1 bound, so discrete noise has the variance of real Laplace noise.

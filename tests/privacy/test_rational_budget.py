@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.releases import Laplace
 from discreet.privacy import Budget, Grid, Neighbours, VectorBound
-from discreet.privacy.rational import (
-    exponential_below,
-    float_above,
-    gaussian_sigma,
-    privacy_loss,
-    square_root_above,
-)
+from discreet.privacy.rational import exponential_below, float_above, privacy_loss, square_root_above
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**6), max_value=1000)
 
@@ -87,6 +81,7 @@ def test_a_budget_is_never_overspent(epsilon, k, nodes, distance):
     assert k * nodes * distance / law.scale <= Fraction(epsilon)
     law = Budget(rho=epsilon, rounds_per_person=k).law(l1=1, squared_l2=distance, nodes=nodes)
     assert k**2 * nodes * distance / (2 * law.scale**2) <= Fraction(epsilon)
+    assert Budget(rho=0.5).law(l1=1, squared_l2=9, nodes=4).scale == 6  # a perfect square stays exact
 
 
 def test_the_guarantee_of_a_budget():
@@ -100,11 +95,6 @@ def test_the_guarantee_of_a_budget():
     rho = Budget(rho=Fraction(1, 50), rounds_per_person=2)
     assert Budget.restored(rho.saved()) == rho
     assert rho.guarantee(proof="here").rho == 0.02
-
-
-def test_the_gaussian_parameter():
-    """A perfect square stays exact."""
-    assert gaussian_sigma(Fraction(1, 2), 9, nodes=4) == 6
 
 
 @pytest.mark.filterwarnings("error")

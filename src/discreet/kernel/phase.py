@@ -1,8 +1,8 @@
 """What policy and kernel hand each other: plain public values, and reports that are secret.
 
-A policy plans a :class:`Phase`: which sets, for how many rounds each. For every round the kernel deals a
-:class:`Ticket` and turns its feedback into a :class:`Report`. It adds these up per slot and gives the policy
-a :class:`Released`. A policy sees phases and released numbers and nothing else.
+A policy plans a `Phase`: which sets, for how many rounds each. For every round the kernel deals a `Ticket`
+and turns its feedback into a `Report`. It adds these up per slot and gives the policy a `Released`. A policy
+sees phases and released numbers and nothing else.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Phase(NamedTuple):
 
         Args:
             n: The number of items.
-            sets: The sets.
+            sets: Each an iterable of items.
             rounds: Rounds per set, or one number for all.
             note: A row of numbers per set; by default the number of the set in this list.
         """
@@ -169,6 +169,21 @@ def shuffled_deck(phase: Phase, coins: BitSource) -> IntArray:
     if len(phase.rounds) == 1:
         return _NO_DECK
     return coins.generator().permutation(np.repeat(np.arange(len(phase.rounds)), phase.rounds))
+
+
+@lean_kernel
+def chain_chances(x: FloatArray, order: IntArray, gamma: float, chance: FloatArray) -> None:
+    """The probabilities of the prefixes of an order that sorts x decreasingly, with exploration gamma.
+
+    The prefix B_k gets (1 - gamma) mu_k + gamma / (n + 1), where its weight mu_k in x is the difference of
+    two successive levels. With gamma = 0 it is the random level set of the Lovász extension. For f in [-M, M]
+    exploring costs at most 2 gamma M a round: E f(S) - f^(x) = gamma (mean of f over the chain - f^(x)).
+    """
+    above = 1.0
+    for k in range(order.size + 1):
+        below = x[order[k]] if k < order.size else 0.0
+        chance[k] = max(0.0, (1.0 - gamma) * (above - below) + gamma / (order.size + 1))
+        above = below
 
 
 @lean_kernel

@@ -15,11 +15,8 @@ import numpy.typing as npt
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import Settled, generic, lean_kernel
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.estimators import draw_prefix
-from discreet.estimators.chain_sampling import prefix_probability
-from discreet.kernel.phase import EACH_ROUND, Phase, Released, empty_phase
+from discreet.kernel.phase import EACH_ROUND, Phase, Released, chain_chances, draw_size, empty_phase
 from discreet.lovasz import sort_by_level
-from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray, BitSource
 from discreet.state import copied
 
@@ -134,15 +131,12 @@ def plan_prefix(
     x: FloatArray, levels: FloatArray, gamma: float, phase: Phase, coins: BitArray, cursor: int
 ) -> int:
     """Sort the items by level and draw a prefix of that chain, each with at least gamma / (n+1)."""
-    if cursor >= coins.size:
-        return NEED_MORE_BITS
     order = phase.order[0]
     sort_by_level(levels, order)
-    size, probability = draw_prefix(x, order, gamma, uniform_float(coins[cursor]))
-    phase.size[0] = size
-    phase.chance[0, size] = probability
+    chain_chances(x, order, gamma, phase.chance[0])
+    phase.size[0], cursor = draw_size(phase.chance[0], EACH_ROUND, coins, cursor)
     phase.rounds[0] = 1
-    return cursor + 1
+    return cursor
 
 
 @lean_kernel
@@ -150,11 +144,7 @@ def plan_level_sets(x: FloatArray, levels: FloatArray, rounds: int, phase: Phase
     """So many rounds, each with a random level set of the point."""
     order = phase.order[0]
     sort_by_level(levels, order)
-    above = 1.0
-    for k in range(order.size + 1):
-        below = x[order[k]] if k < order.size else 0.0
-        phase.chance[0, k] = max(0.0, prefix_probability(above, below, 0.0, order.size + 1))
-        above = below
+    chain_chances(x, order, 0.0, phase.chance[0])
     phase.size[0] = EACH_ROUND
     phase.rounds[0] = rounds
 

@@ -1,8 +1,8 @@
 """How far one round can move a sum: bounds that are enforced in exact integers.
 
-A bound is not an assumption about the data. Each vector is put on an integer grid
-and then forced inside its bound; a vector that was outside loses accuracy, and
-nothing is raised or counted, because that would depend on private data.
+A bound is not an assumption about the data. Each vector is put on an integer grid and forced inside its
+bound. One that was outside loses accuracy; nothing is raised or counted, as that would depend on private
+data.
 """
 
 import dataclasses
@@ -30,9 +30,8 @@ to_units: Callable[[float, float, float, int], int] = lean_kernel(grid.to_units)
 class VectorBound:
     """What every private vector is forced to satisfy: |g_i| <= coordinate and |g|_1 <= l1.
 
-    Both bounds are integers, in grid units, so the sensitivities are exact.
-    Clipping coordinates as well as the L1 norm matters for Gaussian noise: with the
-    L1 bound alone the whole norm could sit in one coordinate.
+    Both bounds are integers, in grid units, so the sensitivities are exact. The bound of coordinates matters
+    for Gaussian noise: with that of the L1 norm alone the whole norm could sit in one of them.
 
     Args:
         coordinate: Largest absolute value of one coordinate, in units.
@@ -107,9 +106,8 @@ class VectorBound:
         Only the type and shape are checked, which are public.
         """
         if not isinstance(vector, np.ndarray) or vector.ndim != 1 or vector.dtype.kind not in "fi":
-            kind = (
-                f"{vector.dtype} {vector.shape}" if isinstance(vector, np.ndarray) else type(vector).__name__
-            )
+            array = isinstance(vector, np.ndarray)
+            kind = f"{vector.dtype} {vector.shape}" if array else type(vector).__name__
             raise InvalidType(
                 f"A private vector must be a one-dimensional array of floats or integers. Got {kind} instead."
             )
@@ -121,7 +119,9 @@ class VectorBound:
         else:
             units[:] = vector
         if self.l2 is not None:
-            fitting_l2(units.size)
+            if units.size > MOST_L2_COORDINATES:
+                wanted = f"of at most {MOST_L2_COORDINATES} coordinates"
+                raise invalid_argument("VectorBound", "vector", wanted, units.size)
             bound_l2_in_place(units, self.l2)
         bound_in_place(units, self.coordinate, self.l1)
         return units
@@ -177,23 +177,14 @@ def chain_gradient(
 ) -> None:
     """The gradient along a chain of sets, in grid units, from the n+1 private costs of its sets.
 
-    ``out[order[i]]`` becomes the cost of the set with i+1 elements minus that of the
-    set with i elements, each clipped to [low, high] and put on the grid first. Follow
-    it by `bound_in_place`, which costs that are not submodular need.
+    ``out[order[i]]`` becomes the cost of the set with i+1 elements minus that of the set with i elements,
+    each clipped and put on the grid first. Costs that are not submodular need `bound_in_place` after it.
     """
     before = to_units(costs[0], low, high, units)
     for i in range(order.size):
         after = to_units(costs[i + 1], low, high, units)
         out[order[i]] = after - before
         before = after
-
-
-def fitting_l2(dimension: int) -> None:
-    """Refuse more coordinates than exact squares have room for; their number is public."""
-    if dimension > MOST_L2_COORDINATES:
-        raise invalid_argument(
-            "VectorBound", "vector", f"of at most {MOST_L2_COORDINATES} coordinates", dimension
-        )
 
 
 def fitting_dimension(owner: str, vector: object, dimension: int) -> None:

@@ -1,9 +1,6 @@
 """One random bit about one private number: the least noisy local randomizer of all.
 
-This module needs no compiler, so it can run on the device of the person concerned::
-
-    from discreet.randomizers import OneBit
-    bit = OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(cost)   # send this bit
+This module needs no compiler, so it can run on the device of the person concerned.
 
 Reference:
     J. Duchi, M. Jordan, M. Wainwright, "Local privacy and statistical minimax rates", 2013.
@@ -24,10 +21,7 @@ CENTRE = 1 << 62
 
 
 def bit_of(units: int, slope: int, uniform: int) -> bool:
-    """The randomised bit of a grid value, given a uniform integer in [0, 2^63).
-
-    One line, and the only place where it is written: clients interpret it, kernels compile it.
-    """
+    """The randomised bit of a grid value, from a uniform integer in [0, 2^63). Kernels compile this line."""
     return uniform < CENTRE + units * slope
 
 
@@ -39,9 +33,8 @@ class Bit(int):
         private: Whether it was made without a seed.
 
     Examples:
-        >>> bit = OneBit(epsilon=0.5, cost_range=(0.0, 1.0)).release(0.3)
-        >>> bit in (0, 1), bit.randomizer, bit.private
-        (True, 'OneBit(epsilon=0.5, cost_range=(0.0, 1.0))', True)
+        >>> OneBit(epsilon=0.5, cost_range=(0.0, 1.0)).release(0.3).randomizer
+        'OneBit(epsilon=0.5, cost_range=(0.0, 1.0))'
     """
 
     randomizer: str = ""
@@ -60,10 +53,9 @@ class OneBit:
 
     Formal guarantees:
         Neighbours: any two private values, of any kind. Sensitivity: none is used; the
-        probability of a 1 is (2^62 + v * slope) / 2^63 for a grid value v in [-units, units],
-        with the slope rounded down so that all likelihood ratios are at most exp(epsilon)
-        exactly. The mean of the estimate is the grid value exactly. Proof:
-        `docs/guarantees.md#one-bit`.
+        probability of a 1 is (2^62 + v * slope) / 2^63 for a grid value v in [-units, units], with the slope
+        rounded down so that all likelihood ratios are at most exp(epsilon) exactly. The mean of the estimate
+        is the grid value exactly. Proof: `docs/guarantees.md#one-bit`.
 
     Examples:
         >>> randomizer = OneBit(epsilon=1.0, cost_range=(0.0, 1.0))
@@ -133,9 +125,8 @@ class OneBit:
 def steepest_slope(epsilon: Fraction, units: int) -> int:
     """The largest whole slope for which no likelihood ratio exceeds exp(epsilon).
 
-    With D = units * slope the extreme probabilities are (2^62 +- D) / 2^63, and
-    (2^62 + D) / (2^62 - D) <= r holds exactly for D <= 2^62 (r - 1) / (r + 1). Here r is
-    a rational number at or below exp(epsilon).
+    With D = units * slope the extreme probabilities are (2^62 +- D) / 2^63, and (2^62 + D) / (2^62 - D) <= r
+    holds exactly for D <= 2^62 (r - 1) / (r + 1). Here r is a rational number at or below exp(epsilon).
     """
     ratio = exponential_below(epsilon)
     slope = min(math.floor(CENTRE * (ratio - 1) / (ratio + 1) / units), (CENTRE - 1) // units)
