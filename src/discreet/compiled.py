@@ -11,7 +11,7 @@ import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
 import numba
@@ -116,8 +116,11 @@ class _Cache(FunctionCache):
 
     def __init__(self, function: Any) -> None:
         self._reach = _reach(function.__module__)
-        with _cached_in(_folder(function.__module__)):
+        before, _config.CACHE_DIR = _config.CACHE_DIR, _folder(function.__module__)  # numba reads it just now
+        try:
             super().__init__(function)  # type: ignore[no-untyped-call] # numba's
+        finally:
+            _config.CACHE_DIR = before
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         return super().load_overload(sig, target_context) if self._covers(sig) else None  # type: ignore[no-untyped-call] # numba's
@@ -170,17 +173,6 @@ def _folder(module: str) -> str:
             if old.name != name:
                 shutil.rmtree(old, ignore_errors=True)
     return str(beside / name)
-
-
-@contextlib.contextmanager
-def _cached_in(folder: str) -> Iterator[None]:
-    """Where numba puts the code of functions decorated meanwhile; it reads the setting just then."""
-    before = _config.CACHE_DIR
-    _config.CACHE_DIR = folder
-    try:
-        yield
-    finally:
-        _config.CACHE_DIR = before
 
 
 class Generic(Protocol):

@@ -117,13 +117,10 @@ class BitSource:
         assert source._seeded is not None
         try:
             source._seeded.state = saved["generator"]
-            source._bits = np.array(saved["unread"], dtype=np.uint64)
+            source._bits = np.array(saved["unread"], dtype=np.uint64).reshape(len(saved["unread"]))
             source._batch = integer("BitSource", "saved batch", saved["batch"], _FEWEST, _MOST)
-            fits = source._bits.ndim == 1
         except (ArithmeticError, LookupError, TypeError, ValueError):
-            fits = False
-        if not fits:
-            raise InvalidArgument("The saved place of a seeded BitSource makes no sense.")
+            raise InvalidArgument("The saved place of a seeded BitSource makes no sense.") from None
         return source
 
     @property
@@ -180,23 +177,16 @@ class BitSource:
     def _owned_by_this_process(self) -> threading.Lock:
         """The lock to hold while reading, after making sure that a fork shares no bits."""
         if self._mark != process_mark():
-            with _AFTER_FORK.lock:
+            with _fork_lock:
                 if self._mark != process_mark():
-                    self._leave_parent_behind()
+                    if self._seeded is not None:
+                        raise NotCopyable(
+                            "A seeded BitSource cannot go on in a forked process, where it would repeat its "
+                            "parent's bits. Give each process its own seed."
+                        )
+                    self._draw = self._fresh()
+                    self._start_empty()
         return self._lock
-
-    def _leave_parent_behind(self) -> None:
-        if self._seeded is not None:
-            raise NotCopyable(
-                "A seeded BitSource cannot go on in a forked process, where it would repeat "
-                "its parent's bits. Give each process its own seed."
-            )
-        self._draw = self._fresh()
-        self._start_empty()
-
-    @property
-    def _unread(self) -> int:
-        return self._bits.size - self._cursor
 
     def _append_fresh_bits(self) -> None:
         fresh = self._draw(self._batch)
@@ -231,7 +221,7 @@ def feed_both(
             if done >= goal:
                 return
             # One of them ran out; the other may be hardly used, and must not pile up.
-            short = [source for source in (coins, noise) if source._unread < source._batch]
+            short = [s for s in (coins, noise) if s._bits.size - s._cursor < s._batch]
             for source in short or (coins, noise):
                 source._append_fresh_bits()
 
@@ -242,7 +232,7 @@ def process_mark() -> tuple[int, int]:
     The count of forks rises along every line of descent, so a process id that the system hands out again
     cannot be mistaken for the old owner. The id itself notices forks made behind the interpreter's back.
     """
-    return _AFTER_FORK.count, os.getpid()
+    return _forks, os.getpid()
 
 
 def as_source(source: "BitSource | None", seed: Seed | None = None, *, owner: str = "BitSource") -> BitSource:
@@ -270,18 +260,14 @@ def _seed_sequence(owner: str, seed: Seed) -> np.random.SeedSequence:
         raise invalid_argument(owner, "seed", "an integer of at least 0, or several", seed) from None
 
 
-class _AfterFork:
-    """How many forks lie between the first process and this one."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.lock = threading.Lock()
-
-    def in_child(self) -> None:
-        self.count += 1
-        self.lock = threading.Lock()  # the parent's may have been held by a thread that is gone
+_forks, _fork_lock = 0, threading.Lock()
 
 
-_AFTER_FORK = _AfterFork()
+def _in_child() -> None:
+    """Count a fork; the parent's lock may have been held by a thread that is gone."""
+    global _forks, _fork_lock
+    _forks, _fork_lock = _forks + 1, threading.Lock()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_AFTER_FORK.in_child)
+    os.register_at_fork(after_in_child=_in_child)

@@ -64,23 +64,18 @@ class Phase(NamedTuple):
     ) -> Phase:
         """Fixed sets of item numbers, each for so many rounds; their rounds are dealt in random order.
 
-        Args:
-            n: The number of items.
-            sets: Each an iterable of items.
-            rounds: Rounds per set, or one number for all.
-            note: A row of numbers per set; by default the number of the set in this list.
+        Of rounds there is one number per set, or one for all; of notes a row of numbers per set, or by
+        default the number of the set in this list.
         """
         members = [sorted(set(chosen)) for chosen in sets]
-        order = np.array(
-            [chosen + sorted(set(range(n)) - set(chosen)) for chosen in members], dtype=np.int64
-        ).reshape(len(members), n)
-        notes = np.arange(len(members)) if note is None else np.asarray(note, dtype=np.float64)
+        count = len(members)
+        order = [chosen + sorted(set(range(n)) - set(chosen)) for chosen in members]
         return cls(
-            order,
-            np.ones((len(members), n + 1)),
+            np.array(order, dtype=np.int64).reshape(count, n),
+            np.ones((count, n + 1)),
             np.array([len(chosen) for chosen in members], dtype=np.int64),
-            np.broadcast_to(np.asarray(rounds, dtype=np.int64), len(members)).copy(),
-            notes.astype(np.float64).reshape(len(members), -1),
+            np.broadcast_to(np.asarray(rounds, dtype=np.int64), count).copy(),
+            np.array(range(count) if note is None else note, dtype=np.float64).reshape(count, -1),
         )
 
 
@@ -93,10 +88,7 @@ def empty_phase(items: IntArray, notes: int) -> Phase:
 
 
 def checked_phase(phase: Any, n: int) -> Phase:
-    """A copy of a phase whose rounds can be dealt: compiled code trusts its numbers.
-
-    A phase is the work of a policy, which may be anybody's and may change its arrays later.
-    """
+    """A copy of a policy's phase whose rounds can be dealt: compiled code trusts its numbers."""
     if not isinstance(phase, Phase):
         raise InvalidType(f"A policy must plan a Phase. Got {type(phase).__name__} instead.")
     parts: list[Any] = [np.array(part, order="C") for part in phase]
@@ -159,8 +151,6 @@ def numbers_make_sense(phase: Phase, most_rounds: int, seen: IntArray) -> bool:
 
 
 _dealable = Settled(numbers_make_sense)
-
-
 _NO_DECK = np.zeros(0, dtype=np.int64)
 
 
@@ -208,22 +198,11 @@ def drawn_size(chance: FloatArray, size: int, coins: BitSource) -> int:
     """The prefix of one round: the slot's own, or one drawn with these chances."""
     if size != EACH_ROUND:
         return size
-
-    def step(bits: BitArray, cursor: int) -> int:
-        nonlocal size
-        size, after = draw_size(chance, EACH_ROUND, bits, cursor)
-        return after
-
-    coins.feed_one(step)
-    return size
+    return draw_size(chance, EACH_ROUND, np.array([coins.bits64()], dtype=np.uint64), 0)[0]
 
 
 def chain_among(phase: Phase, slot: int, available: IntArray | None) -> tuple[IntArray, FloatArray]:
-    """The order of a slot and the chances of its prefixes, among the available items.
-
-    Raises:
-        InvalidArgument: The slot's set was chosen already, and has other items.
-    """
+    """The order of a slot and the chances of its prefixes, among the available items."""
     order, chance = phase.order[slot], phase.chance[slot]
     if available is None or np.isin(order, available).all():
         return order, chance
@@ -236,12 +215,7 @@ def chain_among(phase: Phase, slot: int, available: IntArray | None) -> tuple[In
 
 
 def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tuple[IntArray, FloatArray]:
-    """A chain and its probabilities among the available items.
-
-    Examples:
-        >>> restricted(np.array([2, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 2]))
-        (array([2, 0]), array([0.1, 0.2, 0.7]))
-    """
+    """A chain and its probabilities among the available items."""
     kept = np.isin(order, available)
     among = np.zeros(int(kept.sum()) + 1)
     np.add.at(among, np.append(0, np.cumsum(kept)), chance)
@@ -251,14 +225,9 @@ def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tupl
 class Ticket(NamedTuple):
     """One dealt round: all that its feedback needs later.
 
-    Attributes:
-        id: Counts from 1.
-        phase: The phase it was dealt from; they are counted from 0.
-        slot: The slot of that phase.
-        size: The chosen set is this prefix of the order.
-        chance: The probability with which this set was dealt.
-        order: The items that could be chosen.
-        note: The slot's note.
+    Its id counts from 1, the phase that it was dealt from counts from 0. The chosen set is the prefix of
+    length `size` of `order`, the items that could be chosen, and was dealt with probability `chance`. The
+    note is that of its slot.
     """
 
     id: int
@@ -299,11 +268,8 @@ class Report(NamedTuple):
 class Released:
     """All that a policy sees of feedback: read-only rows, in the order of their slots.
 
-    Attributes:
-        note: What the policy noted for each slot.
-        rounds: How many rounds of each slot were dealt.
-        values: What was released of the sum of each slot's reports, in grid units around the middle of the
-            range.
+    They hold what the policy noted for each slot, how many rounds of it were dealt, and the released sums of
+    its reports, in grid units around the middle of the range.
     """
 
     note: FloatArray

@@ -1,8 +1,8 @@
 """What is measured of one person's feedback, as bounded integers.
 
 A query is a named tuple of public constants. It enforces its bound for every input, without raising: an
-exception would depend on private numbers. Units are steps of a grid around the middle of the declared range,
-so that a missing report counts as 0.
+exception would depend on private numbers. Units are steps of a grid around the middle of the declared range:
+a missing report counts as 0.
 """
 
 from __future__ import annotations

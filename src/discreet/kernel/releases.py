@@ -1,11 +1,9 @@
 """How sums of reports leave: the only part that holds secrets, and the only one with a guarantee.
 
-A release is made for a query's bound and a budget. Its mechanism is a named tuple of its constants and of its
-secret arrays, as `prefix_sums.steps` describes them: a slot's sum goes in once, and what comes out may be
-seen by anybody. There are two places for noise: on arrival, where a local release randomises
-each report by itself (`arrive`), and at closing, where a sum gets noise (`close`).
-
-Proofs: `docs/guarantees.md#releases`.
+Its mechanism is a named tuple of constants and of secret arrays, as `prefix_sums.steps` describes them: a
+slot's sum goes in once, and what comes out may be seen by anybody. There are two places for noise: on
+arrival, where a local release randomises each report by itself (`arrive`), and at closing, where a sum gets
+noise (`close`). Proofs: `docs/guarantees.md#releases`.
 """
 
 from __future__ import annotations
@@ -22,23 +20,14 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.kernel.queries import Query, measure
+from discreet.prefix_sums import steps
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum
 from discreet.prefix_sums.binary import BinarySteps
 from discreet.prefix_sums.kary import KArySteps
 from discreet.prefix_sums.spherical import SphericalSteps
-from discreet.prefix_sums.steps import (
-    FreshNoise,
-    NoNoise,
-    add_as_it_is,
-    add_secret,
-    draw_noise,
-    draw_nothing,
-    fresh_noise,
-    no_samples,
-    samples_needed,
-)
+from discreet.prefix_sums.steps import FreshNoise, NoNoise
 from discreet.privacy.budget import Budget
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.noise import Law, fill, variance
 from discreet.privacy.sensitivity import VectorBound, to_units
 from discreet.privacy.uniform import NEED_MORE_BITS
@@ -93,10 +82,10 @@ def arrive(mechanism: Any, units: IntArray, bits: BitArray, cursor: int) -> int:
 def close(mechanism: Any, sums: IntArray, out: npt.NDArray[Any], bits: BitArray, cursor: int) -> int:
     """Release the sum of a slot into `out`; the new cursor, or NEED_MORE_BITS before anything has changed."""
     after: int
-    done, after = draw_noise(mechanism, 0, bits, cursor)
-    if done < samples_needed(mechanism):
+    done, after = steps.draw_noise(mechanism, 0, bits, cursor)
+    if done < steps.samples_needed(mechanism):
         return NEED_MORE_BITS
-    add_secret(mechanism, sums, out)
+    steps.add_secret(mechanism, sums, out)
     return int(after)
 
 
@@ -135,11 +124,7 @@ def measured(
 
 @dataclasses.dataclass(frozen=True)
 class Exact(Release):
-    """Sums as they are: not private. What the difference to it costs is the price of privacy.
-
-    Args:
-        local: Whether a phase closes as soon as all its reports are there; nothing is hidden anyway.
-    """
+    """Sums as they are: not private. If `local`, a phase closes as soon as all its reports are there."""
 
     local: bool = False
 
@@ -188,11 +173,7 @@ class BitNoise(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Bits(Release):
-    """Each report becomes one random bit, and a sum of reports a sum of such bits.
-
-    Args:
-        budget: What one person may lose.
-        cost_range: The range of the numbers that are reported, costs or rewards.
+    """Each report, a number in `cost_range`, becomes one random bit; a sum of reports a sum of such bits.
 
     Formal guarantees:
         Neighbours: any two values of one report. The probability of the bit is linear in the report, with
@@ -238,19 +219,13 @@ class ReportNoise(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Laplace(Release):
-    """Exact discrete Laplace noise on every number of every slot's sum, or of every report.
-
-    Args:
-        bound: The query's.
-        budget: What one person may lose.
-        local: Whether every report gets noise by itself, on arrival, instead of the sum of its slot.
+    """Exact discrete Laplace noise on every slot's sum; if `local` on every report by itself, on arrival.
 
     Formal guarantees:
         Neighbours: histories that differ in one round's report, a value or nothing. A report enters one slot,
-        whose sum it moves by at most D = `bound.l1_distance()` in L1; the noise has scale k D / epsilon for
-        k rounds per person. Which slot it enters, and when that closes, depends on earlier releases only
-        (`docs/guarantees.md#slots`). *Local*: the same noise on the report itself; who has reported is not
-        hidden.
+        whose sum it moves by at most D = `bound.l1_distance()` in L1; the noise has scale k D / epsilon for k
+        rounds per person. Which slot, and when it closes, depends on earlier releases only
+        (`docs/guarantees.md#slots`). *Local*: the same noise on the report; who has reported is not hidden.
     """
 
     bound: VectorBound
@@ -258,10 +233,11 @@ class Laplace(Release):
     local: bool = False
 
     def _law(self) -> Law:
-        return self.budget.law(l1=self.bound.l1_distance(), squared_l2=self.bound.squared_l2_distance())
+        replaced = dataclasses.replace(self.budget, neighbours=Neighbours.REPLACE_ONE_ROUND)
+        return replaced.law(self.bound)  # enough for the other relation, too
 
     def mechanism(self, dimension: int) -> FreshNoise | ReportNoise:
-        noise = fresh_noise(dimension, self._law())
+        noise = steps.fresh_noise(dimension, self._law())
         return ReportNoise(*noise) if self.local else noise
 
     def covers(self, query: Query, n: int) -> bool:
@@ -282,10 +258,7 @@ class Tree(Release):
     """Noise that the tree of a prefix sum shares among successive slots.
 
     What is released of a slot is by how much the noisy sum of all slots grows, so the released numbers add
-    up to the tree's prefix sums exactly.
-
-    Args:
-        prefix_sum: Made for the query's bound; it is only a pattern and is never used itself.
+    up to the tree's prefix sums exactly. The `prefix_sum` is only a pattern and is never used itself.
 
     Formal guarantees:
         Those of the prefix sum, for slots instead of rounds: a report enters one slot.
@@ -385,6 +358,6 @@ def _arrive_with_noise(mechanism: ReportNoise, units: IntArray, bits: BitArray, 
 
 
 for _kind in (BitNoise, ReportNoise, Nothing):
-    samples_needed.register(_kind)(no_samples)
-    draw_noise.register(_kind)(draw_nothing)
-    add_secret.register(_kind)(add_as_it_is)
+    steps.samples_needed.register(_kind)(steps.no_samples)
+    steps.draw_noise.register(_kind)(steps.draw_nothing)
+    steps.add_secret.register(_kind)(steps.add_as_it_is)

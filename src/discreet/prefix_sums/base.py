@@ -23,17 +23,11 @@ MOST_ROUNDS = 1 << 32
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Released:
-    """A noisy sum that anybody may see. Exact sums are never of this type.
-
-    Attributes:
-        values: The noisy sum of all vectors so far; read-only.
-        round: How many vectors it covers.
+    """The noisy sum of so many vectors, which anybody may see; read-only.
 
     Examples:
-        >>> from discreet.prefix_sums import KAryTree
-        >>> tree = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> tree.add(np.array([3, -4])).round
-        1
+        >>> Released(np.array([2.5, -1.0]), round=1).values
+        array([ 2.5, -1. ])
     """
 
     values: FloatArray
@@ -53,8 +47,8 @@ class PrefixSum(Exclusive):
     Examples:
         >>> from discreet.prefix_sums import KAryTree
         >>> tree = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> isinstance(tree, PrefixSum), tree.horizon, tree.guarantee.epsilon
-        (True, 1000, 1.0)
+        >>> tree.horizon, tree.round, tree.guarantee.epsilon
+        (1000, 0, 1.0)
     """
 
     _proof: str
@@ -125,11 +119,7 @@ class PrefixSum(Exclusive):
 
     def _law_for(self, nodes: int) -> noise.Law:
         """The noise of each node where one round's vector enters so many."""
-        return self.budget.law(
-            l1=self.bound.l1_distance(self.budget.neighbours),
-            squared_l2=self.bound.squared_l2_distance(self.budget.neighbours),
-            nodes=nodes,
-        )
+        return self.budget.law(self.bound, nodes)
 
     def _samples_to_draw(self) -> int:
         return int(samples_needed(self.steps))

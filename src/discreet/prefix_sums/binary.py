@@ -6,16 +6,9 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray
 from discreet.compiled import lean_kernel
+from discreet.prefix_sums import steps
 from discreet.prefix_sums.base import CompiledPrefixSum
-from discreet.prefix_sums.steps import (
-    TreeState,
-    add_secret,
-    check_round,
-    draw_noise,
-    new_state,
-    round_of,
-    samples_needed,
-)
+from discreet.prefix_sums.steps import TreeState
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.sensitivity import VectorBound
@@ -32,22 +25,16 @@ class BinarySteps(NamedTuple):
 class BinaryTree(CompiledPrefixSum):
     """The classical tree: round t is the sum of the nodes named by the binary digits of t.
 
-    A round lies in one node per level, of which there are ceil(log2 T) + 1. Every node
-    gets independent noise, Laplace for a budget in epsilon and Gaussian for one in rho.
-
-    Args:
-        dimension: Length of the vectors.
-        horizon: The number of rounds T, fixed in advance.
-        bound: What each vector is forced to satisfy.
-        budget: What one person may lose.
-        source: Random bits; cryptographic by default.
+    It is made for a number of rounds T, the `horizon`. A round lies in one node per level, of which there are
+    ceil(log2 T) + 1. Every node gets independent noise, Laplace for a budget in epsilon and Gaussian for one
+    in rho.
 
     Formal guarantees:
-        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
-        round enters at most ``levels`` nodes, each moved by at most ``bound.l1_distance()``
-        (or ``bound.squared_l2_distance()``), in exact integers. Noise: discrete Laplace
-        of scale levels * D1 / epsilon, or discrete Gaussian with sigma^2 = levels * D2^2 / (2 rho).
-        Proof: `docs/guarantees.md#binary-tree`.
+        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one round enters at most
+        ``levels`` nodes, each moved by at most D1 = ``bound.l1_distance()`` (or D2^2 =
+        ``bound.squared_l2_distance()``), in exact integers. Noise: discrete Laplace of scale levels * D1 /
+        epsilon, or discrete Gaussian with sigma^2 = levels * D2^2 / (2 rho). Proof:
+        `docs/guarantees.md#binary-tree`.
 
     Examples:
         >>> tree = BinaryTree(3, 1000, VectorBound(coordinate=10, l1=20), Budget(rho=0.5))
@@ -71,7 +58,7 @@ class BinaryTree(CompiledPrefixSum):
         super().__init__(dimension, horizon, bound, budget, source)
         self.levels = (self.horizon - 1).bit_length() + 1
         self._law = self._law_for(self.levels)
-        self._state = new_state(self.dimension, levels=self.levels, rows=self.levels)
+        self._state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels)
 
     @property
     def mean_variance(self) -> float:
@@ -83,12 +70,7 @@ class BinaryTree(CompiledPrefixSum):
 
 
 def mean_nodes(rounds: int) -> float:
-    """The mean number of binary ones in 1..rounds: how many nodes make up a prefix.
-
-    Examples:
-        >>> mean_nodes(4)  # 1, 10, 11, 100
-        1.25
-    """
+    """The mean number of binary ones in 1..rounds: how many nodes make up a prefix."""
     ones = 0
     for level in range(rounds.bit_length()):
         full, rest = divmod(rounds + 1, 2 << level)
@@ -105,7 +87,7 @@ def entering_level(state: TreeState) -> int:
     return level
 
 
-@samples_needed.register(BinarySteps)
+@steps.samples_needed.register(BinarySteps)
 @lean_kernel
 def one_node(mechanism: Any) -> int:
     """A round completes one node."""
@@ -113,7 +95,7 @@ def one_node(mechanism: Any) -> int:
     return size
 
 
-@draw_noise.register(BinarySteps)
+@steps.draw_noise.register(BinarySteps)
 @lean_kernel
 def _draw_node(mechanism: BinarySteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     state, n = mechanism.state, mechanism.state.noise.size
@@ -121,7 +103,7 @@ def _draw_node(mechanism: BinarySteps, done: int, bits: BitArray, cursor: int) -
     return noise.fill(mechanism.law, state.live[start : start + n], done, bits, cursor)
 
 
-@add_secret.register(BinarySteps)
+@steps.add_secret.register(BinarySteps)
 @lean_kernel
 def enter_vector(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> None:
     """Add a node, drop those that it contains; write the vector plus the change of the noise."""
@@ -137,9 +119,3 @@ def enter_vector(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -
     for i in range(n):
         state.noise[i] += state.live[level * n + i]
         released[i] += state.noise[i]
-
-
-@check_round.register(BinarySteps)
-def check_binary_digits(mechanism: Any) -> int:
-    """The round of any mechanism laid out like this one."""
-    return round_of(mechanism.state.digits, 2, least=0, most=1)

@@ -18,30 +18,20 @@ from discreet.randomness import BitSource
 class Epochs(PrefixSum):
     """k-ary trees one after the other, each `growth` times as long as the one before.
 
-    Epoch e = 0, 1, ... lasts growth^e rounds. Its last round releases one extra node that
-    covers the epoch whole; the tree serves the rounds before. A past epoch thus costs
-    the noise of one node for ever after, not that of a prefix of its tree.
-
-    Args:
-        dimension: Length of the vectors.
-        bound: What each vector is forced to satisfy.
-        budget: What one person may lose, in epsilon.
-        growth: The ratio of successive lengths.
-        source: Random bits; cryptographic by default.
+    Epoch e = 0, 1, ... lasts growth^e rounds. Its last round releases one extra node that covers the epoch
+    whole; the tree serves the rounds before. A past epoch thus costs the noise of one node for ever after,
+    not that of a prefix of its tree.
 
     Formal guarantees:
-        Neighbours: histories that differ in one round, inputs adaptive, any number of
-        rounds. Sensitivity: a round lies in one epoch only, there in at most ``height`` nodes of the tree and
-        in the extra one. Noise: as for `KAryTree` with height + 1 for height, epoch by epoch. Proof:
+        Neighbours: histories that differ in one round, inputs adaptive, any number of rounds. Sensitivity: a
+        round lies in one epoch only, there in at most ``height`` nodes of the tree and in the extra one.
+        Noise: as for `KAryTree` with height + 1 for height, epoch by epoch. Proof:
         `docs/guarantees.md#epochs`.
 
     Examples:
-        >>> import numpy as np
         >>> sums = Epochs(2, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> [sums.add(np.array([1, 2])).round for _ in range(6)]
-        [1, 2, 3, 4, 5, 6]
-        >>> sums.epoch, sums.horizon
-        (2, None)
+        >>> sums.horizon, sums.guarantee.epsilon
+        (None, 1.0)
     """
 
     _proof = "epochs"

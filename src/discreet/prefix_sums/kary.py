@@ -1,8 +1,6 @@
 """Prefix sums by a k-ary tree with subtraction: about seven times less variance than a binary tree.
 
-Reference:
-    J. D. Andersson, R. Pagh, T. A. Steiner, S. Torkamani, "Count on Your Elders: Laplace
-    vs Gaussian Noise", 2024.
+Reference: Andersson, Pagh, Steiner, Torkamani, "Count on Your Elders: Laplace vs Gaussian Noise", 2024.
 """
 
 import functools
@@ -13,16 +11,9 @@ import numpy.typing as npt
 from discreet.checks import IntArray, integer
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
+from discreet.prefix_sums import steps
 from discreet.prefix_sums.base import CompiledPrefixSum
-from discreet.prefix_sums.steps import (
-    TreeState,
-    add_secret,
-    check_round,
-    draw_noise,
-    new_state,
-    round_of,
-    samples_needed,
-)
+from discreet.prefix_sums.steps import TreeState
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.sensitivity import VectorBound
@@ -54,23 +45,17 @@ class KArySteps(NamedTuple):
 class KAryTree(CompiledPrefixSum):
     """A tree in which a prefix may also be a large node *minus* some small ones.
 
-    Level l cuts time into nodes of k^l rounds. Write t in balanced base k, with digits from -(k-1)/2 to
-    (k-1)/2. From the top level down, a digit d > 0 appends the next d nodes, a digit d < 0 takes the last
-    abs(d) nodes off again; these may reach beyond t, so their noise is needed before their data.
-
-    Args:
-        dimension: Length of the vectors.
-        horizon: The number of rounds T, fixed in advance.
-        bound: What each vector is forced to satisfy.
-        budget: What one person may lose, in epsilon.
-        arity: The odd k; by default the one with the least mean variance over T rounds.
-        source: Random bits; cryptographic by default.
+    It is made for a number of rounds T, the `horizon`. Level l cuts time into nodes of k^l rounds, with an
+    odd `arity` k: by default the one with the least mean variance over T rounds. Write t in balanced base k,
+    with digits from -(k-1)/2 to (k-1)/2. From the top level down, a digit d > 0 appends the next d nodes, a
+    digit d < 0 takes the last abs(d) nodes off again; these may reach beyond t, so their noise is needed
+    before their data.
 
     Formal guarantees:
-        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
-        round lies in at most ``height`` nodes, each moved by at most ``bound.l1_distance()``, in exact
-        integers. Noise: discrete Laplace of scale height * D1 / epsilon. Proof:
-        `docs/guarantees.md#tree-with-subtraction`, which also says why there is no discrete Gaussian here.
+        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one round lies in at
+        most ``height`` nodes, each moved by at most D1 = ``bound.l1_distance()``, in exact integers. Noise:
+        discrete Laplace of scale height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`,
+        which also says why there is no discrete Gaussian here.
 
     Examples:
         >>> tree = KAryTree(2, 2**14, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
@@ -130,22 +115,13 @@ def best_shape(rounds: int, extra_nodes: int = 0) -> Shape:
     """The shape of least mean variance, when a round lies in `extra_nodes` besides the tree's.
 
     A node's variance is proportional to (height + extra_nodes)^2.
-
-    Examples:
-        >>> best_shape(2**20)
-        Shape(arity=19, height=5)
     """
     shapes = (shape_for(k, rounds) for k in range(3, _LARGEST_ARITY + 1, 2))
     return min(shapes, key=lambda shape: mean_nodes(shape, rounds) * (shape.height + extra_nodes) ** 2)
 
 
 def mean_nodes(shape: Shape, rounds: int) -> float:
-    """The mean over rounds 1..T of the number of nodes in a prefix: the sum of absolute digits.
-
-    Examples:
-        >>> mean_nodes(Shape(3, 2), 4)  # balanced: 1, 1(-1), 10, 11
-        1.5
-    """
+    """The mean over so many rounds of the number of nodes in a prefix: the sum of absolute digits."""
     k, reach = shape.arity, shape.reach
     sizes = [abs((q + reach) % k - reach) for q in range(k)]
     used = 0
@@ -159,12 +135,8 @@ def mean_nodes(shape: Shape, rounds: int) -> float:
 
 def state_for(shape: Shape, dimension: int) -> TreeState:
     """A state before the first round: row 0 for new noise, then the subtracted nodes of each level."""
-    return new_state(
-        dimension,
-        levels=shape.height,
-        rows=1 + max(0, shape.height - 1) * shape.reach,
-        right_rows=shape.height,
-    )
+    rows = 1 + max(0, shape.height - 1) * shape.reach
+    return steps.new_state(dimension, levels=shape.height, rows=rows, right_rows=shape.height)
 
 
 @lean_kernel
@@ -177,7 +149,7 @@ def wrapping_levels(mechanism: KArySteps) -> int:
     return level
 
 
-@samples_needed.register(KArySteps)
+@steps.samples_needed.register(KArySteps)
 @lean_kernel
 def _samples_of_rows(mechanism: KArySteps) -> int:
     """The first rows of noise, as many as the next round needs new: row 0, as a rule.
@@ -194,14 +166,14 @@ def _samples_of_rows(mechanism: KArySteps) -> int:
     return (1 + level * ((shape.arity - 1) // 2)) * state.noise.size
 
 
-@draw_noise.register(KArySteps)
+@steps.draw_noise.register(KArySteps)
 @lean_kernel
 def _draw_rows(mechanism: KArySteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     rows = mechanism.state.live[: _samples_of_rows(mechanism)]
     return noise.fill(mechanism.law, rows, done, bits, cursor)
 
 
-@add_secret.register(KArySteps)
+@steps.add_secret.register(KArySteps)
 @lean_kernel
 def _enter_vector(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
     """Change the nodes in use to those of the next round; write the vector plus the change of the noise."""
@@ -231,9 +203,3 @@ def _enter_vector(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[
     state.digits[level] = digit + 1
     for i in range(n):
         released[i] += state.noise[i]
-
-
-@check_round.register(KArySteps)
-def _check_digits(mechanism: KArySteps) -> int:
-    reach = mechanism.shape.reach
-    return round_of(mechanism.state.digits, mechanism.shape.arity, least=-reach, most=reach)

@@ -13,15 +13,8 @@ import numpy as np
 from discreet.checks import FloatArray, positive_number
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
-from discreet.prefix_sums import binary
-from discreet.prefix_sums.steps import (
-    TreeState,
-    add_secret,
-    check_round,
-    draw_noise,
-    new_state,
-    samples_needed,
-)
+from discreet.prefix_sums import binary, steps
+from discreet.prefix_sums.steps import TreeState
 from discreet.privacy.budget import Budget
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitArray, BitSource
@@ -42,18 +35,11 @@ class SphericalSteps(NamedTuple):
 class SphericalTree(binary.BinaryTree):
     """A binary tree whose nodes get spherical noise of scale levels * D2 / epsilon.
 
-    Args:
-        dimension: Length of the vectors.
-        horizon: The number of rounds T.
-        bound: What each vector is forced to satisfy.
-        budget: What one person may lose, in epsilon.
-        sensitivity: The distance D2 the noise is made for, as a value; by default the
-            true one, which `bound` enforces.
-        source: Random bits; cryptographic by default.
+    D2 is the `sensitivity`, as a value; by default the true one, which `bound` enforces.
 
     Formal guarantees:
-        None. Over the real numbers one round enters at most ``levels`` nodes, each moved by at
-        most D2 in L2 (`docs/guarantees.md#binary-tree`); but this noise is made of floats.
+        None. Over the real numbers one round enters at most ``levels`` nodes, each moved by at most D2 in L2
+        (`docs/guarantees.md#binary-tree`); but this noise is made of floats.
     """
 
     _own = ("horizon", "sensitivity")
@@ -82,7 +68,7 @@ class SphericalTree(binary.BinaryTree):
             )
         self._not_private_because = "; ".join([*reasons, MADE_OF_FLOATS])
         self._scale = self.levels * self.sensitivity / bound.step / float(budget.per_round)
-        self._state = new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
+        self._state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
         self._released = np.zeros(self.dimension)
 
     @property
@@ -96,12 +82,11 @@ class SphericalTree(binary.BinaryTree):
 
 
 # The layout is the binary tree's; only the noise is another.
-samples_needed.register(SphericalSteps)(binary.one_node)
-add_secret.register(SphericalSteps)(binary.enter_vector)
-check_round.register(SphericalSteps)(binary.check_binary_digits)
+steps.samples_needed.register(SphericalSteps)(binary.one_node)
+steps.add_secret.register(SphericalSteps)(binary.enter_vector)
 
 
-@draw_noise.register(SphericalSteps)
+@steps.draw_noise.register(SphericalSteps)
 @lean_kernel
 def _draw_node(mechanism: SphericalSteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     n = mechanism.state.noise.size

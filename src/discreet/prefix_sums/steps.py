@@ -14,7 +14,6 @@ round adds the noise of some nodes, drops that of others, and releases the vecto
 writes to rows that are not in use yet.
 """
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,15 +49,6 @@ def add_secret(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> 
         array([ 1., -1.])
     """
     raise AssertionError("declares a generic function")
-
-
-@functools.singledispatch
-def check_round(mechanism: Any) -> int:
-    """The number of rounds a restored tree has taken; refused if its digits, its indices, make no sense.
-
-    Other mechanisms have nothing that depends on the round.
-    """
-    return 0
 
 
 class NoNoise(NamedTuple):
@@ -143,9 +133,14 @@ def new_state(n: int, *, levels: int, rows: int, right_rows: int = 0, dtype: Any
     return TreeState(np.zeros(levels, dtype=np.int64), noise, live, right)
 
 
-def round_of(digits: IntArray, base: int, least: int, most: int) -> int:
-    """The round number that restored digits stand for; kernels rely on their being possible."""
-    number = sum(int(digit) * int(base**level) for level, digit in enumerate(digits))
-    if digits.min(initial=0) < least or digits.max(initial=0) > most or not 0 <= number < 1 << 62:
+def check_round(mechanism: Any) -> int:
+    """The number of rounds that a restored tree has taken, by its digits, which kernels index by."""
+    if not isinstance(getattr(mechanism, "state", None), TreeState):
+        return 0  # other mechanisms have nothing that depends on the round
+    digits = mechanism.state.digits
+    base = mechanism.shape.arity if hasattr(mechanism, "shape") else 2
+    least = -(base // 2) if base > 2 else 0
+    number = sum(int(digit) * base**level for level, digit in enumerate(digits))
+    if digits.min(initial=0) < least or digits.max(initial=0) >= least + base or not 0 <= number < 1 << 62:
         raise InvalidArgument("The saved state is damaged: its digits are not those of a round.")
     return number

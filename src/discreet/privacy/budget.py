@@ -9,6 +9,7 @@ from discreet.errors import InvalidArgument, InvalidType
 from discreet.privacy import noise
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.rational import float_above, privacy_loss, square_root_above
+from discreet.privacy.sensitivity import VectorBound
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,17 +63,12 @@ class Budget:
         assert self.rho is not None
         return _part("Budget", "rho", self.rho, self.rounds_per_person**2)
 
-    def law(self, *, l1: int, squared_l2: int, nodes: int = 1) -> noise.Law:
-        """The noise for each of `nodes` sums that hold one round's vector.
-
-        Args:
-            l1: L1 distance between two inputs of a round, in units.
-            squared_l2: The square of their L2 distance.
-            nodes: The number of released sums that one round enters.
-        """
+    def law(self, bound: VectorBound, nodes: int = 1) -> noise.Law:
+        """The noise for each of `nodes` sums that one round's vector enters, which is within the bound."""
         if self.epsilon is not None:
-            return noise.laplace(nodes * l1 / self.per_round)
-        return noise.gaussian(square_root_above(nodes * squared_l2 / (2 * self.per_round)))
+            return noise.laplace(nodes * bound.l1_distance(self.neighbours) / self.per_round)
+        square = nodes * bound.squared_l2_distance(self.neighbours) / (2 * self.per_round)
+        return noise.gaussian(square_root_above(square))
 
     def guarantee(self, *, proof: str, horizon: int | None = None, local: bool = False) -> Guarantee:
         """The promise that noise of `law` keeps."""

@@ -67,15 +67,9 @@ class VectorBound:
     ) -> "VectorBound":
         """The bound for gradients along a chain of sets whose costs lie in [low, high].
 
-        With M half the width of the range: differences of two costs are at most 2 M,
-        and for submodular costs the differences along a chain add up to at most 4 M.
-
-        Args:
-            low: Lower end of the declared range of costs.
-            high: Upper end.
-            units: Grid steps in M.
-            gradient_bound: A smaller L1 bound, declared beforehand. The noise falls in
-                proportion; gradients that exceed it are scaled down.
+        With M half the width of the range, of `units` grid steps: differences of two costs are at most 2 M,
+        and for submodular costs the differences along a chain add up to at most 4 M. The `gradient_bound` is
+        a smaller L1 bound, declared beforehand: noise falls in proportion, larger gradients are scaled down.
         """
         cost_grid = Grid(low, high, units)
         l1 = 4 * units
