@@ -48,12 +48,9 @@ def kernel(function: Function) -> Function:
 def lean_kernel(function: Function) -> Function:
     """A kernel that only borrows arrays: it makes none, and gives none back.
 
-    Otherwise numba counts, at every call and at every part of a named tuple, who holds an array, in a way
-    that is safe for threads: most of the time of a round of a few items. Here nothing is counted. Whoever
-    calls a kernel from Python holds its arrays until it returns.
-
-    What needs the count is refused while it is compiled: by numba if it makes an array, and by `_OnlyBorrows`
-    if an array could outlive it or be lost by it.
+    Otherwise numba counts who holds an array at every call and for every part of a named tuple: most of the
+    time of a round of a few items. Here nothing is counted. What needs the count is refused while it is
+    compiled: by numba if it makes an array, by `_OnlyBorrows` if an array could outlive it or be lost by it.
     """
     return _compiled(function, pipeline_class=_LeanCompiler, **_LEAN)
 
@@ -105,13 +102,11 @@ def _holds_array(kind: Any) -> bool:
 class _Cache(FunctionCache):
     """A cache on disk that is another one whenever a file changes that its code can come from.
 
-    numba itself looks only at the file of a function. Code of other files that was compiled into it could so
-    outlive an upgrade, and with it a fixed mistake in a noise sampler.
-
-    Signatures with named tuples from outside these files are not cached. The code for them may hold parts
-    from other packages, whose changes are not seen; and where their modules cannot be imported, numba could
-    not read its other entries for the same function either. numba's public switch, ``njit(cache=True)``,
-    takes all signatures or none, so this class has to replace the dispatcher's private cache.
+    numba itself looks only at the file of a function: code of other files could outlive an upgrade, and with
+    it a fixed mistake in a noise sampler. Its public switch, ``njit(cache=True)``, takes all signatures or
+    none. Those with named tuples from outside these files must not be cached: their code may hold parts from
+    other packages, whose changes are not seen, and where these cannot be imported numba could not read its
+    other entries either.
     """
 
     def __init__(self, function: Any) -> None:
@@ -188,9 +183,8 @@ class Generic(Protocol):
 def generic(declaration: Callable[..., Any]) -> Generic:
     """Make a function that picks its kernel by the type of its first argument, a named tuple.
 
-    Its `register(kind)` decorates the kernel for a type. Compiled callers bind the kernel when they are
-    compiled, at no cost per call, and their cache on disk stays valid: unlike functions passed as arguments,
-    which numba compiles again in every process. This is how learners are put together from parts.
+    Compiled callers bind the kernel when they are compiled, at no cost per call, and can be cached: unlike
+    with functions passed as arguments. This is how learners are put together from parts.
     """
     kernels: dict[type, Callable[..., Any]] = {}
     names = list(inspect.signature(declaration).parameters)

@@ -86,10 +86,6 @@ class BitSource:
         Every theorem of `docs/guarantees.md` assumes independent uniform bits. No feasible computation tells
         those of ChaCha20 apart from them, so the guarantees hold against computationally bounded observers
         (`docs/guarantees.md#finite-precision`).
-
-    Examples:
-        >>> BitSource(seed=7).bits64() == BitSource(seed=7).bits64()
-        True
     """
 
     _cursor: int

@@ -40,14 +40,7 @@ def draw_noise(mechanism: Any, done: int, bits: BitArray, cursor: int) -> tuple[
 
 @generic
 def add_secret(mechanism: Any, vector: IntArray, released: npt.NDArray[Any]) -> None:
-    """Enter one vector (in units); write into `released` by how much the noisy sum grows.
-
-    Examples:
-        >>> released = np.empty(2)
-        >>> add_secret(NoNoise(2), np.array([1, -1]), released)
-        >>> released
-        array([ 1., -1.])
-    """
+    """Enter one vector (in units); write into `released` by how much the noisy sum grows."""
     raise AssertionError("declares a generic function")
 
 
@@ -112,19 +105,12 @@ def _add_each(mechanism: FreshNoise, vector: IntArray, released: npt.NDArray[Any
 
 
 class TreeState(NamedTuple):
-    """The secrets of a tree over vectors of length n. Its noise may be integers or floats.
+    """The secrets of a tree over vectors of length n. Its noise may be integers or floats."""
 
-    Attributes:
-        digits: The digits of the round number, lowest first.
-        noise: The noise now on the sum of all vectors.
-        live: The noise of single nodes, one row of length n after the other.
-        right: Per level, the noise of the added nodes together (k-ary trees only).
-    """
-
-    digits: IntArray
-    noise: npt.NDArray[Any]
-    live: npt.NDArray[Any]
-    right: npt.NDArray[Any]
+    digits: IntArray  # of the round number, lowest first
+    noise: npt.NDArray[Any]  # now on the sum of all vectors
+    live: npt.NDArray[Any]  # of single nodes, one row of length n after the other
+    right: npt.NDArray[Any]  # per level, of the added nodes together (k-ary trees only)
 
 
 def new_state(n: int, *, levels: int, rows: int, right_rows: int = 0, dtype: Any = np.int64) -> TreeState:
@@ -140,7 +126,7 @@ def check_round(mechanism: Any) -> int:
     digits = mechanism.state.digits
     base = mechanism.shape.arity if hasattr(mechanism, "shape") else 2
     least = -(base // 2) if base > 2 else 0
-    number = sum(int(digit) * base**level for level, digit in enumerate(digits))
+    number: int = sum(int(digit) * base**level for level, digit in enumerate(digits))
     if digits.min(initial=0) < least or digits.max(initial=0) >= least + base or not 0 <= number < 1 << 62:
         raise InvalidArgument("The saved state is damaged: its digits are not those of a round.")
     return number

@@ -14,14 +14,10 @@ from discreet.privacy.sensitivity import VectorBound
 
 @dataclasses.dataclass(frozen=True)
 class Budget:
-    """What one person may lose, all their rounds together.
+    """What one person may lose, all their rounds together: k `rounds_per_person` at most.
 
-    Args:
-        epsilon: Pure privacy loss: Laplace noise.
-        rho: Zero-concentrated loss: Gaussian noise. Exactly one of the two is given.
-        neighbours: The relation between histories.
-        rounds_per_person: In how many rounds one person may appear. Each round gets
-            epsilon / k, or rho / k^2.
+    It is either `epsilon`, pure loss (Laplace noise; each round gets epsilon / k), or `rho`,
+    zero-concentrated loss (Gaussian noise; rho / k^2). `neighbours` is the relation between histories.
 
     Examples:
         >>> Budget(epsilon=1.0, rounds_per_person=4).per_round

@@ -24,11 +24,9 @@ from discreet.state import decode, encode, with_arrays
 class Exclusive(ABC):
     """Base of everything that holds exact private sums together with the noise that hides them.
 
-    Attributes:
-        lineage: A random name, the same for all saved generations of one state.
-        generation: Grows by one with every release and every restoration. A store records it, durably,
-            *before* a release is shown, by compare-and-set: from g - 1 to g, and if it finds another number
-            the release is not shown. So a restored state and an original that still runs cannot both go on.
+    Its `lineage` is a random name, the same for all saved generations. Its `generation` grows by one with
+    every release and every restoration. A store records it, durably, *before* a release is shown, by
+    compare-and-set from g - 1 to g. So a restored state and an original that still runs cannot both go on.
     """
 
     def __init__(self, source: BitSource) -> None:
@@ -66,17 +64,13 @@ class Exclusive(ABC):
 
     @classmethod
     def from_bytes(cls, data: bytes, *, generation: int, source: BitSource | None = None) -> Self:
-        """Go on from a saved state, if it is the latest one.
+        """Go on from what `to_bytes` returned, if it is the latest state; one generation on.
 
         Args:
-            data: What `to_bytes` returned.
-            generation: The generation that the caller's store knows to be the latest of this lineage. Any
-                other raises `StaleState`.
+            data: The saved state.
+            generation: What the caller's store knows to be the latest of this lineage; any other raises
+                `StaleState`. Record the new number before using the state: it is not restored twice then.
             source: Bits for the noise to come; new cryptographic ones by default.
-
-        Returns:
-            The state, one generation on: record that number before using it, and the same data cannot be
-            restored twice.
         """
         document, arrays = decode(data)
         if document.get("kind") != cls.__name__:

@@ -48,15 +48,10 @@ def to_units(value: float, low: float, high: float, units: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """A declared range of costs and the integers that stand for its values.
+    """A declared range of costs and the integers that stand for its values, `units` in half of it.
 
     The range must be fixed before the data are seen: a range chosen from data is itself a release. Its
     midpoint is the integer 0, its ends are -units and +units.
-
-    Args:
-        low: Lower end of the range.
-        high: Upper end.
-        units: Steps in half the range.
 
     Examples:
         >>> grid = Grid(0.0, 1.0, units=100)

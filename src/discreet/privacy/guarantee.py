@@ -40,11 +40,10 @@ class Guarantee:
         rho: The zero-concentrated loss, where the noise is Gaussian.
         neighbours: The relation between histories.
         rounds_per_person: In how many rounds one person's data may appear.
-        local: Whether each value is randomised on its own before anything else reads
-            it. Otherwise a trusted party keeps exact sums.
+        local: Whether each value is randomised on its own; otherwise a trusted party keeps exact sums.
         horizon: The number of rounds covered, or None for any number.
-        absence_hidden: Whether a person who does not report is hidden like one who does. Otherwise who has
-            reported is public, and absence that depends on the value is not protected.
+        absence_hidden: Whether a person who does not report is hidden like one who does; otherwise who has
+            reported is public.
         private: Whether the promise holds in this configuration.
         reason: If not, why.
         proof: Where the proof is written.
@@ -74,12 +73,7 @@ class Guarantee:
             raise InvalidArgument("A Guarantee gives a 'reason' exactly where 'private' is False.")
 
     def composed(self, rounds_per_person: int) -> "Guarantee":
-        """The guarantee of somebody who appears in up to so many rounds (group privacy).
-
-        Examples:
-            >>> Guarantee(epsilon=0.5).composed(4).epsilon
-            2.0
-        """
+        """The guarantee of somebody who appears in up to so many rounds (group privacy)."""
         k = integer("composed", "rounds_per_person", rounds_per_person, least=1)
         if self.rounds_per_person != 1:
             raise InvalidArgument("Only a guarantee for one round per person can be composed.")
@@ -187,12 +181,7 @@ def _composed_delta(epsilon: float, delta: float, k: int) -> float:
 
 
 def rounded_up(number: float, digits: int = 6) -> str:
-    """A nonnegative number in at most so many digits, never less than its own shortest decimal form.
-
-    Examples:
-        >>> rounded_up(1.0000004999), rounded_up(2.7182818, 3)
-        ('1.00001', '2.72')
-    """
+    """A nonnegative number in at most so many digits, never less than its own shortest decimal form."""
     if number == 0 or math.isinf(number):
         return f"{number:g}"
     context = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING)

@@ -40,11 +40,8 @@ class VectorBound:
         l2: Largest Euclidean norm, in units, or None for what the other two imply.
 
     Examples:
-        >>> bound = VectorBound.for_costs(0.0, 1.0, units=10)
-        >>> bound.enforce(np.array([1.0, -1.0, 1.0]))
+        >>> VectorBound.for_costs(0.0, 1.0, units=10).enforce(np.array([1.0, -1.0, 1.0]))
         array([ 13, -13,  13])
-        >>> bound.l1_distance(), bound.squared_l2_distance()
-        (80, 3200)
     """
 
     coordinate: int
@@ -95,14 +92,11 @@ class VectorBound:
         return 4 * self.squared_l2 if neighbours is Neighbours.REPLACE_ONE_ROUND else self.squared_l2
 
     def enforce(self, vector: FloatArray | IntArray) -> IntArray:
-        """The vector in grid units, inside the bound: floats are values, integers are units already.
-
-        Only the type and shape are checked, which are public.
-        """
+        """The vector in grid units, inside the bound: floats are values, integers are units already."""
         if not isinstance(vector, np.ndarray) or vector.ndim != 1 or vector.dtype.kind not in "fi":
             array = isinstance(vector, np.ndarray)
             kind = f"{vector.dtype} {vector.shape}" if array else type(vector).__name__
-            raise InvalidType(
+            raise InvalidType(  # type and shape are public
                 f"A private vector must be a one-dimensional array of floats or integers. Got {kind} instead."
             )
         units = np.empty(vector.size, dtype=np.int64)
@@ -132,8 +126,8 @@ def values_to_units(values: FloatArray, step: float, limit: int, out: IntArray) 
 def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
     """Clip each coordinate, then shrink all of them alike if the sum of absolute values exceeds `l1`.
 
-    Shrinking rounds towards zero, |g_i| -> floor(|g_i| l1 / |g|_1), so the new sum is
-    at most l1 exactly. Bounds below 2^31 keep the products below 2^62.
+    |g_i| -> floor(|g_i| l1 / |g|_1): the new sum is at most l1 exactly. Bounds below 2^31 keep the products
+    below 2^62.
     """
     norm = 0
     for i in range(units.size):
