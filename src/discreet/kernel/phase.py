@@ -29,6 +29,11 @@ INTEGER, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 #: The types of a phase's arrays.
 PHASE_KINDS = [INTEGER, FLOAT, INTEGER, INTEGER, FLOAT]
 
+_CANNOT_BE_DEALT = (
+    "A policy planned a phase that cannot be dealt: it needs arrays as `Phase` describes them, orders of "
+    "different items, sizes that fit them, probabilities, finite notes, and at least one round per slot."
+)
+
 
 class Phase(NamedTuple):
     """Slots that are planned together. A slot's set is a prefix of its order of items.
@@ -101,7 +106,7 @@ def checked_phase(phase: Any, n: int) -> Phase:
         or (copy.note.ndim, len(copy.note)) != (2, slots)
         or [part.dtype for part in copy] != PHASE_KINDS
     ):
-        raise _cannot_be_dealt()
+        raise InvalidArgument(_CANNOT_BE_DEALT)
     return require_dealable(copy, n)
 
 
@@ -109,15 +114,8 @@ def require_dealable(phase: Phase, n: int) -> Phase:
     """The phase, if its numbers make sense; its arrays have the right shapes and types already."""
     most = MOST_ROUNDS if len(phase.rounds) == 1 else LONGEST_DECK
     if not _dealable(phase, most, np.zeros(n, dtype=np.int64)):
-        raise _cannot_be_dealt()
+        raise InvalidArgument(_CANNOT_BE_DEALT)
     return phase
-
-
-def _cannot_be_dealt() -> InvalidArgument:
-    return InvalidArgument(
-        "A policy planned a phase that cannot be dealt: it needs arrays as `Phase` describes them, orders of "
-        "different items, sizes that fit them, probabilities, finite notes, and at least one round per slot."
-    )
 
 
 @lean_kernel

@@ -67,9 +67,9 @@ class Release(ABC):
         """What is promised to each person, if the random bits are."""
 
     @property
-    @abstractmethod
     def noise_variance(self) -> float:
         """Variance of the noise on one released number, in squared units; of trees, of a prefix sum."""
+        return 0.0
 
 
 @generic
@@ -135,10 +135,6 @@ class Exact(Release):
     def guarantee(self) -> Guarantee:
         return Guarantee(epsilon=float("inf")).void("it adds no noise")
 
-    @property
-    def noise_variance(self) -> float:
-        return 0.0
-
 
 class Nothing(NamedTuple):
     """The mechanism of `Discard`: reports are dropped on arrival."""
@@ -158,10 +154,6 @@ class Discard(Release):
     @property
     def guarantee(self) -> Guarantee:
         return Guarantee(epsilon=0.0, proof="docs/guarantees.md#setting")
-
-    @property
-    def noise_variance(self) -> float:
-        return 0.0
 
 
 class BitNoise(NamedTuple):
