@@ -23,12 +23,7 @@ MOST_ROUNDS = 1 << 32
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Released:
-    """The noisy sum of so many vectors, which anybody may see; read-only.
-
-    Examples:
-        >>> Released(np.array([2.5, -1.0]), round=1).values
-        array([ 2.5, -1. ])
-    """
+    """The noisy sum of so many vectors, which anybody may see; read-only."""
 
     values: FloatArray
     round: int
@@ -43,12 +38,6 @@ class PrefixSum(Exclusive):
         budget: What one person may lose.
         horizon: The number of rounds it can take, or None for any number.
         round: How many it has taken.
-
-    Examples:
-        >>> from discreet.prefix_sums import KAryTree
-        >>> tree = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> tree.horizon, tree.round, tree.guarantee.epsilon
-        (1000, 0, 1.0)
     """
 
     _proof: str

@@ -35,11 +35,6 @@ class BinaryTree(CompiledPrefixSum):
         ``bound.squared_l2_distance()``), in exact integers. Noise: discrete Laplace of scale levels * D1 /
         epsilon, or discrete Gaussian with sigma^2 = levels * D2^2 / (2 rho). Proof:
         `docs/guarantees.md#binary-tree`.
-
-    Examples:
-        >>> tree = BinaryTree(3, 1000, VectorBound(coordinate=10, l1=20), Budget(rho=0.5))
-        >>> tree.levels, tree.guarantee.rho
-        (11, 0.5)
     """
 
     _proof = "binary-tree"

@@ -27,11 +27,6 @@ class Epochs(PrefixSum):
         round lies in one epoch only, there in at most ``height`` nodes of the tree and in the extra one.
         Noise: as for `KAryTree` with height + 1 for height, epoch by epoch. Proof:
         `docs/guarantees.md#epochs`.
-
-    Examples:
-        >>> sums = Epochs(2, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> sums.horizon, sums.guarantee.epsilon
-        (None, 1.0)
     """
 
     _proof = "epochs"

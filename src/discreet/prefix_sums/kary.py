@@ -56,11 +56,6 @@ class KAryTree(CompiledPrefixSum):
         most ``height`` nodes, each moved by at most D1 = ``bound.l1_distance()``, in exact integers. Noise:
         discrete Laplace of scale height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`,
         which also says why there is no discrete Gaussian here.
-
-    Examples:
-        >>> tree = KAryTree(2, 2**14, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> tree.shape
-        Shape(arity=33, height=3)
     """
 
     _proof = "tree-with-subtraction"

@@ -15,6 +15,13 @@ scales admitted here), never privacy.
 References: von Neumann, "Various techniques used in connection with random digits", 1951; Karney, "Sampling
 exactly from the normal distribution", 2016; Canonne, Kamath, Steinke, "The discrete Gaussian for differential
 privacy", 2020.
+
+Examples:
+    >>> law = laplace(Fraction(3, 2))
+    >>> law.scale, law.is_gaussian, gaussian(Fraction(10)).scale, variance(gaussian(Fraction(10)))
+    (Fraction(3, 2), False, Fraction(10, 1), 100.0)
+    >>> sample(law, 5, BitSource(seed=1)).shape
+    (5,)
 """
 
 import math
@@ -39,12 +46,7 @@ _HALF_CELL = (1 << 31) - 1  # the cell whose upper end is 1/2 on the fine grid
 
 
 class Law(NamedTuple):
-    """A noise law as the kernels see it: its kind and its scale, numerator / denominator.
-
-    Examples:
-        >>> laplace(Fraction(3, 2)).is_gaussian
-        False
-    """
+    """A noise law as the kernels see it: its kind and its scale, numerator / denominator."""
 
     kind: int
     numerator: int
@@ -68,10 +70,6 @@ def laplace(scale: Fraction) -> Law:
         Neighbours: data vectors of integers at L1 distance at most D. With one independent sample per
         coordinate, of scale at least D/epsilon, releasing the sums modulo 2^64 is epsilon-differentially
         private: `docs/guarantees.md#finite-precision`.
-
-    Examples:
-        >>> laplace(Fraction(3, 2)).scale
-        Fraction(3, 2)
     """
     return Law(_LAPLACE, *_fraction_for_kernel("laplace", "scale", scale))
 
@@ -80,34 +78,20 @@ def gaussian(sigma: Fraction) -> Law:
     """The discrete Gaussian law exp(-z^2 / (2 sigma^2)), sigma rounded up if it needs too many bits.
 
     Formal guarantees:
-        Neighbours: data vectors of integers at L2 distance at most D. Releasing the
-        sums modulo 2^64 is (D / sigma)^2 / 2 -zCDP: `docs/guarantees.md#gaussian-noise`.
-
-    Examples:
-        >>> gaussian(Fraction(5)).scale
-        Fraction(5, 1)
+        Neighbours: data vectors of integers at L2 distance at most D. Releasing the sums modulo 2^64 is
+        (D / sigma)^2 / 2 -zCDP: `docs/guarantees.md#gaussian-noise`.
     """
     return Law(_GAUSSIAN, *_fraction_for_kernel("gaussian", "sigma", sigma))
 
 
 def variance(law: Law) -> float:
-    """The variance of one sample (of the Gaussian: an upper bound, exact to rounding once s > 1).
-
-    Examples:
-        >>> variance(gaussian(Fraction(10)))
-        100.0
-    """
+    """The variance of one sample (of the Gaussian: an upper bound, exact to rounding once s > 1)."""
     scale = float(law.scale)
     return scale**2 if law.is_gaussian else 0.5 / math.sinh(0.5 / scale) ** 2
 
 
 def sample(law: Law, count: int, source: BitSource) -> IntArray:
-    """An array of `count` independent samples.
-
-    Examples:
-        >>> sample(laplace(Fraction(10)), 5, BitSource(seed=1)).shape
-        (5,)
-    """
+    """An array of `count` independent samples."""
     out = np.empty(integer("sample", "count", count, least=0), dtype=np.int64)
     source.feed(lambda done, bits, cursor: fill(law, out, done, bits, cursor), out.size)
     return out
@@ -115,12 +99,7 @@ def sample(law: Law, count: int, source: BitSource) -> IntArray:
 
 @lean_kernel
 def fill(law: Law, out: IntArray, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-    """Fill ``out[done:]`` with samples as far as the bits reach; return the new ``(done, cursor)``.
-
-    Examples:
-        >>> fill(laplace(Fraction(3)), np.zeros(2, dtype=int), 0, np.zeros(0, dtype=np.uint64), 0)  # no bits
-        (0, 0)
-    """
+    """Fill ``out[done:]`` with samples as far as the bits reach; return the new ``(done, cursor)``."""
     while done < out.size:
         if law.kind == _LAPLACE:
             value, _, _, after = _one_laplace(law, bits, cursor)
