@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from discreet.checks import IntArray, integer
+from discreet.checks import IntArray, integer, invalid_argument
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import steps
@@ -96,10 +96,9 @@ def require_epsilon(owner: str, budget: Budget) -> None:
 
 def shape_for(arity: int, rounds: int) -> Shape:
     """The lowest tree of an odd arity that counts so many rounds."""
-    k = integer("KAryTree", "arity", arity, least=3)
+    k, height = integer("KAryTree", "arity", arity, least=3), 0
     if k % 2 == 0:
-        integer("KAryTree", "arity (odd)", k, least=k + 1)
-    height = 0
+        raise invalid_argument("KAryTree", "arity", "odd", arity)
     while (k**height - 1) // 2 < rounds:
         height += 1
     return Shape(k, height)

@@ -134,9 +134,7 @@ def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
         units[i] = min(max(units[i], -coordinate), coordinate)
         norm += abs(units[i])
     if norm > l1:
-        for i in range(units.size):
-            share = abs(units[i]) * l1 // norm
-            units[i] = share if units[i] >= 0 else -share
+        _shrink(units, l1, norm)
 
 
 @lean_kernel
@@ -154,9 +152,14 @@ def bound_l2_in_place(units: IntArray, l2: int) -> None:
         root = int(math.sqrt(square))
         while root * root < square:
             root += 1
-        for i in range(units.size):
-            share = abs(units[i]) * l2 // root
-            units[i] = share if units[i] >= 0 else -share
+        _shrink(units, l2, root)
+
+
+@lean_kernel
+def _shrink(units: IntArray, limit: int, norm: int) -> None:
+    for i in range(units.size):
+        share = abs(units[i]) * limit // norm
+        units[i] = share if units[i] >= 0 else -share
 
 
 @lean_kernel
@@ -173,9 +176,3 @@ def chain_gradient(
         after = to_units(costs[i + 1], low, high, units)
         out[order[i]] = after - before
         before = after
-
-
-def fitting_dimension(owner: str, vector: object, dimension: int) -> None:
-    """Refuse a vector of another length; lengths are public."""
-    if isinstance(vector, np.ndarray) and vector.ndim == 1 and vector.size != dimension:
-        raise invalid_argument(owner, "vector", f"of length {dimension}", f"length {vector.size}")

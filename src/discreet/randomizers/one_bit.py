@@ -73,8 +73,8 @@ class OneBit:
     def release(self, value: Any) -> Bit:
         """One bit, 0 or 1: all that is ever stored of a private value.
 
-        Values outside the range are clipped; whatever is not a finite number counts
-        as the midpoint. A client that must send again sends the same bit again.
+        Values outside the range are clipped; whatever is not a finite number counts as the midpoint. A client
+        that must send again sends the same bit again.
         """
         bit = Bit(bit_of(self.grid.of(value), self.slope, self._source.bits64() >> 1))
         bit.randomizer, bit.private = self._name, not self._source.not_private_because
@@ -106,9 +106,8 @@ class OneBit:
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to one person, per release."""
-        return Guarantee(
-            epsilon=float_above(self.epsilon), local=True, proof="docs/guarantees.md#one-bit"
-        ).void(self._source.not_private_because)
+        loss, proof = float_above(self.epsilon), "docs/guarantees.md#one-bit"
+        return Guarantee(epsilon=loss, local=True, proof=proof).void(self._source.not_private_because)
 
     def __repr__(self) -> str:
         return self._name
@@ -123,7 +122,6 @@ def steepest_slope(epsilon: Fraction, units: int) -> int:
     ratio = exponential_below(epsilon)
     slope = min(math.floor(CENTRE * (ratio - 1) / (ratio + 1) / units), (CENTRE - 1) // units)
     if slope < 1:
-        raise invalid_argument(
-            "OneBit", "epsilon", f"large enough for a grid of {units} units", float(epsilon)
-        )
+        wanted = f"large enough for a grid of {units} units"
+        raise invalid_argument("OneBit", "epsilon", wanted, float(epsilon))
     return slope
