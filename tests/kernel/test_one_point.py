@@ -8,8 +8,9 @@ from hypothesis.extra.numpy import arrays
 
 import families
 from discreet import lovasz
-from discreet.kernel.phase import EACH_ROUND, chain_chances, draw_size
+from discreet.kernel.phase import EACH_ROUND, chain_chances, draw_prefix, draw_size
 from discreet.kernel.queries import OnePoint, measure
+from discreet.privacy.uniform import uniform_float
 
 N = 4
 names = st.sampled_from(sorted(families.FAMILIES))
@@ -70,6 +71,9 @@ def test_probabilities_add_up_and_are_drawn_as_stated(x: np.ndarray, gamma: floa
     assert rho.min() >= gamma / (N + 1) - 1e-15
     grid = (np.arange(2000, dtype=np.uint64) * 2 + 1) * np.uint64(2**64 // 4000)
     draws = [draw_size(rho, EACH_ROUND, grid, k)[0] for k in range(grid.size)]
+    order = lovasz.chain(x).order
+    for k, size in enumerate(draws):
+        assert draw_prefix(x, order, gamma, uniform_float(grid[k])) == (size, rho[size])
     drawn = np.bincount(draws, minlength=N + 1) / grid.size
     np.testing.assert_allclose(drawn, rho, atol=1.1 / grid.size)
     assert not drawn[rho == 0].any()
@@ -81,3 +85,9 @@ def test_level_sets_are_the_case_without_exploration() -> None:
     for u in np.linspace(0, 0.999, 50):
         size, _ = draw_size(chances(x, 0.0), EACH_ROUND, np.array([int(u * 2**64)], dtype=np.uint64), 0)
         assert lovasz.chain(x).sets[size] == lovasz.draw_level_set(x, u)
+
+
+def test_rounding_never_draws_an_impossible_prefix() -> None:
+    """Where all probabilities are used up by rounding the last possible prefix is drawn, at its chance."""
+    x, order = np.array([0.5, 0.0]), np.arange(2)
+    assert draw_prefix(x, order, 0.0, 1.0 + 1e-9) == (1, 0.5)

@@ -170,8 +170,32 @@ def chain_chances(x: FloatArray, order: IntArray, gamma: float, chance: FloatArr
     above = 1.0
     for k in range(order.size + 1):
         below = x[order[k]] if k < order.size else 0.0
-        chance[k] = max(0.0, (1.0 - gamma) * (above - below) + gamma / (order.size + 1))
+        chance[k] = max(0.0, _prefix_chance(above, below, gamma, order.size))
         above = below
+
+
+@lean_kernel
+def _prefix_chance(above: float, below: float, gamma: float, n: int) -> float:
+    return (1.0 - gamma) * (above - below) + gamma / (n + 1)
+
+
+@lean_kernel
+def draw_prefix(x: FloatArray, order: IntArray, gamma: float, uniform: float) -> tuple[int, float]:
+    """The length of a prefix drawn with these chances, from a uniform number in [0, 1), and its chance.
+
+    It computes no more of them than it needs. A prefix of chance zero is never drawn, whatever sums round to.
+    """
+    last, chance, above = 0, 0.0, 1.0
+    for k in range(order.size + 1):
+        below = x[order[k]] if k < order.size else 0.0
+        probability = _prefix_chance(above, below, gamma, order.size)
+        if probability > 0.0:
+            if uniform < probability:
+                return k, probability
+            uniform -= probability
+            last, chance = k, probability
+        above = below
+    return last, chance
 
 
 @lean_kernel

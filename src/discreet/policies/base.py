@@ -15,8 +15,9 @@ import numpy.typing as npt
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import Settled, generic, lean_kernel
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.kernel.phase import EACH_ROUND, Phase, Released, chain_chances, draw_size, empty_phase
+from discreet.kernel.phase import EACH_ROUND, Phase, Released, chain_chances, draw_prefix, empty_phase
 from discreet.lovasz import sort_by_level
+from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray, BitSource
 from discreet.state import copied
 
@@ -131,12 +132,15 @@ def plan_prefix(
     x: FloatArray, levels: FloatArray, gamma: float, phase: Phase, coins: BitArray, cursor: int
 ) -> int:
     """Sort the items by level and draw a prefix of that chain, each with at least gamma / (n+1)."""
+    if cursor >= coins.size:
+        return NEED_MORE_BITS
     order = phase.order[0]
     sort_by_level(levels, order)
-    chain_chances(x, order, gamma, phase.chance[0])
-    phase.size[0], cursor = draw_size(phase.chance[0], EACH_ROUND, coins, cursor)
+    size, probability = draw_prefix(x, order, gamma, uniform_float(coins[cursor]))
+    phase.size[0] = size
+    phase.chance[0, size] = probability
     phase.rounds[0] = 1
-    return cursor
+    return cursor + 1
 
 
 @lean_kernel
