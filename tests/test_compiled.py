@@ -1,8 +1,5 @@
 """Generic kernels: the body is chosen by the first argument's type, interpreted and compiled alike."""
 
-import os
-import pathlib
-import subprocess
 import sys
 from typing import NamedTuple
 
@@ -10,7 +7,6 @@ import numba
 import numpy as np
 import pytest
 
-import discreet
 from discreet.checks import FloatArray
 from discreet.compiled import generic, kernel, lean_kernel
 from discreet.privacy.noise import Law
@@ -79,59 +75,6 @@ def test_a_type_keeps_its_kernel() -> None:
         area.register(Square)(_circle)
     with pytest.raises(TypeError, match="area has its kernel for Law already"):
         area.register(Law)(_circle)
-
-
-USERS_STREAM = """
-from typing import NamedTuple
-import numpy as np
-from discreet.compiled import kernel
-from discreet.environments import Stream, prefix_cost
-from discreet.set_functions import Modular
-
-class Rounds(NamedTuple):
-    costs: np.ndarray
-
-@prefix_cost.register(Rounds)
-@kernel
-def cost(stream, t, x, order, size):
-    return 0.25
-
-class Own(Stream):
-    n, rounds, cost_range, compiled = 2, 3, (0.0, 1.0), Rounds(np.zeros(3))
-    def total_until(self, rounds):
-        return Modular([0, 0])
-"""
-PLAYS = """
-from discreet.baselines import FixedSet
-from discreet.simulation import loop, play
-{imports}
-print(play(FixedSet(2, [0]), {stream}).tolist())
-kernels = [each for each in vars(loop).values() if hasattr(each, "stats")]
-print("compiled", sum(sum(each.stats.cache_misses.values()) for each in kernels))
-"""
-
-
-@pytest.mark.process
-def test_parts_of_others_are_not_cached(tmp_path: pathlib.Path) -> None:
-    """A user's changed kernel counts at once; programs without it run, and compile only once."""
-    # A cache of its own: if this fails, what it leaves there must not break other programs.
-    paths = {"PYTHONPATH": str(pathlib.Path(discreet.__path__[0]).parent)}
-    environment = os.environ | paths | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    users, others = tmp_path / "users", tmp_path / "others"
-    users.mkdir()
-    others.mkdir()
-
-    def printed(imports: str, stream: str, folder: pathlib.Path) -> list[str]:
-        script = [sys.executable, "-c", PLAYS.format(imports=imports, stream=stream)]
-        return subprocess.check_output(script, cwd=folder, env=environment, text=True).splitlines()
-
-    for cost in ("0.25", "0.125"):
-        (users / "users_stream.py").write_text(USERS_STREAM.replace("0.25", cost))
-        played, _ = printed("from users_stream import Own", "Own()", users)
-        assert played == f"[{cost}, {cost}, {cost}]"
-    ours = "from discreet.environments import modular", "modular(2, 1.0).stream(3)", others
-    assert printed(*ours)[1] != "compiled 0"
-    assert printed(*ours)[1] == "compiled 0"
 
 
 class Pair(NamedTuple):

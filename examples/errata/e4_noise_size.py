@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from discreet.privacy.float_noise import fill_spherical
+from discreet.prefix_sums.spherical import fill_spherical
 from discreet.randomness import BitSource
 
 

@@ -1,7 +1,7 @@
 """One way to compile a hot function, and one to compose such functions.
 
-Importing this module imports numba (about half a second), so only modules that
-hold kernels import it, and ``import discreet`` loads none of those.
+Importing this module imports numba (about half a second), so only modules that hold kernels import it, and
+``import discreet`` loads none of those.
 """
 
 import contextlib
@@ -11,11 +11,10 @@ import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, cast
 
 import numba
-import numpy as np
 from numba import types
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
@@ -41,14 +40,7 @@ def kernel(function: Function) -> Function:
     Only code that comes from this package alone is cached. Kernels of others, and this package's where
     they are put together with parts of others (a custom stream, say), are compiled once in each process.
 
-    Division by zero follows IEEE rules instead of raising, so that no branch of a
-    kernel can turn a private value into an exception.
-
-    Examples:
-        >>> import colorsys
-        >>> brightness, _, _ = kernel(colorsys.rgb_to_yiq)(1.0, 0.5, 0.0)
-        >>> round(brightness, 3)
-        0.595
+    Division by zero follows IEEE rules instead of raising: no private value can become an exception.
     """
     return _compiled(function, **_COUNTING)
 
@@ -56,12 +48,9 @@ def kernel(function: Function) -> Function:
 def lean_kernel(function: Function) -> Function:
     """A kernel that only borrows arrays: it makes none, and gives none back.
 
-    Otherwise numba notes at every call and at every part of a named tuple that one more, then one less,
-    holds an array, in a way that is safe for threads: most of the time of a round of a few items. Here
-    nothing is noted. Whoever calls a kernel from Python holds its arrays until it returns.
-
-    What cannot do without is refused while it is compiled: by numba if it makes an array, and by
-    `_OnlyBorrows` if an array could outlive it or be lost by it.
+    Otherwise numba counts who holds an array at every call and for every part of a named tuple: most of the
+    time of a round of a few items. Here nothing is counted. What needs the count is refused while it is
+    compiled: by numba if it makes an array, by `_OnlyBorrows` if an array could outlive it or be lost by it.
     """
     return _compiled(function, pipeline_class=_LeanCompiler, **_LEAN)
 
@@ -113,20 +102,20 @@ def _holds_array(kind: Any) -> bool:
 class _Cache(FunctionCache):
     """A cache on disk that is another one whenever a file changes that its code can come from.
 
-    numba itself looks only at the file of a function to see whether its cached code is still good. Code of
-    other files that was compiled into it could so outlive an upgrade, and with it a fixed mistake
-    in a noise sampler.
-
-    Signatures with named tuples from outside these files are not cached. The code for them may hold parts
-    from other packages, whose changes are not seen; and where their modules cannot be imported, numba could
-    not read its other entries for the same function either. numba's public switch, ``njit(cache=True)``,
-    takes all signatures or none, so this class has to replace the dispatcher's private cache.
+    numba itself looks only at the file of a function: code of other files could outlive an upgrade, and with
+    it a fixed mistake in a noise sampler. Its public switch, ``njit(cache=True)``, takes all signatures or
+    none. Those with named tuples from outside these files must not be cached: their code may hold parts from
+    other packages, whose changes are not seen, and where these cannot be imported numba could not read its
+    other entries either.
     """
 
     def __init__(self, function: Any) -> None:
         self._reach = _reach(function.__module__)
-        with _cached_in(_folder(function.__module__)):
+        before, _config.CACHE_DIR = _config.CACHE_DIR, _folder(function.__module__)  # numba reads it just now
+        try:
             super().__init__(function)  # type: ignore[no-untyped-call] # numba's
+        finally:
+            _config.CACHE_DIR = before
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         return super().load_overload(sig, target_context) if self._covers(sig) else None  # type: ignore[no-untyped-call] # numba's
@@ -181,35 +170,21 @@ def _folder(module: str) -> str:
     return str(beside / name)
 
 
-@contextlib.contextmanager
-def _cached_in(folder: str) -> Iterator[None]:
-    """Where numba puts the code of functions decorated meanwhile; it reads the setting just then."""
-    before = _config.CACHE_DIR
-    _config.CACHE_DIR = folder
-    try:
-        yield
-    finally:
-        _config.CACHE_DIR = before
-
-
 class Generic(Protocol):
     """A function whose body depends on the type of its first argument, in compiled code too."""
 
     kernels: dict[type, Callable[..., Any]]
 
-    def __call__(self, *arguments: Any) -> Any:
-        """Call the kernel registered for the first argument's type."""
+    def __call__(self, *arguments: Any) -> Any: ...
 
-    def register(self, kind: type) -> Callable[[Function], Function]:
-        """Decorate the kernel that serves first arguments of the named tuple `kind`."""
+    def register(self, kind: type) -> Callable[[Function], Function]: ...
 
 
 def generic(declaration: Callable[..., Any]) -> Generic:
     """Make a function that picks its kernel by the type of its first argument, a named tuple.
 
-    Compiled callers bind the kernel when they are compiled, at no cost per call, and their cache on
-    disk stays valid: unlike functions passed as arguments, which numba compiles again in every
-    process. This is how learners are put together from parts.
+    Compiled callers bind the kernel when they are compiled, at no cost per call, and can be cached: unlike
+    with functions passed as arguments. This is how learners are put together from parts.
     """
     kernels: dict[type, Callable[..., Any]] = {}
     names = list(inspect.signature(declaration).parameters)
@@ -242,8 +217,7 @@ def generic(declaration: Callable[..., Any]) -> Generic:
 
         return keep
 
-    interpreted.register = register  # type: ignore[attr-defined] # the protocol above says so
-    interpreted.kernels = kernels  # type: ignore[attr-defined] # likewise
+    interpreted.__dict__.update(register=register, kernels=kernels)
     return cast(Generic, interpreted)
 
 
@@ -252,9 +226,6 @@ class Settled:
 
     To look at the types of named tuples of arrays takes numba longer than most kernels run. Here that is done
     once. Whoever calls this vouches for the types: they are not checked again.
-
-    Args:
-        function: The kernel.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -262,7 +233,6 @@ class Settled:
         self._run: Callable[..., Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """What the kernel returns."""
         if self._run is None:
             found: Any = getattr(self._function, "kernels", {}).get(type(arguments[0]), self._function)
             kinds = tuple(map(numba.typeof, arguments))
@@ -273,15 +243,8 @@ class Settled:
 
 
 def rewind(state: Any, start: Any) -> None:
-    """Overwrite all arrays of a named tuple by those of a copy; compiled code can call it too.
-
-    For repeated runs of one simulation: what lives in a learner between rounds lives in arrays.
-    """
-    for part, kept in zip(state, start, strict=True):
-        if isinstance(part, np.ndarray):
-            part[...] = kept
-        elif hasattr(part, "_fields"):
-            rewind(part, kept)
+    """Overwrite all arrays of a named tuple by those of a copy, in compiled code: for repeated runs."""
+    raise AssertionError("only compiled code calls it")
 
 
 @overload(rewind, jit_options=_COUNTING)  # numba may copy an array to assign it

@@ -1,15 +1,13 @@
 """Which files the compiled code of a module can come from, so that a cache of it can depend on just these.
 
-Compiled code holds a copy of every function and constant that it uses. They come from
-
-- the module itself and the modules that it imports, directly or not;
-- kernels registered for the generic functions that it calls: modules that register import the generic
-  function and are not imported by those that call it.
+Compiled code holds a copy of every function and constant that it uses: of the module itself and the modules
+that it imports, directly or not; and of kernels registered for the generic functions that it calls, in
+modules that are not imported by those that call it.
 
 Imports, calls and registrations are searched for in the text of the files, which takes 50 ms. To parse them
 would take half a second in every process. Tests compare the result with the parsed files and with what the
-compiled functions of this package refer to. It is taken for granted that a name imported from a package is
-its submodule of that name, if there is one, and that no module replaces names in another.
+compiled functions of this package refer to. It is taken for granted that generic functions keep their names,
+and that a name imported from a package is its submodule of that name, if there is one.
 """
 
 import hashlib
@@ -20,7 +18,7 @@ from typing import NamedTuple
 
 _COMMENT = re.compile("#.*")
 _FROM = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|.*)", re.MULTILINE)
-_IMPORT = re.compile(r"^[ \t]*import[ \t]+(.*)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+([\w.]+)", re.MULTILINE)
 _NAME = re.compile(r"[\w.]+")
 _GENERIC = re.compile(r"^@(?:\w+\.)?generic\n+def (\w+)", re.MULTILINE)
 
@@ -34,11 +32,7 @@ class _Generic(NamedTuple):
 
 
 class Sources:
-    """The source files of a package as they are now.
-
-    Args:
-        folder: The folder of the package.
-    """
+    """The source files of a package, in its folder, as they are now."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder
@@ -71,10 +65,7 @@ class Sources:
     def _imported(self, module: str) -> Iterator[str]:
         """The names of modules in import statements, and others that look like them."""
         text = _COMMENT.sub("", self._texts[module])
-        for names in _IMPORT.findall(text):
-            for name in _NAME.findall(names):
-                parts = name.split(".")
-                yield from (".".join(parts[: k + 1]) for k in range(len(parts)))
+        yield from _IMPORT.findall(text)
         for home, names in _FROM.findall(text):
             imported = [f"{home}.{name}" for name in _NAME.findall(names)]
             yield from imported
@@ -82,20 +73,8 @@ class Sources:
                 yield home
 
     def _generic_functions(self) -> Iterator[_Generic]:
-        registering = {module: text for module, text in self._texts.items() if ".register" in text}
         for home, declaring in self._texts.items():
             for name in _GENERIC.findall(declaring) if "generic\n" in declaring else ():
-                yield _Generic(
-                    home,
-                    {module for module, text in self._texts.items() if _calls(text, name)},
-                    {module for module, text in registering.items() if _registers(text, name)},
-                )
-
-
-def _calls(text: str, name: str) -> bool:
-    call = f"{name}("
-    return f"{name} as " in text or (call in text and text.count(call) > text.count(f"def {call}"))
-
-
-def _registers(text: str, name: str) -> bool:
-    return f"{name}.register" in text or f"{name} as " in text
+                call, register = f"{name}(", f"{name}.register"
+                calling = {m for m, t in self._texts.items() if t.count(call) > t.count(f"def {call}")}
+                yield _Generic(home, calling, {m for m, t in self._texts.items() if register in t})

@@ -1,19 +1,18 @@
 """Random bits: where every random choice of this package comes from.
 
-A :class:`BitSource` holds a buffer of uniform 64-bit integers that compiled samplers read in order.
-By default the bits are ChaCha20 keyed with 256 bits from the operating system;
-with a seed they are reproducible, and then nothing built on them is private.
+A `BitSource` holds a buffer of uniform 64-bit integers that compiled samplers read in order. By default the
+bits are ChaCha20 keyed with 256 bits from the operating system; with a seed they are reproducible, and then
+nothing built on them is private.
 
-**How a sampler reads bits.** It is called as ``consume(done, bits, cursor)`` with
-`done` samples finished so far and returns ``(done, cursor)``: what is finished now
-and the first integer it has not used. When the bits run out in the middle of a sample
-it reports that sample as not begun. The source then puts fresh bits *behind* the
-unread ones, so the same sample is replayed with the same bits. (Dropping it instead
-would bias the law towards samples that need few bits.) What is drawn therefore does
-not depend on how the bits are cut into buffers.
+**How a sampler reads bits.** It is called as ``consume(done, bits, cursor)`` with `done` samples finished so
+far and returns ``(done, cursor)``: what is finished now and the first integer it has not used. When the bits
+run out in the middle of a sample it reports that sample as not begun. The source then puts fresh bits
+*behind* the unread ones, so the same sample is replayed with the same bits. (Dropping it instead would bias
+the law towards samples that need few bits.) What is drawn does not depend on how the bits are cut into
+buffers.
 
-There is no global generator. A source is never copied or pickled, and in a forked
-child it discards its buffer and takes a new key.
+There is no global generator. A source is never copied or pickled, and in a forked child it discards its
+buffer and takes a new key.
 
 Examples:
     >>> BitSource(), BitSource(seed=1)
@@ -47,13 +46,8 @@ _BYTES_PER_KEY = 1 << 24
 def chacha20() -> DrawBits:
     """OpenSSL's ChaCha20 under a 256-bit key from the operating system, which is replaced now and then.
 
-    One key serves 16 MiB. Its block counter would last for 256 GiB; a fresh key also keeps
-    whoever reads it from memory from recomputing more than the last bits drawn.
-
-    Examples:
-        >>> draw = chacha20()
-        >>> draw(3).dtype, draw(3).size
-        (dtype('uint64'), 3)
+    One key serves 16 MiB. Its block counter would last for 256 GiB; a fresh key also keeps whoever reads it
+    from memory from recomputing more than the last bits drawn.
     """
     # Imported here, because clients of one bit do not need it.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
@@ -75,12 +69,7 @@ def chacha20() -> DrawBits:
 
 
 def operating_system() -> DrawBits:
-    """Bits straight from the operating system: slower, and nothing else needs to be imported.
-
-    Examples:
-        >>> operating_system()(3).size
-        3
-    """
+    """Bits straight from the operating system: slower, and nothing else needs to be imported."""
     return lambda count: np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
@@ -88,24 +77,15 @@ class BitSource:
     """A buffer of uniform 64-bit integers that samplers consume.
 
     Args:
-        seed: None for cryptographic bits. Anything numpy takes as a seed gives bits
-            that are reproducible and not private.
-        fresh: Another generator: a function that returns a newly keyed ``draw(count)``.
-            It is called once now and again in a forked child. The caller vouches that
-            its bits are cryptographically secure and never repeat.
+        seed: None for cryptographic bits. Anything numpy takes as a seed gives bits that are reproducible
+            and not private.
+        fresh: Another generator: a function that returns a newly keyed ``draw(count)``. It is called once now
+            and again in a forked child. Its bits must be cryptographically secure and never repeat.
 
     Formal guarantees:
-        Every theorem of `docs/guarantees.md` assumes independent uniform bits. ChaCha20
-        replaces them by bits that no feasible computation tells apart from uniform
-        ones, so the guarantees hold against computationally bounded observers
+        Every theorem of `docs/guarantees.md` assumes independent uniform bits. No feasible computation tells
+        those of ChaCha20 apart from them, so the guarantees hold against computationally bounded observers
         (`docs/guarantees.md#finite-precision`).
-
-    Examples:
-        >>> source = BitSource(seed=7)
-        >>> source.bits64() == BitSource(seed=7).bits64()
-        True
-        >>> source
-        BitSource(private=False)
     """
 
     _cursor: int
@@ -128,18 +108,15 @@ class BitSource:
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> "BitSource":
-        """A seeded source that goes on where :meth:`saved` stood."""
+        """A seeded source that goes on where `saved` stood."""
         source = cls(seed=0)
         assert source._seeded is not None
         try:
             source._seeded.state = saved["generator"]
-            source._bits = np.array(saved["unread"], dtype=np.uint64)
+            source._bits = np.array(saved["unread"], dtype=np.uint64).reshape(len(saved["unread"]))
             source._batch = integer("BitSource", "saved batch", saved["batch"], _FEWEST, _MOST)
-            fits = source._bits.ndim == 1
         except (ArithmeticError, LookupError, TypeError, ValueError):
-            fits = False
-        if not fits:
-            raise InvalidArgument("The saved place of a seeded BitSource makes no sense.")
+            raise InvalidArgument("The saved place of a seeded BitSource makes no sense.") from None
         return source
 
     @property
@@ -196,23 +173,16 @@ class BitSource:
     def _owned_by_this_process(self) -> threading.Lock:
         """The lock to hold while reading, after making sure that a fork shares no bits."""
         if self._mark != process_mark():
-            with _AFTER_FORK.lock:
+            with _fork_lock:
                 if self._mark != process_mark():
-                    self._leave_parent_behind()
+                    if self._seeded is not None:
+                        raise NotCopyable(
+                            "A seeded BitSource cannot go on in a forked process, where it would repeat its "
+                            "parent's bits. Give each process its own seed."
+                        )
+                    self._draw = self._fresh()
+                    self._start_empty()
         return self._lock
-
-    def _leave_parent_behind(self) -> None:
-        if self._seeded is not None:
-            raise NotCopyable(
-                "A seeded BitSource cannot go on in a forked process, where it would repeat "
-                "its parent's bits. Give each process its own seed."
-            )
-        self._draw = self._fresh()
-        self._start_empty()
-
-    @property
-    def _unread(self) -> int:
-        return self._bits.size - self._cursor
 
     def _append_fresh_bits(self) -> None:
         fresh = self._draw(self._batch)
@@ -237,7 +207,7 @@ def feed_both(
     consume: Callable[[int, BitArray, int, BitArray, int], tuple[int, int, int]],
     goal: int,
 ) -> None:
-    """Like :meth:`BitSource.feed`, for what reads two sources at once: a policy's coins, and noise."""
+    """Like `BitSource.feed`, for what reads two sources at once: a policy's coins, and noise."""
     with coins._owned_by_this_process(), noise._owned_by_this_process():
         done = 0
         while True:
@@ -247,7 +217,7 @@ def feed_both(
             if done >= goal:
                 return
             # One of them ran out; the other may be hardly used, and must not pile up.
-            short = [source for source in (coins, noise) if source._unread < source._batch]
+            short = [s for s in (coins, noise) if s._bits.size - s._cursor < s._batch]
             for source in short or (coins, noise):
                 source._append_fresh_bits()
 
@@ -255,29 +225,14 @@ def feed_both(
 def process_mark() -> tuple[int, int]:
     """A value that differs between a process and any process forked from it.
 
-    The count of forks rises along every line of descent, so a process id that the
-    system hands out again cannot be mistaken for the old owner. The id itself
-    notices forks made behind the interpreter's back.
-
-    Examples:
-        >>> process_mark() == process_mark()
-        True
+    The count of forks rises along every line of descent, so a process id that the system hands out again
+    cannot be mistaken for the old owner. The id itself notices forks made behind the interpreter's back.
     """
-    return _AFTER_FORK.count, os.getpid()
+    return _forks, os.getpid()
 
 
 def as_source(source: "BitSource | None", seed: Seed | None = None, *, owner: str = "BitSource") -> BitSource:
-    """The given source, or a new one: cryptographic unless there is a seed.
-
-    Args:
-        source: Random bits.
-        seed: What to make bits from, instead.
-        owner: Whose arguments these are, for messages.
-
-    Examples:
-        >>> as_source(None), as_source(None, seed=1)
-        (BitSource(private=True), BitSource(private=False))
-    """
+    """The given source, or a new one, cryptographic unless there is a seed; both are arguments of `owner`."""
     if source is not None and seed is not None:
         raise InvalidArgument("Give a 'source' or a 'seed', not both.")
     if source is not None:
@@ -301,18 +256,14 @@ def _seed_sequence(owner: str, seed: Seed) -> np.random.SeedSequence:
         raise invalid_argument(owner, "seed", "an integer of at least 0, or several", seed) from None
 
 
-class _AfterFork:
-    """How many forks lie between the first process and this one."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.lock = threading.Lock()
-
-    def in_child(self) -> None:
-        self.count += 1
-        self.lock = threading.Lock()  # the parent's may have been held by a thread that is gone
+_forks, _fork_lock = 0, threading.Lock()
 
 
-_AFTER_FORK = _AfterFork()
+def _in_child() -> None:
+    """Count a fork; the parent's lock may have been held by a thread that is gone."""
+    global _forks, _fork_lock
+    _forks, _fork_lock = _forks + 1, threading.Lock()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_AFTER_FORK.in_child)
+    os.register_at_fork(after_in_child=_in_child)

@@ -22,7 +22,6 @@ from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.session import Session
 from discreet.prefix_sums.base import PrefixSum
 from discreet.prefix_sums.spherical import SphericalTree
-from discreet.privacy import accounting
 from discreet.randomizers import OneBit
 
 PRIVATE = [find(name) for name in builtin_targets if not find(name).published]
@@ -118,7 +117,6 @@ def test_what_needs_an_extra_is_left_out_unless_it_was_asked_for(
 
 def test_a_missing_extra_is_found_before_anything_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was audited before would be thrown away."""
-    accounting._dp_accounting.cache_clear()
     monkeypatch.setitem(sys.modules, "dp_accounting", None)
     audited = []
     monkeypatch.setattr(builtin, "audit", lambda target, **_: audited.append(target))

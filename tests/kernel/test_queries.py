@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 import families
 from discreet.errors import InvalidArgument
 from discreet.kernel import ChainGradient, CostOfSet, Discard, Exact, OnePoint, Ticket
-from discreet.kernel.queries import largest_estimate, measure
+from discreet.kernel.queries import largest_estimate
 from discreet.learners import Learner
 from discreet.policies import Fixed
 from discreet.privacy.grid import Grid
@@ -97,29 +97,6 @@ def test_a_gradient_bound_shrinks_and_is_never_too_small() -> None:
     assert query.l1 - N <= np.abs(units).sum() <= query.l1
     with pytest.raises(InvalidArgument, match="gradient_bound"):
         ChainGradient.of("this test", 0.0, 1.0, gradient_bound=1e-9)
-
-
-@given(st.sampled_from(sorted(families.FAMILIES)), st.integers(0, 10**6), st.sampled_from([0.2, 1.0]))
-def test_the_one_point_estimate_is_unbiased(name: str, seed: int, gamma: float) -> None:
-    """The mean over all prefixes and both sides of the coin is the gradient, by enumeration."""
-    rng = np.random.default_rng(seed)
-    f = families.in_unit_range(families.FAMILIES[name](N, rng)[0])
-    order = np.array([2, 0, 3, 1])
-    x = np.array([1.0, *np.sort(rng.random(N))[::-1], 0.0])
-    rho = (1 - gamma) * (x[:-1] - x[1:]) + gamma / (N + 1)
-    query = OnePoint.of(-1.0, 1.0, N, gamma)
-    mean = np.zeros(N)
-    for size, chance in enumerate(rho):
-        for coin in (1.0, -1.0):
-            units = np.zeros(N, dtype=np.int64)
-            cost = np.array([f(order[:size])])
-            measure(query, cost, order, size, chance, np.array([coin]), units)
-            assert np.count_nonzero(units) <= 1
-            mean += chance / 2 * units * query.step
-    gains = [f(order[: k + 1]) - f(order[:k]) for k in range(N)]
-    wanted = np.zeros(N)
-    wanted[order] = gains
-    np.testing.assert_allclose(mean, wanted, atol=1e-5)
 
 
 def test_the_largest_estimate_has_one_inner_prefix_less() -> None:

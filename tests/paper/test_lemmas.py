@@ -1,6 +1,6 @@
 """The paper's lemmas that can be checked, on all subsets or on random instances of every family.
 
-Unbiasedness, second moments and the cost of exploring are in tests/estimators/test_one_point.py.
+Unbiasedness, second moments and the cost of exploring are in tests/kernel/test_one_point.py.
 """
 
 import itertools

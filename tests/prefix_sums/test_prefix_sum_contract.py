@@ -17,6 +17,8 @@ from discreet.randomness import BitSource
 from discreet.state import decode, encode
 
 every_kind = pytest.mark.parametrize("kind", MAKERS)
+#: For what all kinds have from one base class: one whose mechanism stays, and one whose mechanism changes.
+two_kinds = pytest.mark.parametrize("kind", ["k-ary", "epochs x2"])
 
 
 @every_kind
@@ -58,7 +60,7 @@ def test_fresh_noise_by_default(kind):
 
 
 @every_kind
-@pytest.mark.parametrize("saved_after", [0, 1, 4, 5, 17, 63, 99])
+@pytest.mark.parametrize("saved_after", [0, 1, 4, 17, 63])
 def test_a_restored_state_goes_on_exactly(kind, saved_after):
     """With the same bits to come, the same releases follow; other bits change the new noise only."""
     vectors = stream(HORIZON, 3, seed=2)
@@ -75,7 +77,7 @@ def test_a_restored_state_goes_on_exactly(kind, saved_after):
         assert np.array_equal(original.add(vector).values, restored.add(vector).values)
 
 
-@every_kind
+@two_kinds
 def test_a_stale_state_is_refused(kind):
     """Neither an older nor a newer generation than the store knows may go on, nor the same bytes twice."""
     sums = MAKERS[kind](3, None)
@@ -93,7 +95,7 @@ def test_a_stale_state_is_refused(kind):
         type(sums).from_bytes(latest)
 
 
-@every_kind
+@two_kinds
 def test_a_seeded_past_is_not_forgotten(kind):
     """Restored with good bits, the guarantee is still void: the old noise came from the seed."""
     sums = MAKERS[kind](3, BitSource(seed=1))
@@ -131,18 +133,16 @@ def test_damaged_digits_are_refused(kind):
         type(sums).from_bytes(damaged, generation=2)
 
 
-@every_kind
 @pytest.mark.parametrize("copier", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_no_copies(kind, copier):
+def test_no_copies(copier):
     """Two copies would share noise."""
     with pytest.raises(NotCopyable, match="share noise"):
-        copier(MAKERS[kind](3, None))
+        copier(MAKERS["k-ary"](3, None))
 
 
-@every_kind
-def test_a_forked_child_is_refused(kind):
+def test_a_forked_child_is_refused():
     """Parent and child would share noise."""
-    sums = MAKERS[kind](1, None)
+    sums = MAKERS["k-ary"](1, None)
     sums.add(np.array([1]))
     child = os.fork()
     if child == 0:
@@ -158,8 +158,7 @@ def test_a_forked_child_is_refused(kind):
 def test_a_changed_process_is_noticed(monkeypatch):
     """The same, seen from inside one process that believes to be a child."""
     sums = MAKERS["k-ary"](1, None)
-    monkeypatch.setattr(randomness, "_AFTER_FORK", randomness._AfterFork())
-    randomness._AFTER_FORK.in_child()
+    monkeypatch.setattr(randomness, "_forks", randomness._forks + 1)
     with pytest.raises(StaleState, match="forked"):
         sums.add(np.array([1]))
     with pytest.raises(StaleState, match="forked"):
@@ -172,10 +171,11 @@ def test_bounds_and_budgets_are_told_apart():
         BinaryTree(1, 10, EPSILON, BOUND)
 
 
-@every_kind
+@two_kinds
 def test_threads_add_every_vector_once(kind):
-    """Four threads at once: all rounds are counted, and the released sum less its noise is right."""
+    """Four threads at once: all rounds are counted, and without noise the released sum is the true one."""
     sums = MAKERS[kind](2, None)
+    sums._draw = lambda done, bits, cursor: (sums._samples_to_draw(), cursor)
 
     def work():
         for _ in range(25):
@@ -187,10 +187,10 @@ def test_threads_add_every_vector_once(kind):
     for thread in threads:
         thread.join()
     assert sums.round == sums.generation == 100
-    assert (sums._released - sums._state.noise).tolist() == pytest.approx([100, -200])
+    assert sums._released.tolist() == [100, -200]
 
 
-@every_kind
+@two_kinds
 def test_inputs_are_not_kept_and_outputs_are_read_only(kind):
     """No aliasing in either direction."""
     sums = MAKERS[kind](2, BitSource(seed=1))
@@ -217,12 +217,9 @@ def test_private_values_raise_nothing_and_reprs_tell_nothing(kind):
         sums.add([1, 2])
 
 
-@every_kind
-def test_the_horizon_is_the_end(kind):
+def test_the_horizon_is_the_end():
     """One vector more is refused, and the state is not harmed."""
-    sums = MAKERS[kind](1, None)
-    if sums.horizon is None:
-        return
+    sums = MAKERS["k-ary of 3"](1, None)
     for vector in stream(HORIZON, 1):
         sums.add(vector)
     with pytest.raises(InvalidArgument, match="all its 100 rounds"):
@@ -230,7 +227,7 @@ def test_the_horizon_is_the_end(kind):
     assert sums.round == HORIZON
 
 
-@every_kind
+@two_kinds
 def test_an_interrupted_round_cannot_be_continued(kind, monkeypatch):
     """A state that may be half-way between two rounds is refused from then on."""
     sums = MAKERS[kind](1, None)
@@ -248,7 +245,7 @@ def test_an_interrupted_round_cannot_be_continued(kind, monkeypatch):
         sums.to_bytes()
 
 
-@every_kind
+@two_kinds
 def test_memory_is_logarithmic_in_the_rounds(kind):
     """The saved state of a hundred rounds is not much larger than that of one."""
     sums = MAKERS[kind](50, None)
@@ -264,7 +261,7 @@ def test_damaged_epochs_are_refused():
     sums = Epochs(2, BOUND, Budget(epsilon=1.0))
     for vector in stream(8, 2):
         sums.add(vector)
-    sums._state.digits[0] = -sums._state.digits[0] + 1
+    sums._tree.state.digits[0] = -sums._tree.state.digits[0] + 1
     with pytest.raises(InvalidArgument, match="damaged"):
         Epochs.from_bytes(sums.to_bytes(), generation=sums.generation)
 

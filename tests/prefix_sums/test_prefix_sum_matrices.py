@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, binary, kary
+from discreet.prefix_sums.steps import samples_needed
 from discreet.privacy import Budget, VectorBound
 from discreet.randomness import BitSource
 
@@ -28,7 +29,9 @@ def materialise(sums, rounds, nodes_drawn):
         for row, start, end in nodes_drawn(sums.round + 1):
             unit = np.zeros(size, dtype=np.int64)
             unit[len(intervals)] = 1
-            sums._state.live[row * size : (row + 1) * size] = unit
+            steps = sums.steps
+            live = steps.state.live if hasattr(steps, "state") else steps.fresh
+            live[row * size : (row + 1) * size] = unit
             intervals.append((start, end))
         return sums._samples_to_draw(), cursor
 
@@ -76,17 +79,16 @@ def balanced(t, k, height):
     return digits
 
 
-def subtraction_nodes(shape, state, t, offset=0):
+def subtraction_nodes(steps, t, offset=0):
     """What round t of a k-ary tree draws, from the definition of the nodes."""
-    k, reach = shape.arity, shape.reach
-    digits = balanced(t, k, shape.height)
+    k, reach = steps.shape.arity, steps.shape.reach
+    digits = balanced(t, k, steps.shape.height)
 
     def position(level):
         return sum(digit * k**m for m, digit in enumerate(digits) if m > level)
 
-    first, last = kary.rows_to_draw(shape, state)
     drawn = []
-    for row in range(first, last):
+    for row in range(samples_needed(steps) // steps.state.noise.size):
         level, back = divmod(row - 1, reach)
         if row > 0:  # a node to be subtracted now
             end = position(level) - back * k**level
@@ -106,9 +108,7 @@ def subtraction_nodes(shape, state, t, offset=0):
 def test_the_tree_with_subtraction(arity, horizon):
     """Every prefix is the exact sum plus the signed noise of its nodes, and each round is in h at most."""
     tree = KAryTree(2 * horizon + 4 * arity, horizon, BOUND, EPSILON, arity=arity, source=BitSource(seed=1))
-    coefficients, intervals = materialise(
-        tree, horizon, lambda t: subtraction_nodes(tree.shape, tree._state, t)
-    )
+    coefficients, intervals = materialise(tree, horizon, lambda t: subtraction_nodes(tree.steps, t))
     # Nodes may reach beyond the horizon; there is nothing to check there.
     used = np.abs(coefficients).sum(axis=0) > 0
     intervals = [interval for interval, keep in zip(intervals, used, strict=True) if keep]
@@ -128,10 +128,10 @@ def test_epochs(growth, rounds):
     def drawn(t):
         length = growth**sums.epoch
         start = sum(growth**e for e in range(sums.epoch))
-        heights.append(sums._shape.height)
+        heights.append(sums._tree.shape.height)
         if t == start + length:
             return [(0, start, t)]
-        return subtraction_nodes(sums._shape, sums._state, t - start, offset=start)
+        return subtraction_nodes(sums.steps, t - start, offset=start)
 
     coefficients, intervals = materialise(sums, rounds, drawn)
     used = np.abs(coefficients).sum(axis=0) > 0
@@ -197,7 +197,7 @@ def test_adaptive_inputs_do_not_raise_the_loss(changed_round):
     """
     bound = VectorBound(coordinate=10, l1=10)
     tree = KAryTree(30, 4, bound, Budget(epsilon=0.7), arity=3, source=BitSource(seed=1))
-    matrix, _ = materialise(tree, 4, lambda t: subtraction_nodes(tree.shape, tree._state, t))
+    matrix, _ = materialise(tree, 4, lambda t: subtraction_nodes(tree.steps, t))
     matrix = matrix[:, np.abs(matrix).sum(axis=0) > 0]
     assert matrix.shape == (4, 4)
     scale = float(tree._law.scale)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.privacy.uniform import NEED_MORE_BITS, below, high_half, run_is_even
-from discreet.randomness import BitSource
 
 WORD = st.integers(0, 2**64 - 1)
 BOUND = st.one_of(st.integers(1, 100), st.integers(1, 2**62 - 1), st.integers(0, 61).map(lambda e: 2**e))
@@ -88,4 +87,3 @@ def test_the_coin_has_bias_exp_minus_x():
 def test_a_dry_coin_reports_it():
     """No bits, no answer."""
     assert run_is_even(5, 1, 64, np.empty(0, dtype=np.uint64), 0)[1] == NEED_MORE_BITS
-    assert BitSource(seed=1).bits64() >= 0

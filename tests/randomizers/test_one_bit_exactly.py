@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import InvalidArgument
-from discreet.privacy.sensitivity import to_units
-from discreet.privacy.uniform import NEED_MORE_BITS
+from discreet.kernel.releases import release_bits
 from discreet.randomizers import OneBit
-from discreet.randomizers.kernels import release_bit
 from discreet.randomizers.one_bit import CENTRE, bit_of
 from discreet.randomness import BitSource
 
@@ -96,12 +94,11 @@ def test_compiled_and_interpreted_bits_agree(value, seed):
     """The client's bit and the kernel's bit, from the same word."""
     randomizer = OneBit(1.5, (-2.0, 5.0), source=BitSource(seed=seed))
     bits = np.random.PCG64DXSM(seed).random_raw(1)
-    grid = randomizer.grid
-    units = to_units(value, grid.low, grid.high, grid.units)
-    bit, cursor = release_bit(units, randomizer.slope, bits, 0)
-    assert bit == randomizer.release(value)
-    assert cursor == 1
-    assert release_bit(units, randomizer.slope, bits, 1) == (0, NEED_MORE_BITS)
+    grid, out = randomizer.grid, np.zeros(2, dtype=np.int64)
+    values = np.array([value, value])
+    done = release_bits(values, grid.low, grid.high, grid.units, randomizer.slope, out, 0, bits, 0)
+    assert done == (1, 1)  # there are random bits for one of them
+    assert out[0] == randomizer.release(value)
 
 
 def test_estimates_lie_around_the_midpoint():

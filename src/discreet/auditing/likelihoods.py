@@ -18,8 +18,8 @@ from discreet.checks import FloatArray, IntArray
 from discreet.kernel.releases import BitNoise
 from discreet.prefix_sums.binary import BinarySteps
 from discreet.prefix_sums.kary import KArySteps
-from discreet.prefix_sums.plain import FreshNoise
 from discreet.prefix_sums.spherical import SphericalSteps
+from discreet.prefix_sums.steps import FreshNoise
 from discreet.privacy.noise import Law
 from discreet.randomizers.one_bit import CENTRE
 

@@ -1,8 +1,8 @@
 """What policy and kernel hand each other: plain public values, and reports that are secret.
 
-A policy plans a :class:`Phase`: which sets, for how many rounds each. For every round the kernel deals a
-:class:`Ticket` and turns its feedback into a :class:`Report`. It adds these up per slot and gives the policy
-a :class:`Released`. A policy sees phases and released numbers and nothing else.
+A policy plans a `Phase`: which sets, for how many rounds each. For every round the kernel deals a `Ticket`
+and turns its feedback into a `Report`. It adds these up per slot and gives the policy a `Released`. A policy
+sees phases and released numbers and nothing else.
 """
 
 from __future__ import annotations
@@ -28,6 +28,11 @@ LONGEST_DECK = 1 << 24
 INTEGER, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 #: The types of a phase's arrays.
 PHASE_KINDS = [INTEGER, FLOAT, INTEGER, INTEGER, FLOAT]
+
+_CANNOT_BE_DEALT = (
+    "A policy planned a phase that cannot be dealt: it needs arrays as `Phase` describes them, orders of "
+    "different items, sizes that fit them, probabilities, finite notes, and at least one round per slot."
+)
 
 
 class Phase(NamedTuple):
@@ -64,23 +69,18 @@ class Phase(NamedTuple):
     ) -> Phase:
         """Fixed sets of item numbers, each for so many rounds; their rounds are dealt in random order.
 
-        Args:
-            n: The number of items.
-            sets: The sets.
-            rounds: Rounds per set, or one number for all.
-            note: A row of numbers per set; by default the number of the set in this list.
+        Of rounds there is one number per set, or one for all; of notes a row of numbers per set, or by
+        default the number of the set in this list.
         """
         members = [sorted(set(chosen)) for chosen in sets]
-        order = np.array(
-            [chosen + sorted(set(range(n)) - set(chosen)) for chosen in members], dtype=np.int64
-        ).reshape(len(members), n)
-        notes = np.arange(len(members)) if note is None else np.asarray(note, dtype=np.float64)
+        count = len(members)
+        order = [chosen + sorted(set(range(n)) - set(chosen)) for chosen in members]
         return cls(
-            order,
-            np.ones((len(members), n + 1)),
+            np.array(order, dtype=np.int64).reshape(count, n),
+            np.ones((count, n + 1)),
             np.array([len(chosen) for chosen in members], dtype=np.int64),
-            np.broadcast_to(np.asarray(rounds, dtype=np.int64), len(members)).copy(),
-            notes.astype(np.float64).reshape(len(members), -1),
+            np.broadcast_to(np.asarray(rounds, dtype=np.int64), count).copy(),
+            np.array(range(count) if note is None else note, dtype=np.float64).reshape(count, -1),
         )
 
 
@@ -93,10 +93,7 @@ def empty_phase(items: IntArray, notes: int) -> Phase:
 
 
 def checked_phase(phase: Any, n: int) -> Phase:
-    """A copy of a phase whose rounds can be dealt: compiled code trusts its numbers.
-
-    A phase is the work of a policy, which may be anybody's and may change its arrays later.
-    """
+    """A copy of a policy's phase whose rounds can be dealt: compiled code trusts its numbers."""
     if not isinstance(phase, Phase):
         raise InvalidType(f"A policy must plan a Phase. Got {type(phase).__name__} instead.")
     parts: list[Any] = [np.array(part, order="C") for part in phase]
@@ -109,7 +106,7 @@ def checked_phase(phase: Any, n: int) -> Phase:
         or (copy.note.ndim, len(copy.note)) != (2, slots)
         or [part.dtype for part in copy] != PHASE_KINDS
     ):
-        raise _cannot_be_dealt()
+        raise InvalidArgument(_CANNOT_BE_DEALT)
     return require_dealable(copy, n)
 
 
@@ -117,15 +114,8 @@ def require_dealable(phase: Phase, n: int) -> Phase:
     """The phase, if its numbers make sense; its arrays have the right shapes and types already."""
     most = MOST_ROUNDS if len(phase.rounds) == 1 else LONGEST_DECK
     if not _dealable(phase, most, np.zeros(n, dtype=np.int64)):
-        raise _cannot_be_dealt()
+        raise InvalidArgument(_CANNOT_BE_DEALT)
     return phase
-
-
-def _cannot_be_dealt() -> InvalidArgument:
-    return InvalidArgument(
-        "A policy planned a phase that cannot be dealt: it needs arrays as `Phase` describes them, orders of "
-        "different items, sizes that fit them, probabilities, finite notes, and at least one round per slot."
-    )
 
 
 @lean_kernel
@@ -159,8 +149,6 @@ def numbers_make_sense(phase: Phase, most_rounds: int, seen: IntArray) -> bool:
 
 
 _dealable = Settled(numbers_make_sense)
-
-
 _NO_DECK = np.zeros(0, dtype=np.int64)
 
 
@@ -169,6 +157,45 @@ def shuffled_deck(phase: Phase, coins: BitSource) -> IntArray:
     if len(phase.rounds) == 1:
         return _NO_DECK
     return coins.generator().permutation(np.repeat(np.arange(len(phase.rounds)), phase.rounds))
+
+
+@lean_kernel
+def chain_chances(x: FloatArray, order: IntArray, gamma: float, chance: FloatArray) -> None:
+    """The probabilities of the prefixes of an order that sorts x decreasingly, with exploration gamma.
+
+    The prefix B_k gets (1 - gamma) mu_k + gamma / (n + 1), where its weight mu_k in x is the difference of
+    two successive levels. With gamma = 0 it is the random level set of the Lovász extension. For f in [-M, M]
+    exploring costs at most 2 gamma M a round: E f(S) - f^(x) = gamma (mean of f over the chain - f^(x)).
+    """
+    above = 1.0
+    for k in range(order.size + 1):
+        below = x[order[k]] if k < order.size else 0.0
+        chance[k] = max(0.0, _prefix_chance(above, below, gamma, order.size))
+        above = below
+
+
+@lean_kernel
+def _prefix_chance(above: float, below: float, gamma: float, n: int) -> float:
+    return (1.0 - gamma) * (above - below) + gamma / (n + 1)
+
+
+@lean_kernel
+def draw_prefix(x: FloatArray, order: IntArray, gamma: float, uniform: float) -> tuple[int, float]:
+    """The length of a prefix drawn with these chances, from a uniform number in [0, 1), and its chance.
+
+    It computes no more of them than it needs. A prefix of chance zero is never drawn, whatever sums round to.
+    """
+    last, chance, above = 0, 0.0, 1.0
+    for k in range(order.size + 1):
+        below = x[order[k]] if k < order.size else 0.0
+        probability = _prefix_chance(above, below, gamma, order.size)
+        if probability > 0.0:
+            if uniform < probability:
+                return k, probability
+            uniform -= probability
+            last, chance = k, probability
+        above = below
+    return last, chance
 
 
 @lean_kernel
@@ -193,22 +220,11 @@ def drawn_size(chance: FloatArray, size: int, coins: BitSource) -> int:
     """The prefix of one round: the slot's own, or one drawn with these chances."""
     if size != EACH_ROUND:
         return size
-
-    def step(bits: BitArray, cursor: int) -> int:
-        nonlocal size
-        size, after = draw_size(chance, EACH_ROUND, bits, cursor)
-        return after
-
-    coins.feed_one(step)
-    return size
+    return draw_size(chance, EACH_ROUND, np.array([coins.bits64()], dtype=np.uint64), 0)[0]
 
 
 def chain_among(phase: Phase, slot: int, available: IntArray | None) -> tuple[IntArray, FloatArray]:
-    """The order of a slot and the chances of its prefixes, among the available items.
-
-    Raises:
-        InvalidArgument: The slot's set was chosen already, and has other items.
-    """
+    """The order of a slot and the chances of its prefixes, among the available items."""
     order, chance = phase.order[slot], phase.chance[slot]
     if available is None or np.isin(order, available).all():
         return order, chance
@@ -221,12 +237,7 @@ def chain_among(phase: Phase, slot: int, available: IntArray | None) -> tuple[In
 
 
 def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tuple[IntArray, FloatArray]:
-    """A chain and its probabilities among the available items.
-
-    Examples:
-        >>> restricted(np.array([2, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 2]))
-        (array([2, 0]), array([0.1, 0.2, 0.7]))
-    """
+    """A chain and its probabilities among the available items."""
     kept = np.isin(order, available)
     among = np.zeros(int(kept.sum()) + 1)
     np.add.at(among, np.append(0, np.cumsum(kept)), chance)
@@ -236,14 +247,9 @@ def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tupl
 class Ticket(NamedTuple):
     """One dealt round: all that its feedback needs later.
 
-    Attributes:
-        id: Counts from 1.
-        phase: The phase it was dealt from; they are counted from 0.
-        slot: The slot of that phase.
-        size: The chosen set is this prefix of the order.
-        chance: The probability with which this set was dealt.
-        order: The items that could be chosen.
-        note: The slot's note.
+    Its id counts from 1, the phase that it was dealt from counts from 0. The chosen set is the prefix of
+    length `size` of `order`, the items that could be chosen, and was dealt with probability `chance`. The
+    note is that of its slot.
     """
 
     id: int
@@ -284,11 +290,8 @@ class Report(NamedTuple):
 class Released:
     """All that a policy sees of feedback: read-only rows, in the order of their slots.
 
-    Attributes:
-        note: What the policy noted for each slot.
-        rounds: How many rounds of each slot were dealt.
-        values: What was released of the sum of each slot's reports, in grid units around the middle of the
-            range.
+    They hold what the policy noted for each slot, how many rounds of it were dealt, and the released sums of
+    its reports, in grid units around the middle of the range.
     """
 
     note: FloatArray

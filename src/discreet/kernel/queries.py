@@ -1,8 +1,8 @@
 """What is measured of one person's feedback, as bounded integers.
 
 A query is a named tuple of public constants. It enforces its bound for every input, without raising: an
-exception would depend on private numbers. Units are steps of a grid around the middle of the declared range,
-so that a missing report counts as 0.
+exception would depend on private numbers. Units are steps of a grid around the middle of the declared range:
+a missing report counts as 0.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Protocol
 
 from discreet.checks import FloatArray, IntArray, invalid_argument, positive_number
 from discreet.compiled import generic, lean_kernel
-from discreet.estimators.one_point import coin_entry
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.sensitivity import VectorBound, bound_in_place, chain_gradient, to_units
 
@@ -22,23 +21,26 @@ _FEWEST_UNITS = 1 << 12
 
 
 class Query(Protocol):
-    """What is measured, and how far one person can move it."""
+    """What is measured, and how far one person can move it: a named tuple with a kernel of `measure`.
+
+    Attributes:
+        whole: Whether feedback is the costs along the ticket's order, not only that of the chosen set.
+        low: Lower end of the declared range of costs.
+        high: Upper end.
+        bound: What every measured vector satisfies, and the value of one unit.
+    """
 
     @property
-    def whole(self) -> bool:
-        """Whether feedback is the costs along the ticket's order, not only that of the chosen set."""
+    def whole(self) -> bool: ...
 
     @property
-    def low(self) -> float:
-        """Lower end of the declared range of costs."""
+    def low(self) -> float: ...
 
     @property
-    def high(self) -> float:
-        """Upper end."""
+    def high(self) -> float: ...
 
     @property
-    def bound(self) -> VectorBound:
-        """What every measured vector satisfies, and the value of one unit."""
+    def bound(self) -> VectorBound: ...
 
     def dimension(self, n: int) -> int:
         """How many integers it measures, for n items."""
@@ -48,16 +50,10 @@ class Query(Protocol):
 def measure(
     query: Any, costs: FloatArray, order: IntArray, size: int, chance: float, note: FloatArray, out: IntArray
 ) -> None:
-    """Write what is measured of a ticket's feedback, in bounded units.
+    """Write what is measured of a ticket's feedback into `out`, which is zero, in bounded units.
 
-    Args:
-        query: A named tuple.
-        costs: One private cost, or those of all prefixes of the order, the empty one first.
-        order: The ticket's.
-        size: Likewise.
-        chance: Likewise.
-        note: Likewise.
-        out: Receives the integers; it is zero before.
+    The costs are one private cost, or those of all prefixes of the order, the empty one first. Order, size,
+    chance and note are the ticket's.
     """
     raise AssertionError("declares a generic function")
 
@@ -71,17 +67,14 @@ class CostOfSet(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """One cost."""
         return False
 
     @property
     def bound(self) -> VectorBound:
-        """One coordinate of at most `units`."""
         half = 0.5 * self.high - 0.5 * self.low
         return VectorBound(coordinate=self.units, l1=self.units, step=half / self.units)
 
     def dimension(self, n: int) -> int:
-        """One number."""
         return 1
 
 
@@ -97,18 +90,13 @@ class ChainGradient(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """The costs of all prefixes."""
         return True
 
     @classmethod
     def of(cls, owner: str, low: float, high: float, gradient_bound: float | None = None) -> ChainGradient:
         """|g_i| <= 2M and |g|_1 <= 4M with M half the width of the range, or a smaller declared bound.
 
-        Args:
-            owner: Whose argument `gradient_bound` is, for messages.
-            low: Lower end of the range of costs.
-            high: Upper end.
-            gradient_bound: Larger gradients are scaled down to this L1 norm.
+        Larger gradients are scaled down to an L1 norm of `gradient_bound`, which is an argument of `owner`.
 
         Examples:
             >>> query = ChainGradient.of("OwnLearner", 0.0, 1.0)
@@ -124,19 +112,20 @@ class ChainGradient(NamedTuple):
 
     @property
     def bound(self) -> VectorBound:
-        """As its fields say."""
         return VectorBound(coordinate=self.coordinate, l1=self.l1, step=self.step)
 
     def dimension(self, n: int) -> int:
-        """One number per item."""
         return n
 
 
 class OnePoint(NamedTuple):
     """The paper's gradient estimate from the cost of the chosen prefix; its coin is the ticket's first note.
 
-    With exploration gamma all probabilities are at least gamma / (n+1), so an estimate has one entry, of at
-    most 2M (n+1) / gamma. That is enforced, whatever the probability is.
+    The subgradient has the entries f(B_i) - f(B_{i-1}), so the cost of the chosen prefix B_k appears twice:
+    with a plus at the k-th item of the order, with a minus at the next. A fair coin picks one of them, with
+    twice the weight; divided by the probability of B_k, the estimate is unbiased. With exploration gamma all
+    probabilities are at least gamma / (n+1), so its entry is at most 2M (n+1) / gamma. That is enforced,
+    whatever the probability is. The mean squared norm is at most (4n - 2)(n+1) M^2 / gamma.
     """
 
     low: float
@@ -146,7 +135,6 @@ class OnePoint(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """One cost."""
         return False
 
     @classmethod
@@ -163,11 +151,9 @@ class OnePoint(NamedTuple):
 
     @property
     def bound(self) -> VectorBound:
-        """One nonzero entry."""
         return VectorBound(coordinate=self.units, l1=self.units, step=self.step)
 
     def dimension(self, n: int) -> int:
-        """One number per item."""
         return n
 
 
@@ -219,6 +205,16 @@ def _measure_estimate(
     half = 0.5 * query.high - 0.5 * query.low
     centred = to_units(costs[0], query.low, query.high, query.units) * (half / query.units)
     if order.size > 0:
-        item, factor = coin_entry(order, size, note[0] > 0.0)
+        item, factor = _coin_entry(order, size, note[0] > 0.0)
         limit = query.units * query.step
         out[item] = to_units(factor * centred / chance, -limit, limit, query.units)
+
+
+@lean_kernel
+def _coin_entry(order: IntArray, size: int, heads: bool) -> tuple[int, float]:
+    """Where the estimate is not zero: the item, and the factor of cost / probability there."""
+    if size == 0:
+        return order[0], -1.0
+    if size == order.size:
+        return order[size - 1], 1.0
+    return (order[size - 1], 2.0) if heads else (order[size], -2.0)

@@ -1,17 +1,16 @@
 """How sums of reports leave: the only part that holds secrets, and the only one with a guarantee.
 
-A release is made for a query's bound and a budget. Its :meth:`Release.mechanism` is a named tuple of its
-constants and of its secret arrays, as `prefix_sums.steps` describes them: a slot's sum goes in once, and what
-comes out may be seen by anybody. There are two places for noise: on arrival, where a local release randomises
-each report by itself (`arrive`), and at closing, where a sum gets noise (`close`).
-
-Proofs: `docs/guarantees.md#releases`.
+Its mechanism is a named tuple of constants and of secret arrays, as `prefix_sums.steps` describes them: a
+slot's sum goes in once, and what comes out may be seen by anybody. There are two places for noise: on
+arrival, where a local release randomises each report by itself (`arrive`), and at closing, where a sum gets
+noise (`close`). Proofs: `docs/guarantees.md#releases`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,28 +20,24 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.kernel.queries import Query, measure
+from discreet.prefix_sums import steps
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum
 from discreet.prefix_sums.binary import BinarySteps
 from discreet.prefix_sums.kary import KArySteps
-from discreet.prefix_sums.plain import (
-    FreshNoise,
-    NoNoise,
-    add_as_it_is,
-    draw_nothing,
-    fresh_noise,
-    no_samples,
-)
 from discreet.prefix_sums.spherical import SphericalSteps
-from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
+from discreet.prefix_sums.steps import FreshNoise, NoNoise
 from discreet.privacy.budget import Budget
-from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.noise import Law, fill, variance
-from discreet.privacy.sensitivity import VectorBound
+from discreet.privacy.sensitivity import VectorBound, to_units
 from discreet.privacy.uniform import NEED_MORE_BITS
-from discreet.randomizers.kernels import release_bit
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers.one_bit import OneBit, bit_of
 from discreet.randomness import BitArray
 from discreet.state import copied
+
+#: `randomizers.one_bit.bit_of`, compiled.
+_bit_of: Callable[[int, int, int], bool] = lean_kernel(bit_of)
+_ONE = np.uint64(1)
 
 
 class Release(ABC):
@@ -72,9 +67,9 @@ class Release(ABC):
         """What is promised to each person, if the random bits are."""
 
     @property
-    @abstractmethod
     def noise_variance(self) -> float:
         """Variance of the noise on one released number, in squared units; of trees, of a prefix sum."""
+        return 0.0
 
 
 @generic
@@ -87,10 +82,10 @@ def arrive(mechanism: Any, units: IntArray, bits: BitArray, cursor: int) -> int:
 def close(mechanism: Any, sums: IntArray, out: npt.NDArray[Any], bits: BitArray, cursor: int) -> int:
     """Release the sum of a slot into `out`; the new cursor, or NEED_MORE_BITS before anything has changed."""
     after: int
-    done, after = draw_noise(mechanism, 0, bits, cursor)
-    if done < samples_needed(mechanism):
+    done, after = steps.draw_noise(mechanism, 0, bits, cursor)
+    if done < steps.samples_needed(mechanism):
         return NEED_MORE_BITS
-    add_secret(mechanism, sums, out)
+    steps.add_secret(mechanism, sums, out)
     return int(after)
 
 
@@ -129,31 +124,20 @@ def measured(
 
 @dataclasses.dataclass(frozen=True)
 class Exact(Release):
-    """Sums as they are: not private. What the difference to it costs is the price of privacy.
-
-    Args:
-        local: Whether a phase closes as soon as all its reports are there; nothing is hidden anyway.
-    """
+    """Sums as they are: not private. If `local`, a phase closes as soon as all its reports are there."""
 
     local: bool = False
 
     def mechanism(self, dimension: int) -> NoNoise:
-        """It keeps nothing."""
         return NoNoise(dimension)
 
     @property
     def guarantee(self) -> Guarantee:
-        """None."""
         return Guarantee(epsilon=float("inf")).void("it adds no noise")
-
-    @property
-    def noise_variance(self) -> float:
-        """No noise."""
-        return 0.0
 
 
 class Nothing(NamedTuple):
-    """The mechanism of :class:`Discard`: reports are dropped on arrival."""
+    """The mechanism of `Discard`: reports are dropped on arrival."""
 
     dimension: int
 
@@ -165,22 +149,15 @@ class Discard(Release):
     local = True
 
     def mechanism(self, dimension: int) -> Nothing:
-        """It keeps nothing."""
         return Nothing(dimension)
 
     @property
     def guarantee(self) -> Guarantee:
-        """Nothing is lost."""
         return Guarantee(epsilon=0.0, proof="docs/guarantees.md#setting")
-
-    @property
-    def noise_variance(self) -> float:
-        """No noise."""
-        return 0.0
 
 
 class BitNoise(NamedTuple):
-    """The mechanism of :class:`Bits`: plus or minus `magnitude`."""
+    """The mechanism of `Bits`: plus or minus `magnitude`."""
 
     slope: int
     magnitude: int
@@ -188,11 +165,7 @@ class BitNoise(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Bits(Release):
-    """Each report becomes one random bit, and a sum of reports a sum of such bits.
-
-    Args:
-        budget: What one person may lose.
-        cost_range: The range of the numbers that are reported, costs or rewards.
+    """Each report, a number in `cost_range`, becomes one random bit; a sum of reports a sum of such bits.
 
     Formal guarantees:
         Neighbours: any two values of one report. The probability of the bit is linear in the report, with
@@ -210,31 +183,27 @@ class Bits(Release):
         return OneBit(self.budget.per_round, self.cost_range)
 
     def mechanism(self, dimension: int) -> BitNoise:
-        """It keeps nothing."""
         if dimension != 1:
             raise InvalidArgument("One bit releases one number: Bits needs a query of one number.")
         randomizer = self.randomizer
         return BitNoise(randomizer.slope, round(randomizer.magnitude))
 
     def covers(self, query: Query, n: int) -> bool:
-        """One number, on the grid and in the range that the bits are made for."""
         grid = self.randomizer.grid
         same_range = (query.low, query.high) == (grid.low, grid.high)
         return query.dimension(n) == 1 and query.bound.coordinate <= grid.units and same_range
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of the bits of one person."""
         return self.budget.guarantee(proof="bandit-loop", local=True)
 
     @property
     def noise_variance(self) -> float:
-        """The largest, of a report in the middle of the range."""
-        return float(self.randomizer.magnitude) ** 2
+        return float(self.randomizer.magnitude) ** 2  # of a report in the middle of the range: the largest
 
 
 class ReportNoise(NamedTuple):
-    """The mechanism of a local :class:`Laplace`: fresh noise on every report."""
+    """The mechanism of a local `Laplace`: fresh noise on every report."""
 
     law: Law
     fresh: IntArray
@@ -242,19 +211,13 @@ class ReportNoise(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Laplace(Release):
-    """Exact discrete Laplace noise on every number of every slot's sum, or of every report.
-
-    Args:
-        bound: The query's.
-        budget: What one person may lose.
-        local: Whether every report gets noise by itself, on arrival, instead of the sum of its slot.
+    """Exact discrete Laplace noise on every slot's sum; if `local` on every report by itself, on arrival.
 
     Formal guarantees:
         Neighbours: histories that differ in one round's report, a value or nothing. A report enters one slot,
-        whose sum it moves by at most D = `bound.l1_distance()` in L1; the noise has scale k D / epsilon for
-        k rounds per person. Which slot it enters, and when that closes, depends on earlier releases only
-        (`docs/guarantees.md#slots`). *Local*: the same noise on the report itself; who has reported is not
-        hidden.
+        whose sum it moves by at most D = `bound.l1_distance()` in L1; the noise has scale k D / epsilon for k
+        rounds per person. Which slot, and when it closes, depends on earlier releases only
+        (`docs/guarantees.md#slots`). *Local*: the same noise on the report; who has reported is not hidden.
     """
 
     bound: VectorBound
@@ -262,26 +225,23 @@ class Laplace(Release):
     local: bool = False
 
     def _law(self) -> Law:
-        return self.budget.law(l1=self.bound.l1_distance(), squared_l2=self.bound.squared_l2_distance())
+        replaced = dataclasses.replace(self.budget, neighbours=Neighbours.REPLACE_ONE_ROUND)
+        return replaced.law(self.bound)  # enough for the other relation, too
 
     def mechanism(self, dimension: int) -> FreshNoise | ReportNoise:
-        """Room for the noise of one sum, or one report; it is zero between releases."""
-        noise = fresh_noise(dimension, self._law())
+        noise = steps.fresh_noise(dimension, self._law())
         return ReportNoise(*noise) if self.local else noise
 
     def covers(self, query: Query, n: int) -> bool:
-        """Reports within the bound that the scale was computed from."""
         return _within(query.bound, self.bound)
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of one slot, or one report, per round of a person."""
         promise = self.budget.guarantee(proof="slots", local=self.local)
         return dataclasses.replace(promise, absence_hidden=not self.local)
 
     @property
     def noise_variance(self) -> float:
-        """Of one number."""
         return variance(self._law())
 
 
@@ -290,10 +250,7 @@ class Tree(Release):
     """Noise that the tree of a prefix sum shares among successive slots.
 
     What is released of a slot is by how much the noisy sum of all slots grows, so the released numbers add
-    up to the tree's prefix sums exactly.
-
-    Args:
-        prefix_sum: Made for the query's bound; it is only a pattern and is never used itself.
+    up to the tree's prefix sums exactly. The `prefix_sum` is only a pattern and is never used itself.
 
     Formal guarantees:
         Those of the prefix sum, for slots instead of rounds: a report enters one slot.
@@ -302,11 +259,9 @@ class Tree(Release):
     prefix_sum: CompiledPrefixSum
 
     def mechanism(self, dimension: int) -> Any:
-        """A tree before its first round."""
         return copied(self.prefix_sum.steps)
 
     def covers(self, query: Query, n: int) -> bool:
-        """Reports of the tree's dimension, within its bound."""
         tree = self.prefix_sum
         return query.dimension(n) == tree.dimension and _within(query.bound, tree.bound)
 
@@ -316,12 +271,10 @@ class Tree(Release):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The tree's."""
         return dataclasses.replace(self.prefix_sum.guarantee, absence_hidden=True)
 
     @property
     def noise_variance(self) -> float:
-        """The mean over all rounds of that of a prefix sum."""
         return self.prefix_sum.mean_variance / self.prefix_sum.bound.step**2
 
 
@@ -351,10 +304,37 @@ def _drop(mechanism: Nothing, units: IntArray, bits: BitArray, cursor: int) -> i
 @arrive.register(BitNoise)
 @lean_kernel
 def _arrive_as_bit(mechanism: BitNoise, units: IntArray, bits: BitArray, cursor: int) -> int:
-    bit, cursor = release_bit(units[0], mechanism.slope, bits, cursor)
-    if cursor != NEED_MORE_BITS:
-        units[0] = mechanism.magnitude if bit == 1 else -mechanism.magnitude
-    return cursor
+    if cursor >= bits.size:
+        return NEED_MORE_BITS
+    one = _released_bit(units[0], mechanism.slope, bits[cursor])
+    units[0] = mechanism.magnitude if one else -mechanism.magnitude
+    return cursor + 1
+
+
+@lean_kernel
+def _released_bit(units: int, slope: int, drawn: np.uint64) -> bool:
+    uniform: int = np.int64(drawn >> _ONE)  # type: ignore[assignment] # compiled: int64
+    return _bit_of(units, slope, uniform)
+
+
+@lean_kernel
+def release_bits(
+    values: FloatArray,
+    low: float,
+    high: float,
+    units: int,
+    slope: int,
+    out: IntArray,
+    done: int,
+    bits: BitArray,
+    cursor: int,
+) -> tuple[int, int]:
+    """The bits of many private values; of those after `done`, as many as there are random integers."""
+    while done < values.size and cursor < bits.size:
+        out[done] = _released_bit(to_units(values[done], low, high, units), slope, bits[cursor])
+        done += 1
+        cursor += 1
+    return done, cursor
 
 
 @arrive.register(ReportNoise)
@@ -370,6 +350,6 @@ def _arrive_with_noise(mechanism: ReportNoise, units: IntArray, bits: BitArray, 
 
 
 for _kind in (BitNoise, ReportNoise, Nothing):
-    samples_needed.register(_kind)(no_samples)
-    draw_noise.register(_kind)(draw_nothing)
-    add_secret.register(_kind)(add_as_it_is)
+    steps.samples_needed.register(_kind)(steps.no_samples)
+    steps.draw_noise.register(_kind)(steps.draw_nothing)
+    steps.add_secret.register(_kind)(steps.add_as_it_is)

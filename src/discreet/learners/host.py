@@ -20,7 +20,7 @@ import numpy as np
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import HorizonReached, InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, chain_among, drawn_size, shuffled_deck
-from discreet.kernel.releases import BitNoise, Bits
+from discreet.kernel.releases import BitNoise, Bits, release_bits
 from discreet.learners.bandit import BanditLearner
 from discreet.learners.feedback import BanditFeedback, quiet_costs
 from discreet.learners.full_information import FullInformationLearner
@@ -28,7 +28,6 @@ from discreet.learners.policy_learner import PolicyLearner
 from discreet.learners.session import Session
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomizers.kernels import release_bits
 from discreet.randomizers.one_bit import OneBit
 from discreet.randomness import BitArray
 from discreet.state import arrays_in, copied, decode, encode, with_arrays

@@ -15,9 +15,7 @@ import numpy.typing as npt
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import Settled, generic, lean_kernel
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.estimators import draw_prefix
-from discreet.estimators.chain_sampling import prefix_probability
-from discreet.kernel.phase import EACH_ROUND, Phase, Released, empty_phase
+from discreet.kernel.phase import EACH_ROUND, Phase, Released, chain_chances, draw_prefix, empty_phase
 from discreet.lovasz import sort_by_level
 from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray, BitSource
@@ -150,11 +148,7 @@ def plan_level_sets(x: FloatArray, levels: FloatArray, rounds: int, phase: Phase
     """So many rounds, each with a random level set of the point."""
     order = phase.order[0]
     sort_by_level(levels, order)
-    above = 1.0
-    for k in range(order.size + 1):
-        below = x[order[k]] if k < order.size else 0.0
-        phase.chance[0, k] = max(0.0, prefix_probability(above, below, 0.0, order.size + 1))
-        above = below
+    chain_chances(x, order, 0.0, phase.chance[0])
     phase.size[0] = EACH_ROUND
     phase.rounds[0] = rounds
 

@@ -11,8 +11,8 @@ Examples:
     >>> from discreet.privacy import Budget, VectorBound
     >>> sums = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
     >>> released = sums.add(np.array([3, -4]))  # a private vector goes in, a noisy sum comes out
-    >>> released.round, released.values.shape, sums.guarantee.private
-    (1, (2,), True)
+    >>> released.round, released.values.shape, sums.guarantee.private, sums.horizon, sums.shape
+    (1, (2,), True, 1000, Shape(arity=13, height=3))
 """
 
 from discreet.prefix_sums.base import PrefixSum, Released

@@ -2,19 +2,19 @@
 
 import dataclasses
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import FloatArray, IntArray, integer
+from discreet.checks import FloatArray, IntArray, integer, invalid_argument
 from discreet.errors import HorizonReached, InvalidArgument
-from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
+from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.sensitivity import VectorBound, fitting_dimension
+from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitArray, BitSource
 
 #: One round moves a sum by at most 2^29 units, so this many rounds stay below 2^61.
@@ -23,19 +23,7 @@ MOST_ROUNDS = 1 << 32
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Released:
-    """A noisy sum that anybody may see. Exact sums are never of this type.
-
-    Attributes:
-        values: The noisy sum of all vectors so far; read-only.
-        round: How many vectors it covers.
-
-    Examples:
-        >>> from discreet.prefix_sums import KAryTree
-        >>> tree = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> released = tree.add(np.array([3, -4]))
-        >>> released.round, released.values.shape, released.values.flags.writeable
-        (1, (2,), False)
-    """
+    """The noisy sum of so many vectors, which anybody may see; read-only."""
 
     values: FloatArray
     round: int
@@ -44,33 +32,45 @@ class Released:
 class PrefixSum(Exclusive):
     """Sums of all private vectors so far, released after every round.
 
-    Args:
+    Attributes:
         dimension: Length of the vectors.
         bound: What each vector is forced to satisfy.
         budget: What one person may lose.
-        source: Random bits.
-
-    Examples:
-        >>> from discreet.prefix_sums import KAryTree
-        >>> tree = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> isinstance(tree, PrefixSum), tree.horizon, tree.guarantee.epsilon
-        (True, 1000, 1.0)
+        horizon: The number of rounds it can take, or None for any number.
+        round: How many it has taken.
     """
 
-    def __init__(self, dimension: int, bound: VectorBound, budget: Budget, source: BitSource | None) -> None:
+    _proof: str
+    _own: tuple[str, ...] = ()  # further arguments that it is made with, which are also attributes
+
+    def __init__(
+        self,
+        dimension: int,
+        horizon: int | None,
+        bound: VectorBound,
+        budget: Budget,
+        source: BitSource | None,
+    ) -> None:
         super().__init__(source or BitSource())
-        self.dimension = integer(type(self).__name__, "dimension", dimension, least=1)
+        name = type(self).__name__
+        self.dimension = integer(name, "dimension", dimension, least=1)
         if not isinstance(bound, VectorBound) or not isinstance(budget, Budget):
-            raise InvalidArgument(f"A {type(self).__name__} needs a VectorBound and a Budget, in this order.")
+            raise InvalidArgument(f"A {name} needs a VectorBound and a Budget, in this order.")
         self.bound = bound
         self.budget = budget
+        self.horizon = None if horizon is None else integer(name, "horizon", horizon, 1, MOST_ROUNDS)
         self.round = 0
         self._released: npt.NDArray[Any] = np.zeros(self.dimension, dtype=np.int64)
 
     @property
     @abstractmethod
-    def horizon(self) -> int | None:
-        """The number of rounds it can take, or None for any number."""
+    def steps(self) -> Any:
+        """The compiled mechanism of the next round (`discreet.prefix_sums.steps`)."""
+
+    @property
+    @abstractmethod
+    def mean_variance(self) -> float:
+        """Mean over the rounds (of the horizon, or so far) of the noise variance per coordinate of a sum."""
 
     @property
     def dtype(self) -> Any:
@@ -78,26 +78,25 @@ class PrefixSum(Exclusive):
         return self._released.dtype
 
     @property
-    @abstractmethod
     def guarantee(self) -> Guarantee:
         """What is promised to one person."""
-
-    @property
-    @abstractmethod
-    def mean_variance(self) -> float:
-        """Mean over the rounds (of the horizon, or so far) of the noise variance per coordinate of a sum."""
+        promise = self.budget.guarantee(proof=self._proof, horizon=self.horizon)
+        return promise.void(self._not_private_because)
 
     def add(self, vector: FloatArray | IntArray) -> Released:
         """Add a private vector; return the noisy sum of all vectors so far.
 
         Args:
-            vector: An array of floats (values) or of integers (grid units, see
-                `VectorBound`). Values outside the
-                bound are forced inside, what is not a finite number counts as zero.
+            vector: An array of floats (values) or of integers (grid units, see `VectorBound`). Values outside
+                the bound are forced inside, what is not a finite number counts as zero.
         """
-        fitting_dimension(type(self).__name__, vector, self.dimension)
+        if isinstance(vector, np.ndarray) and vector.ndim == 1 and vector.size != self.dimension:
+            wanted, got = f"of length {self.dimension}", f"length {vector.size}"
+            raise invalid_argument(type(self).__name__, "vector", wanted, got)
         with self._alone():
-            self._refuse_after_the_end()
+            last = self.horizon or MOST_ROUNDS
+            if self.round >= last:
+                raise HorizonReached(f"This {type(self).__name__} has taken all its {last} rounds.")
             secret = self.bound.enforce(vector)
             self._source.feed(self._draw, self._samples_to_draw())
             with self._changing():
@@ -109,62 +108,7 @@ class PrefixSum(Exclusive):
 
     def _law_for(self, nodes: int) -> noise.Law:
         """The noise of each node where one round's vector enters so many."""
-        return self.budget.law(
-            l1=self.bound.l1_distance(self.budget.neighbours),
-            squared_l2=self.bound.squared_l2_distance(self.budget.neighbours),
-            nodes=nodes,
-        )
-
-    def _refuse_after_the_end(self) -> None:
-        last = MOST_ROUNDS if self.horizon is None else self.horizon
-        if self.round >= last:
-            raise HorizonReached(f"This {type(self).__name__} has taken all its {last} rounds.")
-
-    @abstractmethod
-    def _samples_to_draw(self) -> int:
-        """How much noise the next round needs; a function of the round alone."""
-
-    @abstractmethod
-    def _draw(self, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-        """Draw that noise as far as the bits reach."""
-
-    @abstractmethod
-    def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
-        """Enter one vector in the state; return by how much the noisy sum grows, in units."""
-
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {"released": self._released}
-
-    def _settings(self) -> dict[str, Any]:
-        return {
-            "dimension": self.dimension,
-            "bound": dataclasses.asdict(self.bound),
-            "budget": self.budget.saved(),
-        }
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(dimension={self.dimension}, horizon={self.horizon}, "
-            f"round={self.round}, private={self.guarantee.private})"
-        )
-
-
-class CompiledPrefixSum(PrefixSum):
-    """A prefix sum whose rounds are the compiled steps that learners use too.
-
-    Examples:
-        >>> from discreet.prefix_sums import BinaryTree, Epochs
-        >>> [issubclass(kind, CompiledPrefixSum) for kind in (BinaryTree, Epochs)]
-        [True, False]
-    """
-
-    @property
-    @abstractmethod
-    def steps(self) -> Any:
-        """The mechanism of `discreet.prefix_sums.steps`, with its secret state.
-
-        A learner that takes it over must not use this object any more.
-        """
+        return self.budget.law(self.bound, nodes)
 
     def _samples_to_draw(self) -> int:
         return int(samples_needed(self.steps))
@@ -174,18 +118,46 @@ class CompiledPrefixSum(PrefixSum):
         return drawn
 
     def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
-        released: npt.NDArray[Any] = np.empty_like(self.steps.state.noise)
-        add_secret(self.steps, secret, released)
-        return released
+        """Enter one vector in the state; return by how much the noisy sum grows, in units."""
+        grown = np.empty_like(self._released)
+        add_secret(self.steps, secret, grown)
+        return grown
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"released": self._released}
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "dimension": self.dimension,
+            "bound": dataclasses.asdict(self.bound),
+            "budget": self.budget.saved(),
+            **{name: getattr(self, name) for name in self._own},
+        }
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
+        bound, budget = VectorBound(**settings["bound"]), Budget.restored(settings["budget"])
+        own = {name: settings[name] for name in cls._own}
+        return cls(dimension=settings["dimension"], bound=bound, budget=budget, source=source, **own)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(dimension={self.dimension}, horizon={self.horizon}, "
+            f"round={self.round}, private={self.guarantee.private})"
+        )
+
+
+class CompiledPrefixSum(PrefixSum):
+    """A prefix sum whose rounds are all steps of one mechanism, with its secrets in `steps.state`.
+
+    A learner that takes these steps over must not use this object any more.
+    """
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {**super()._arrays(), **self.steps.state._asdict()}
 
-
-def common_settings(settings: dict[str, Any]) -> dict[str, Any]:
-    """The arguments that every prefix sum takes, from their saved form."""
-    return {
-        "dimension": settings["dimension"],
-        "bound": VectorBound(**settings["bound"]),
-        "budget": Budget.restored(settings["budget"]),
-    }
+    def _load(self, saved: Any) -> None:
+        super()._load(saved)
+        self.round = check_round(self.steps)
+        if self.horizon is not None and self.round > self.horizon:
+            raise InvalidArgument("The saved state is damaged: it is beyond its horizon.")

@@ -1,24 +1,21 @@
 """Prefix sums by a k-ary tree with subtraction: about seven times less variance than a binary tree.
 
-Reference:
-    J. D. Andersson, R. Pagh, T. A. Steiner, S. Torkamani, "Count on Your Elders: Laplace
-    vs Gaussian Noise", 2024.
+Reference: Andersson, Pagh, Steiner, Torkamani, "Count on Your Elders: Laplace vs Gaussian Noise", 2024.
 """
 
 import functools
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from discreet.checks import IntArray, integer
+from discreet.checks import IntArray, integer, invalid_argument
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
-from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, common_settings
-from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
-from discreet.prefix_sums.tree import TreeState, draw_rows, new_state, round_of
+from discreet.prefix_sums import steps
+from discreet.prefix_sums.base import CompiledPrefixSum
+from discreet.prefix_sums.steps import TreeState
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
-from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitArray, BitSource
 
@@ -48,31 +45,22 @@ class KArySteps(NamedTuple):
 class KAryTree(CompiledPrefixSum):
     """A tree in which a prefix may also be a large node *minus* some small ones.
 
-    Level l cuts time into nodes of k^l rounds. Write t in balanced base k, with digits
-    from -(k-1)/2 to (k-1)/2. From the top level down, a digit d > 0 appends the next d
-    nodes, a digit d < 0 takes the last abs(d) nodes off again; these may reach beyond t,
-    so their noise is needed before their data.
-
-    Args:
-        dimension: Length of the vectors.
-        horizon: The number of rounds T, fixed in advance.
-        bound: What each vector is forced to satisfy.
-        budget: What one person may lose, in epsilon.
-        arity: The odd k; by default the one with the least mean variance over T rounds.
-        source: Random bits; cryptographic by default.
+    It is made for a number of rounds T, the `horizon`. Level l cuts time into nodes of k^l rounds, with an
+    odd `arity` k: by default the one with the least mean variance over T rounds. Write t in balanced base k,
+    with digits from -(k-1)/2 to (k-1)/2. From the top level down, a digit d > 0 appends the next d nodes, a
+    digit d < 0 takes the last abs(d) nodes off again; these may reach beyond t, so their noise is needed
+    before their data.
 
     Formal guarantees:
-        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one
-        round lies in at most ``height`` nodes, each moved by at most
-        ``bound.l1_distance()``, in exact integers. Noise: discrete Laplace of scale
-        height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`, which also
-        says why there is no discrete Gaussian here.
-
-    Examples:
-        >>> tree = KAryTree(2, 2**14, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
-        >>> tree.shape
-        Shape(arity=33, height=3)
+        Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one round lies in at
+        most ``height`` nodes, each moved by at most D1 = ``bound.l1_distance()``, in exact integers. Noise:
+        discrete Laplace of scale height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`,
+        which also says why there is no discrete Gaussian here.
     """
+
+    _proof = "tree-with-subtraction"
+    _own = ("horizon", "arity")
+    horizon: int
 
     def __init__(
         self,
@@ -84,46 +72,20 @@ class KAryTree(CompiledPrefixSum):
         arity: int | None = None,
         source: BitSource | None = None,
     ) -> None:
-        super().__init__(dimension, bound, budget, source)
+        super().__init__(dimension, horizon, bound, budget, source)
         require_epsilon("KAryTree", budget)
-        self._horizon = integer("KAryTree", "horizon", horizon, least=1, most=MOST_ROUNDS)
-        self.shape = best_shape(self._horizon) if arity is None else shape_for(arity, self._horizon)
+        self.shape = best_shape(self.horizon) if arity is None else shape_for(arity, self.horizon)
+        self.arity = self.shape.arity
         self._law = self._law_for(self.shape.height)
         self._state = state_for(self.shape, self.dimension)
 
     @property
-    def horizon(self) -> int:
-        """The number of rounds it can take."""
-        return self._horizon
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """What is promised to one person."""
-        promise = self.budget.guarantee(proof="tree-with-subtraction", horizon=self._horizon)
-        return promise.void(self._not_private_because)
-
-    @property
     def mean_variance(self) -> float:
-        """Mean over all rounds of the noise variance per coordinate of a released sum."""
-        return mean_nodes(self.shape, self._horizon) * noise.variance(self._law) * self.bound.step**2
+        return mean_nodes(self.shape, self.horizon) * noise.variance(self._law) * self.bound.step**2
 
     @property
     def steps(self) -> KArySteps:
-        """The compiled mechanism."""
         return KArySteps(self._law, self.shape, self._state)
-
-    def _settings(self) -> dict[str, Any]:
-        return super()._settings() | {"horizon": self._horizon, "arity": self.shape.arity}
-
-    def _load(self, saved: Any) -> None:
-        super()._load(saved)
-        k, reach = self.shape.arity, self.shape.reach
-        self.round = round_of(self._state.digits, k, least=-reach, most=reach, horizon=self._horizon)
-
-    @classmethod
-    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
-        own = {name: settings[name] for name in ("horizon", "arity")}
-        return cls(**common_settings(settings), **own, source=source)
 
 
 def require_epsilon(owner: str, budget: Budget) -> None:
@@ -134,10 +96,9 @@ def require_epsilon(owner: str, budget: Budget) -> None:
 
 def shape_for(arity: int, rounds: int) -> Shape:
     """The lowest tree of an odd arity that counts so many rounds."""
-    k = integer("KAryTree", "arity", arity, least=3)
+    k, height = integer("KAryTree", "arity", arity, least=3), 0
     if k % 2 == 0:
-        integer("KAryTree", "arity (odd)", k, least=k + 1)
-    height = 0
+        raise invalid_argument("KAryTree", "arity", "odd", arity)
     while (k**height - 1) // 2 < rounds:
         height += 1
     return Shape(k, height)
@@ -148,22 +109,13 @@ def best_shape(rounds: int, extra_nodes: int = 0) -> Shape:
     """The shape of least mean variance, when a round lies in `extra_nodes` besides the tree's.
 
     A node's variance is proportional to (height + extra_nodes)^2.
-
-    Examples:
-        >>> best_shape(2**20)
-        Shape(arity=19, height=5)
     """
     shapes = (shape_for(k, rounds) for k in range(3, _LARGEST_ARITY + 1, 2))
     return min(shapes, key=lambda shape: mean_nodes(shape, rounds) * (shape.height + extra_nodes) ** 2)
 
 
 def mean_nodes(shape: Shape, rounds: int) -> float:
-    """The mean over rounds 1..T of the number of nodes in a prefix: the sum of absolute digits.
-
-    Examples:
-        >>> mean_nodes(Shape(3, 2), 4)  # balanced: 1, 1(-1), 10, 11
-        1.5
-    """
+    """The mean over so many rounds of the number of nodes in a prefix: the sum of absolute digits."""
     k, reach = shape.arity, shape.reach
     sizes = [abs((q + reach) % k - reach) for q in range(k)]
     used = 0
@@ -177,46 +129,51 @@ def mean_nodes(shape: Shape, rounds: int) -> float:
 
 def state_for(shape: Shape, dimension: int) -> TreeState:
     """A state before the first round: row 0 for new noise, then the subtracted nodes of each level."""
-    return new_state(
-        dimension,
-        levels=shape.height,
-        rows=1 + max(0, shape.height - 1) * shape.reach,
-        right_rows=shape.height,
-    )
+    rows = 1 + max(0, shape.height - 1) * shape.reach
+    return steps.new_state(dimension, levels=shape.height, rows=rows, right_rows=shape.height)
 
 
 @lean_kernel
-def wrapping_levels(shape: Shape, state: TreeState) -> int:
+def wrapping_levels(mechanism: KArySteps) -> int:
     """How many of the lowest digits are at their largest, so that the next round carries."""
-    reach = (shape.arity - 1) // 2
+    reach = (mechanism.shape.arity - 1) // 2
     level = 0
-    while state.digits[level] == reach:
+    while mechanism.state.digits[level] == reach:
         level += 1
     return level
 
 
+@steps.samples_needed.register(KArySteps)
 @lean_kernel
-def rows_to_draw(shape: Shape, state: TreeState) -> tuple[int, int]:
-    """The rows of noise that the next round needs new, first..last-1: row 0, as a rule.
+def _samples_of_rows(mechanism: KArySteps) -> int:
+    """The first rows of noise, as many as the next round needs new: row 0, as a rule.
 
-    That row becomes the noise of a node that is added now or, where the round drops a
-    subtracted node, that of the node which takes its place when the level wraps next.
-    So when a level wraps its rows are there already, except for the first time.
+    That row becomes the noise of a node that is added now or, where the round drops a subtracted node, that
+    of the node which takes its place when the level wraps next. So when a level wraps its rows are there
+    already, except for the first time.
     """
-    reach = (shape.arity - 1) // 2
-    level = wrapping_levels(shape, state)
+    shape, state = mechanism.shape, mechanism.state
+    level = wrapping_levels(mechanism)
     for upper in range(level, shape.height):
         if state.digits[upper] != 0:
-            return 0, 1
-    return 0, 1 + level * reach
+            return state.noise.size
+    return (1 + level * ((shape.arity - 1) // 2)) * state.noise.size
 
 
+@steps.draw_noise.register(KArySteps)
 @lean_kernel
-def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDArray[Any]) -> None:
+def _draw_rows(mechanism: KArySteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    rows = mechanism.state.live[: _samples_of_rows(mechanism)]
+    return noise.fill(mechanism.law, rows, done, bits, cursor)
+
+
+@steps.add_secret.register(KArySteps)
+@lean_kernel
+def _enter_vector(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
     """Change the nodes in use to those of the next round; write the vector plus the change of the noise."""
-    n = state.noise.size
-    reach = (shape.arity - 1) // 2
-    level = wrapping_levels(shape, state)
+    state, n = mechanism.state, mechanism.state.noise.size
+    reach = (mechanism.shape.arity - 1) // 2
+    level = wrapping_levels(mechanism)
     for i in range(n):
         released[i] = vector[i] - state.noise[i]
     for lower in range(level):
@@ -240,29 +197,3 @@ def advance(shape: Shape, state: TreeState, vector: IntArray, released: npt.NDAr
     state.digits[level] = digit + 1
     for i in range(n):
         released[i] += state.noise[i]
-
-
-@samples_needed.register(KArySteps)
-@lean_kernel
-def _rows_of_nodes(mechanism: KArySteps) -> int:
-    first, last = rows_to_draw(mechanism.shape, mechanism.state)
-    return (last - first) * mechanism.state.noise.size
-
-
-@draw_noise.register(KArySteps)
-@lean_kernel
-def _draw_nodes(mechanism: KArySteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-    first, last = rows_to_draw(mechanism.shape, mechanism.state)
-    return draw_rows(mechanism.law, mechanism.state, first, last, done, bits, cursor)
-
-
-@add_secret.register(KArySteps)
-@lean_kernel
-def _add(mechanism: KArySteps, vector: IntArray, released: npt.NDArray[Any]) -> None:
-    advance(mechanism.shape, mechanism.state, vector, released)
-
-
-@check_round.register(KArySteps)
-def _check_digits(mechanism: KArySteps) -> None:
-    k, reach = mechanism.shape.arity, mechanism.shape.reach
-    round_of(mechanism.state.digits, k, least=-reach, most=reach)

@@ -1,25 +1,28 @@
-"""The paper's tree: the layout of `BinaryTree` with noise of density exp(-|z|_2 / scale).
+"""The paper's tree: the layout of `BinaryTree` with noise of density exp(-|z|_2 / scale), made of floats.
 
-It is here for `discreet.paper`, which reproduces the published algorithms and is its only intended user;
-`KAryTree` has exact noise and far less of it.
+For `discreet.paper`, and never private. The low bits of a sum of data and such noise give the data away
+(Mironov 2012): few pairs of random numbers have exactly these bits for the true sum, and often none for
+another. `tests/prefix_sums/test_float_noise.py` carries out the attack. `discreet.privacy.noise` is exact.
 """
 
 import math
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
-from discreet.checks import positive_number
+from discreet.checks import FloatArray, positive_number
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
-from discreet.prefix_sums import binary
-from discreet.prefix_sums.base import common_settings
-from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
-from discreet.prefix_sums.tree import TreeState, new_state
+from discreet.prefix_sums import binary, steps
+from discreet.prefix_sums.steps import TreeState
 from discreet.privacy.budget import Budget
-from discreet.privacy.float_noise import MADE_OF_FLOATS, fill_spherical
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitArray, BitSource
+
+#: Why nothing with this noise is private.
+MADE_OF_FLOATS = "its noise is made of floating-point numbers, whose low bits give the data away"
+
+_DROPPED_BITS = np.uint64(11)
 
 
 class SphericalSteps(NamedTuple):
@@ -32,19 +35,14 @@ class SphericalSteps(NamedTuple):
 class SphericalTree(binary.BinaryTree):
     """A binary tree whose nodes get spherical noise of scale levels * D2 / epsilon.
 
-    Args:
-        dimension: Length of the vectors.
-        horizon: The number of rounds T.
-        bound: What each vector is forced to satisfy.
-        budget: What one person may lose, in epsilon.
-        sensitivity: The distance D2 the noise is made for, as a value; by default the
-            true one, which `bound` enforces.
-        source: Random bits; cryptographic by default.
+    D2 is the `sensitivity`, as a value; by default the true one, which `bound` enforces.
 
     Formal guarantees:
-        None. Over the real numbers one round enters at most ``levels`` nodes, each moved by at
-        most D2 in L2 (`docs/guarantees.md#binary-tree`); but this noise is made of floats.
+        None. Over the real numbers one round enters at most ``levels`` nodes, each moved by at most D2 in L2
+        (`docs/guarantees.md#binary-tree`); but this noise is made of floats.
     """
+
+    _own = ("horizon", "sensitivity")
 
     def __init__(
         self,
@@ -70,38 +68,66 @@ class SphericalTree(binary.BinaryTree):
             )
         self._not_private_because = "; ".join([*reasons, MADE_OF_FLOATS])
         self._scale = self.levels * self.sensitivity / bound.step / float(budget.per_round)
-        self._state = new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
+        self._state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
         self._released = np.zeros(self.dimension)
 
     @property
     def mean_variance(self) -> float:
-        """Mean over all rounds of the noise variance per coordinate: (n + 1) scale^2 a node."""
         node = (self.dimension + 1) * (self._scale * self.bound.step) ** 2
-        return binary.mean_nodes(self._horizon) * node
+        return binary.mean_nodes(self.horizon) * node
 
     @property
     def steps(self) -> SphericalSteps:
-        """The compiled mechanism."""
         return SphericalSteps(self._scale, self._state)
-
-    def _settings(self) -> dict[str, Any]:
-        return super()._settings() | {"sensitivity": self.sensitivity}
-
-    @classmethod
-    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
-        own = {name: settings[name] for name in ("horizon", "sensitivity")}
-        return cls(**common_settings(settings), **own, source=source)
 
 
 # The layout is the binary tree's; only the noise is another.
-samples_needed.register(SphericalSteps)(binary.one_node)
-add_secret.register(SphericalSteps)(binary.enter_vector)
-check_round.register(SphericalSteps)(binary.check_binary_digits)
+steps.samples_needed.register(SphericalSteps)(binary.one_node)
+steps.add_secret.register(SphericalSteps)(binary.enter_vector)
 
 
-@draw_noise.register(SphericalSteps)
+@steps.draw_noise.register(SphericalSteps)
 @lean_kernel
 def _draw_node(mechanism: SphericalSteps, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
     n = mechanism.state.noise.size
     start = binary.entering_level(mechanism.state) * n
     return fill_spherical(mechanism.scale, mechanism.state.live[start : start + n], done, bits, cursor)
+
+
+@lean_kernel
+def fill_spherical(scale: float, out: FloatArray, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    """Fill `out` with one vector of density proportional to exp(-|z|_2 / scale), all or nothing.
+
+    The direction is uniform, the length Gamma(n, scale): the sum of n exponentials.
+    """
+    n = out.size
+    if done >= n or cursor + 2 * ((n + 1) // 2) + n > bits.size:
+        return done, cursor
+    _, cursor = fill_gaussian(1.0, out, 0, bits, cursor)
+    square, length = 0.0, 0.0
+    for i in range(n):
+        square += out[i] * out[i]
+        length -= scale * math.log(unit_float(bits[cursor + i]))
+    for i in range(n):
+        out[i] *= length / math.sqrt(square)
+    return n, cursor + n
+
+
+@lean_kernel
+def fill_gaussian(sigma: float, out: FloatArray, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+    """Fill ``out[done:]`` with normal deviates as far as the bits reach, two at a time (Box and Muller)."""
+    while done < out.size and cursor + 2 <= bits.size:
+        radius = sigma * math.sqrt(-2.0 * math.log(unit_float(bits[cursor])))
+        angle = 2.0 * math.pi * unit_float(bits[cursor + 1])
+        cursor += 2
+        out[done] = radius * math.cos(angle)
+        if done + 1 < out.size:
+            out[done + 1] = radius * math.sin(angle)
+        done += 2
+    return min(done, out.size), cursor
+
+
+@lean_kernel
+def unit_float(drawn: np.uint64) -> float:
+    """A float in (0, 1], from the upper 53 of 64 random bits."""
+    return (np.float64(drawn >> _DROPPED_BITS) + 1.0) * 2.0**-53

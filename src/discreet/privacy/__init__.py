@@ -25,8 +25,7 @@ _HOME = {"Budget": "budget", "VectorBound": "sensitivity"}
 
 def __getattr__(name: str) -> object:
     """Import what needs the compiler on first use (PEP 562)."""
-    if name in ("noise", "sensitivity"):
-        return importlib.import_module(f"discreet.privacy.{name}")
-    if name not in _HOME:
+    if name not in ("noise", "sensitivity", *_HOME):
         raise AttributeError(f"module 'discreet.privacy' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"discreet.privacy.{_HOME[name]}"), name)
+    module = importlib.import_module(f"discreet.privacy.{_HOME.get(name, name)}")
+    return getattr(module, name) if name in _HOME else module

@@ -1,26 +1,23 @@
-"""From a budget to a noise law and the guarantee that it gives, in one place."""
+"""From a budget to a noise law, and to the guarantee that it gives."""
 
 import dataclasses
 from fractions import Fraction
 from typing import Any
 
 from discreet.checks import integer
-from discreet.errors import InvalidType
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.privacy import noise
 from discreet.privacy.guarantee import Guarantee, Neighbours
-from discreet.privacy.rational import float_above, gaussian_sigma, laplace_scale, one_of, privacy_loss
+from discreet.privacy.rational import float_above, privacy_loss, square_root_above
+from discreet.privacy.sensitivity import VectorBound
 
 
 @dataclasses.dataclass(frozen=True)
 class Budget:
-    """What one person may lose, all their rounds together.
+    """What one person may lose, all their rounds together: k `rounds_per_person` at most.
 
-    Args:
-        epsilon: Pure privacy loss: Laplace noise.
-        rho: Zero-concentrated loss: Gaussian noise. Exactly one of the two is given.
-        neighbours: The relation between histories.
-        rounds_per_person: In how many rounds one person may appear. Each round gets
-            epsilon / k, or rho / k^2.
+    It is either `epsilon`, pure loss (Laplace noise; each round gets epsilon / k), or `rho`,
+    zero-concentrated loss (Gaussian noise; rho / k^2). `neighbours` is the relation between histories.
 
     Examples:
         >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
@@ -33,7 +30,11 @@ class Budget:
     rounds_per_person: int = 1
 
     def __post_init__(self) -> None:
-        one_of("Budget", self.epsilon, self.rho)
+        if (self.epsilon is None) == (self.rho is None):
+            raise InvalidArgument(
+                "A Budget must have either 'epsilon' (Laplace noise, pure privacy) or 'rho' (Gaussian noise, "
+                f"zero-concentrated privacy). Got {'neither' if self.epsilon is None else 'both'}."
+            )
         # Python's own integers: those of numpy would wrap around in the square below.
         rounds = integer("Budget", "rounds_per_person", self.rounds_per_person, least=1)
         object.__setattr__(self, "rounds_per_person", rounds)
@@ -45,13 +46,7 @@ class Budget:
 
     @classmethod
     def of(cls, owner: str, epsilon: float | Fraction, rounds_per_person: int = 1) -> "Budget":
-        """A budget from two arguments of a learner, which are refused in its name.
-
-        Args:
-            owner: Whose arguments these are, for messages.
-            epsilon: As above.
-            rounds_per_person: As above.
-        """
+        """A budget from two arguments of `owner`, in whose name they are refused."""
         rounds = integer(owner, "rounds_per_person", rounds_per_person, least=1)
         _part(owner, "epsilon", epsilon, rounds)
         return cls(epsilon=epsilon, rounds_per_person=rounds)
@@ -64,24 +59,20 @@ class Budget:
         assert self.rho is not None
         return _part("Budget", "rho", self.rho, self.rounds_per_person**2)
 
-    def law(self, *, l1: int, squared_l2: int, nodes: int = 1) -> noise.Law:
-        """The noise for each of `nodes` sums that hold one round's vector.
-
-        Args:
-            l1: L1 distance between two inputs of a round, in units.
-            squared_l2: The square of their L2 distance.
-            nodes: The number of released sums that one round enters.
-        """
+    def law(self, bound: VectorBound, nodes: int = 1) -> noise.Law:
+        """The noise for each of `nodes` sums that one round's vector enters, which is within the bound."""
         if self.epsilon is not None:
-            return noise.laplace(laplace_scale(self.per_round, l1, nodes))
-        return noise.gaussian(gaussian_sigma(self.per_round, squared_l2, nodes))
+            return noise.laplace(nodes * bound.l1_distance(self.neighbours) / self.per_round)
+        square = nodes * bound.squared_l2_distance(self.neighbours) / (2 * self.per_round)
+        return noise.gaussian(square_root_above(square))
 
     def guarantee(self, *, proof: str, horizon: int | None = None, local: bool = False) -> Guarantee:
         """The promise that noise of `law` keeps."""
-        loss = float_above(self.per_round * self.rounds_per_person ** (1 if self.epsilon is not None else 2))
+        pure = self.epsilon is not None
+        loss = float_above(self.per_round * self.rounds_per_person ** (1 if pure else 2))
         return Guarantee(
-            epsilon=loss if self.epsilon is not None else None,
-            rho=loss if self.rho is not None else None,
+            epsilon=loss if pure else None,
+            rho=None if pure else loss,
             neighbours=self.neighbours,
             rounds_per_person=self.rounds_per_person,
             local=local,
@@ -101,12 +92,8 @@ class Budget:
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> "Budget":
         """The budget that `saved` wrote down."""
-        return cls(
-            epsilon=None if saved["epsilon"] is None else Fraction(saved["epsilon"]),
-            rho=None if saved["rho"] is None else Fraction(saved["rho"]),
-            neighbours=Neighbours(saved["neighbours"]),
-            rounds_per_person=saved["rounds_per_person"],
-        )
+        epsilon, rho = (None if saved[name] is None else Fraction(saved[name]) for name in ("epsilon", "rho"))
+        return cls(epsilon, rho, Neighbours(saved["neighbours"]), saved["rounds_per_person"])
 
 
 def _part(owner: str, name: str, loss: float | Fraction, parts: int) -> Fraction:

@@ -1,10 +1,9 @@
 """A secret state of which only one copy may go on.
 
-Two copies that go on from the same noise with different data expose the exact
-difference of those data, and two that draw fresh noise for the same data spend the
-budget twice. So such a state is neither copied nor pickled, is refused in a forked
-child, and is saved with a lineage and a generation by which a store tells the latest
-copy from a stale one.
+Two copies that go on from the same noise with different data expose the exact difference of those data, and
+two that draw fresh noise for the same data spend the budget twice. So such a state is neither copied nor
+pickled, is refused in a forked child, and is saved with a lineage and a generation by which a store tells the
+latest copy from a stale one.
 """
 
 import contextlib
@@ -25,14 +24,9 @@ from discreet.state import decode, encode, with_arrays
 class Exclusive(ABC):
     """Base of everything that holds exact private sums together with the noise that hides them.
 
-    Attributes:
-        lineage: A random name, the same for all saved generations of one state.
-        generation: Grows by one with every release and every restoration. A store
-            records it, durably, *before* a release is shown, by compare-and-set: from
-            g - 1 to g, and if it finds another number the release is not shown. Two
-            branches of one state (a restored one and an original that still runs) then
-            cannot both go on. `from_bytes` is given the recorded number, and the
-            number after restoring is recorded in the same way.
+    Its `lineage` is a random name, the same for all saved generations. Its `generation` grows by one with
+    every release and every restoration. A store records it, durably, *before* a release is shown, by
+    compare-and-set from g - 1 to g. So a restored state and an original that still runs cannot both go on.
     """
 
     def __init__(self, source: BitSource) -> None:
@@ -46,11 +40,7 @@ class Exclusive(ABC):
         self._handed_over = False
 
     def to_bytes(self) -> bytes:
-        """The whole state, exactly.
-
-        It holds exact sums and unreleased noise: as secret as the data. Seal it, and
-        never export it with results.
-        """
+        """The whole state, with exact sums and unreleased noise: as secret as the data. Seal it."""
         with self._alone():
             return self._whole()
 
@@ -74,20 +64,13 @@ class Exclusive(ABC):
 
     @classmethod
     def from_bytes(cls, data: bytes, *, generation: int, source: BitSource | None = None) -> Self:
-        """Go on from a saved state, if it is the latest one.
+        """Go on from what `to_bytes` returned, if it is the latest state; one generation on.
 
         Args:
-            data: What `to_bytes` returned.
-            generation: The generation that the caller's store knows to be the latest of
-                this lineage. Any other is refused.
+            data: The saved state.
+            generation: What the caller's store knows to be the latest of this lineage; any other raises
+                `StaleState`. Record the new number before using the state: it is not restored twice then.
             source: Bits for the noise to come; new cryptographic ones by default.
-
-        Returns:
-            The state, one generation on: record that number before using it, and the
-            same data cannot be restored twice.
-
-        Raises:
-            StaleState: The saved state is not of the stated generation.
         """
         document, arrays = decode(data)
         if document.get("kind") != cls.__name__:
@@ -138,17 +121,6 @@ class Exclusive(ABC):
         """Hold the state in a `with` block; refuse it where it is a copy or was left half-way."""
         return self._holding
 
-    def _refuse_unless_whole(self) -> None:
-        if self._handed_over:
-            raise StaleState(
-                f"This {type(self).__name__} was saved and so handed over. Load what was saved to go on: "
-                "two that do would share noise."
-            )
-        if self._interrupted:
-            raise StaleState(
-                f"This {type(self).__name__} was interrupted in the middle of a round and cannot go on."
-            )
-
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
         """A change that must be whole: the next generation if it ends, no further use if it does not."""
@@ -172,16 +144,21 @@ class _Holding:
         self._lock = threading.Lock()
 
     def __enter__(self) -> None:
-        state = self._state
+        state, name = self._state, type(self._state).__name__
         if state._mark != process_mark():
             raise StaleState(
-                f"This {type(state).__name__} belongs to the process that forked this one. Both going on "
-                "would reuse its noise. Save it there and load it here."
+                f"This {name} belongs to the process that forked this one. Both going on would reuse its "
+                "noise. Save it there and load it here."
             )
         self._lock.acquire()
         if state._handed_over or state._interrupted:
             self._lock.release()
-            state._refuse_unless_whole()
+            raise StaleState(
+                f"This {name} was saved and so handed over. Load what was saved to go on: two that do would "
+                "share noise."
+                if state._handed_over
+                else f"This {name} was interrupted in the middle of a round and cannot go on."
+            )
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()

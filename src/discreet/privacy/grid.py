@@ -1,7 +1,6 @@
 """Private numbers become integers in a declared range before anything else happens to them.
 
-Importing this module loads no compiler, so that a client can randomise one value
-in a few lines; kernels compile the very same `to_units`.
+Importing this module loads no compiler: clients use it, too. Kernels compile the same `to_units`.
 """
 
 import dataclasses
@@ -37,9 +36,8 @@ def number_or_nan(value: Any) -> float:
 def to_units(value: float, low: float, high: float, units: int) -> int:
     """The grid point of `value`: an integer in [-units, units], for any float.
 
-    What is not finite becomes the midpoint 0; the rest is clipped to [low, high] and
-    rounded to the nearest point. Every step is a function of this one value, so
-    replacing the value moves the result by at most 2 * units, however floats round.
+    What is not finite becomes the midpoint 0; the rest is clipped to [low, high] and rounded. Every step is a
+    function of this one value, so replacing it moves the result by at most 2 * units, however floats round.
     """
     if not math.isfinite(value):
         return 0
@@ -50,16 +48,10 @@ def to_units(value: float, low: float, high: float, units: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """A declared range of costs and the integers that stand for its values.
+    """A declared range of costs and the integers that stand for its values, `units` in half of it.
 
-    The range must be fixed before the data are seen: a range chosen from data is
-    itself a release. The midpoint of the range is the integer 0, its ends are
-    -units and +units.
-
-    Args:
-        low: Lower end of the range.
-        high: Upper end.
-        units: Steps in half the range.
+    The range must be fixed before the data are seen: a range chosen from data is itself a release. Its
+    midpoint is the integer 0, its ends are -units and +units.
 
     Examples:
         >>> grid = Grid(0.0, 1.0, units=100)
@@ -76,8 +68,7 @@ class Grid:
         object.__setattr__(self, "high", finite_number("Grid", "high", self.high))
         # Python's own integers: those of numpy would wrap around in the scales made from them.
         object.__setattr__(self, "units", integer("Grid", "units", self.units, least=1, most=MOST_UNITS))
-        width = 0.5 * self.high - 0.5 * self.low
-        if not (self.low < self.high and width / self.units > 0 and self.low < self.low + width < self.high):
+        if not (self.low < self.high and self.step > 0 and self.low < self.midpoint < self.high):
             raise invalid_argument(
                 "Grid", "low, high", "a range whose ends a float can tell apart", (self.low, self.high)
             )

@@ -6,9 +6,12 @@ import enum
 import math
 from fractions import Fraction
 
-from discreet.checks import integer
+from discreet.checks import integer, invalid_argument
 from discreet.errors import InvalidArgument
+from discreet.extras import require_extra
 from discreet.privacy.rational import float_above
+
+_RENYI_ORDERS = tuple(1 + 2 ** (j / 8) for j in range(-64, 97))
 
 
 class Neighbours(enum.Enum):
@@ -19,8 +22,7 @@ class Neighbours(enum.Enum):
 
     Examples:
         >>> from discreet.privacy import VectorBound
-        >>> bound = VectorBound(coordinate=10, l1=20)
-        >>> [bound.l1_distance(relation) for relation in Neighbours]
+        >>> [VectorBound(coordinate=10, l1=20).l1_distance(relation) for relation in Neighbours]
         [40, 20]
     """
 
@@ -38,20 +40,16 @@ class Guarantee:
         rho: The zero-concentrated loss, where the noise is Gaussian.
         neighbours: The relation between histories.
         rounds_per_person: In how many rounds one person's data may appear.
-        local: Whether each value is randomised on its own before anything else reads
-            it. Otherwise a trusted party keeps exact sums.
+        local: Whether each value is randomised on its own; otherwise a trusted party keeps exact sums.
         horizon: The number of rounds covered, or None for any number.
-        absence_hidden: Whether a person who does not report is hidden like one who does. Otherwise who has
-            reported is public, and absence that depends on the value is not protected.
+        absence_hidden: Whether a person who does not report is hidden like one who does; otherwise who has
+            reported is public.
         private: Whether the promise holds in this configuration.
         reason: If not, why.
         proof: Where the proof is written.
 
     Examples:
-        >>> promise = Guarantee(epsilon=0.5, local=True)
-        >>> promise.epsilon, promise.delta, promise.private
-        (0.5, 0.0, True)
-        >>> print(promise.void("it has a seed"))
+        >>> print(Guarantee(epsilon=0.5, local=True).void("it has a seed"))
         NOT PRIVATE: it has a seed. The figures it would have otherwise: epsilon = 0.5, delta = 0,
         neighbours: replace one round.
     """
@@ -75,12 +73,7 @@ class Guarantee:
             raise InvalidArgument("A Guarantee gives a 'reason' exactly where 'private' is False.")
 
     def composed(self, rounds_per_person: int) -> "Guarantee":
-        """The guarantee of somebody who appears in up to so many rounds (group privacy).
-
-        Examples:
-            >>> Guarantee(epsilon=0.5).composed(4).epsilon
-            2.0
-        """
+        """The guarantee of somebody who appears in up to so many rounds (group privacy)."""
         k = integer("composed", "rounds_per_person", rounds_per_person, least=1)
         if self.rounds_per_person != 1:
             raise InvalidArgument("Only a guarantee for one round per person can be composed.")
@@ -92,18 +85,25 @@ class Guarantee:
         return dataclasses.replace(self, epsilon=epsilon, delta=delta, rho=rho, rounds_per_person=k)
 
     def at_delta(self, delta: float) -> "Guarantee":
-        """The (epsilon, delta) guarantee that follows from `rho` (needs the extra ``accounting``)."""
-        from discreet.privacy.accounting import epsilon_of_rho
+        """The (epsilon, delta) guarantee that follows from `rho` (needs the extra ``accounting``).
 
+        rho-zCDP bounds the Renyi divergence of every order a > 1 by a rho, so it is the Renyi curve of a
+        Gaussian mechanism; the conversion is that of `dp-accounting` (`docs/guarantees.md#gaussian-noise`).
+        """
         if self.rho is None:
             raise InvalidArgument("Only a guarantee with 'rho' can be stated for another delta.")
-        return dataclasses.replace(self, epsilon=epsilon_of_rho(self.rho, delta), delta=delta)
+        if not isinstance(delta, float) or not 0 < delta < 1:
+            raise invalid_argument("at_delta", "delta", "a number strictly between 0 and 1", delta)
+        require_extra("accounting", "Converting rho into (epsilon, delta) needs", "dp_accounting")
+        from dp_accounting import ZCDpEvent, rdp
+
+        accountant = rdp.RdpAccountant(_RENYI_ORDERS)
+        accountant.compose(ZCDpEvent(self.rho))
+        return dataclasses.replace(self, epsilon=float(accountant.get_epsilon(delta)), delta=delta)
 
     def void(self, reason: str) -> "Guarantee":
         """The same figures, marked as not holding; an empty reason changes nothing."""
-        if not reason:
-            return self
-        return dataclasses.replace(self, private=False, reason=reason)
+        return dataclasses.replace(self, private=False, reason=reason) if reason else self
 
     def __str__(self) -> str:
         if not self.private:
@@ -161,15 +161,13 @@ class Guarantee:
 
     def _extent(self) -> str:
         rounds = "any number of rounds" if self.horizon is None else f"{self.horizon} rounds"
+        absence = "Who has reported is public: do not let that depend on the value."
+        if self.epsilon == 0 or self.absence_hidden:
+            absence = "Whether they reported anything is hidden like the value."
         return (
             f"It holds for {rounds}, whatever the inputs, even if they are chosen in view of earlier output. "
-            f"It does not hide that somebody took part, or when. {self._about_absence()}"
+            f"It does not hide that somebody took part, or when. {absence}"
         )
-
-    def _about_absence(self) -> str:
-        if self.epsilon == 0 or self.absence_hidden:
-            return "Whether they reported anything is hidden like the value."
-        return "Who has reported is public: do not let that depend on the value."
 
 
 def _composed_delta(epsilon: float, delta: float, k: int) -> float:
@@ -183,12 +181,7 @@ def _composed_delta(epsilon: float, delta: float, k: int) -> float:
 
 
 def rounded_up(number: float, digits: int = 6) -> str:
-    """A nonnegative number in at most so many digits, never less than its own shortest decimal form.
-
-    Examples:
-        >>> rounded_up(1.0), rounded_up(1.0000004999), rounded_up(1e-05), rounded_up(2.7182818, 3)
-        ('1', '1.00001', '1e-05', '2.72')
-    """
+    """A nonnegative number in at most so many digits, never less than its own shortest decimal form."""
     if number == 0 or math.isinf(number):
         return f"{number:g}"
     context = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING)

@@ -1,22 +1,27 @@
 """Exact discrete Laplace and discrete Gaussian noise, compiled, from cryptographic bits.
 
-Both laws are sampled in integer arithmetic alone, without any rounding, for a
-rational scale: the probability of every outcome is the stated one.
+Both laws are sampled in integer arithmetic alone, for a rational scale: the probability of every outcome is
+exactly the stated one.
 
 | law | probability of the integer z | sampler |
 |---|---|---|
 | Laplace | proportional to exp(-abs(z) / scale) | von Neumann's exponential on a grid |
 | Gaussian | proportional to exp(-z^2 / (2 s^2)) | rejection from Laplace, coins as Karney's |
 
-Results are returned modulo 2^64, as int64, so an outcome too large for 64 bits is
-neither cut off nor an error. Adding modulo 2^64 is post-processing of adding in
-unbounded integers, hence sums of data and noise that wrap around lose accuracy (with
-a probability below exp(-500) for the scales admitted here), never privacy.
+Results are returned modulo 2^64, as int64. Adding modulo 2^64 is post-processing of adding in unbounded
+integers, so sums of data and noise that wrap around lose accuracy (with a probability below exp(-500) for the
+scales admitted here), never privacy.
 
-References:
-    J. von Neumann, "Various techniques used in connection with random digits", 1951.
-    C. F. F. Karney, "Sampling exactly from the normal distribution", 2016.
-    C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy", 2020.
+References: von Neumann, "Various techniques used in connection with random digits", 1951; Karney, "Sampling
+exactly from the normal distribution", 2016; Canonne, Kamath, Steinke, "The discrete Gaussian for differential
+privacy", 2020.
+
+Examples:
+    >>> law = laplace(Fraction(3, 2))
+    >>> law.scale, law.is_gaussian, gaussian(Fraction(10)).scale, variance(gaussian(Fraction(10)))
+    (Fraction(3, 2), False, Fraction(10, 1), 100.0)
+    >>> sample(law, 5, BitSource(seed=1)).shape
+    (5,)
 """
 
 import math
@@ -41,12 +46,7 @@ _HALF_CELL = (1 << 31) - 1  # the cell whose upper end is 1/2 on the fine grid
 
 
 class Law(NamedTuple):
-    """A noise law as the kernels see it: its kind and its scale, numerator / denominator.
-
-    Examples:
-        >>> laplace(Fraction(3, 2)).scale, laplace(Fraction(3, 2)).is_gaussian
-        (Fraction(3, 2), False)
-    """
+    """A noise law as the kernels see it: its kind and its scale, numerator / denominator."""
 
     kind: int
     numerator: int
@@ -67,14 +67,9 @@ def laplace(scale: Fraction) -> Law:
     """The discrete Laplace law of the given scale, rounded up if it needs too many bits.
 
     Formal guarantees:
-        Neighbours: data vectors of integers at L1 distance at most D. Noise: one
-        independent sample per coordinate at a scale of at least D/epsilon. Releasing
-        the sums modulo 2^64 is epsilon-differentially private, with no rounding left
-        out of account: `docs/guarantees.md#finite-precision`.
-
-    Examples:
-        >>> laplace(Fraction(3, 2)).scale
-        Fraction(3, 2)
+        Neighbours: data vectors of integers at L1 distance at most D. With one independent sample per
+        coordinate, of scale at least D/epsilon, releasing the sums modulo 2^64 is epsilon-differentially
+        private: `docs/guarantees.md#finite-precision`.
     """
     return Law(_LAPLACE, *_fraction_for_kernel("laplace", "scale", scale))
 
@@ -83,37 +78,20 @@ def gaussian(sigma: Fraction) -> Law:
     """The discrete Gaussian law exp(-z^2 / (2 sigma^2)), sigma rounded up if it needs too many bits.
 
     Formal guarantees:
-        Neighbours: data vectors of integers at L2 distance at most D. Releasing the
-        sums modulo 2^64 is (D / sigma)^2 / 2 -zCDP: `docs/guarantees.md#gaussian-noise`.
-
-    Examples:
-        >>> gaussian(Fraction(5)).scale, gaussian(Fraction(5)).is_gaussian
-        (Fraction(5, 1), True)
+        Neighbours: data vectors of integers at L2 distance at most D. Releasing the sums modulo 2^64 is
+        (D / sigma)^2 / 2 -zCDP: `docs/guarantees.md#gaussian-noise`.
     """
     return Law(_GAUSSIAN, *_fraction_for_kernel("gaussian", "sigma", sigma))
 
 
 def variance(law: Law) -> float:
-    """The variance of one sample (of the Gaussian: an upper bound, exact to rounding once s > 1).
-
-    Examples:
-        >>> round(variance(laplace(Fraction(10))), 2), variance(gaussian(Fraction(10)))
-        (199.83, 100.0)
-    """
+    """The variance of one sample (of the Gaussian: an upper bound, exact to rounding once s > 1)."""
     scale = float(law.scale)
-    if law.kind == _GAUSSIAN:
-        return scale**2
-    return 0.5 / math.sinh(0.5 / scale) ** 2
+    return scale**2 if law.is_gaussian else 0.5 / math.sinh(0.5 / scale) ** 2
 
 
 def sample(law: Law, count: int, source: BitSource) -> IntArray:
-    """An array of `count` independent samples.
-
-    Examples:
-        >>> from fractions import Fraction
-        >>> sample(laplace(Fraction(10)), 5, BitSource(seed=1)).shape
-        (5,)
-    """
+    """An array of `count` independent samples."""
     out = np.empty(integer("sample", "count", count, least=0), dtype=np.int64)
     source.feed(lambda done, bits, cursor: fill(law, out, done, bits, cursor), out.size)
     return out
@@ -121,13 +99,7 @@ def sample(law: Law, count: int, source: BitSource) -> IntArray:
 
 @lean_kernel
 def fill(law: Law, out: IntArray, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-    """Fill ``out[done:]`` with samples as far as the bits reach; return the new ``(done, cursor)``.
-
-    Examples:
-        >>> out, bits = np.zeros(2, dtype=np.int64), np.zeros(0, dtype=np.uint64)
-        >>> fill(laplace(Fraction(3)), out, 0, bits, 0)  # no bits, no samples
-        (0, 0)
-    """
+    """Fill ``out[done:]`` with samples as far as the bits reach; return the new ``(done, cursor)``."""
     while done < out.size:
         if law.kind == _LAPLACE:
             value, _, _, after = _one_laplace(law, bits, cursor)
@@ -145,11 +117,10 @@ def fill(law: Law, out: IntArray, done: int, bits: BitArray, cursor: int) -> tup
 def _one_laplace(law: Law, bits: BitArray, cursor: int) -> tuple[int, int, int, int]:
     """One discrete Laplace sample: the floor of a scaled exponential, with a sign.
 
-    If E is a standard exponential, floor(E scale) equals z with probability
-    proportional to exp(-z / scale). Von Neumann: x is uniform in [0, 1) and accepted
-    with probability exp(-x); E is x plus the number of trials that failed before.
-    Here x is a cell among `numerator` many, which is all the floor needs. Zero would
-    come with both signs, so its negative is rejected.
+    If E is a standard exponential, floor(E scale) equals z with probability proportional to exp(-z / scale).
+    Von Neumann: x is uniform in [0, 1) and accepted with probability exp(-x); E is x plus the number of
+    trials that failed before. Here x is a cell among `numerator` many, which is all the floor needs. Zero
+    would come with both signs, so its negative is rejected.
 
     Returns:
         ``(value, failures, part, cursor)``: before it wraps around at 2^64, the value
@@ -226,9 +197,8 @@ def _distance_from_one(whole: int, part: int, top: int) -> tuple[int, int]:
 def _last_coin(x: int, top: int, k: int, bits: BitArray, cursor: int) -> tuple[bool, int]:
     """A coin of bias exp(-y (2k+y) / (2k+2)) with y = x / top (Karney 2016, algorithm B).
 
-    The run of `run_is_even` again, which goes on after each step only if a coin
-    of bias (2k + y) / (2k + 2) shows heads: a die of 2k + 2 sides, of which 2k win,
-    one loses, and one wins with probability y.
+    The run of `run_is_even` again, which goes on after each step only if a coin of bias (2k + y) / (2k + 2)
+    shows heads: a die of 2k + 2 sides, of which 2k win, one loses, and one wins with probability y.
     """
     even = True
     cell, ties = x - 1, 0
@@ -249,8 +219,7 @@ def _last_coin(x: int, top: int, k: int, bits: BitArray, cursor: int) -> tuple[b
 def _fraction_for_kernel(owner: str, name: str, scale: Fraction) -> tuple[int, int]:
     """Numerator and denominator below 2^61 of a fraction that is at least `scale`.
 
-    The numerator is also made large, because it is the number of cells of the grid,
-    and with few cells there are many ties.
+    The numerator is the number of cells of the grid, and made large: with few cells there are many ties.
     """
     if not isinstance(scale, Fraction | int) or isinstance(scale, bool) or scale <= 0:
         raise invalid_argument(owner, name, "a positive Fraction", scale)

@@ -1,8 +1,8 @@
 """How far one round can move a sum: bounds that are enforced in exact integers.
 
-A bound is not an assumption about the data. Each vector is put on an integer grid
-and then forced inside its bound; a vector that was outside loses accuracy, and
-nothing is raised or counted, because that would depend on private data.
+A bound is not an assumption about the data. Each vector is put on an integer grid and forced inside its
+bound. One that was outside loses accuracy; nothing is raised or counted, as that would depend on private
+data.
 """
 
 import dataclasses
@@ -30,9 +30,8 @@ to_units: Callable[[float, float, float, int], int] = lean_kernel(grid.to_units)
 class VectorBound:
     """What every private vector is forced to satisfy: |g_i| <= coordinate and |g|_1 <= l1.
 
-    Both bounds are integers, in grid units, so the sensitivities are exact.
-    Clipping coordinates as well as the L1 norm matters for Gaussian noise: with the
-    L1 bound alone the whole norm could sit in one coordinate.
+    Both bounds are integers, in grid units, so the sensitivities are exact. The bound of coordinates matters
+    for Gaussian noise: with that of the L1 norm alone the whole norm could sit in one of them.
 
     Args:
         coordinate: Largest absolute value of one coordinate, in units.
@@ -41,11 +40,8 @@ class VectorBound:
         l2: Largest Euclidean norm, in units, or None for what the other two imply.
 
     Examples:
-        >>> bound = VectorBound.for_costs(0.0, 1.0, units=10)
-        >>> bound.enforce(np.array([1.0, -1.0, 1.0]))
+        >>> VectorBound.for_costs(0.0, 1.0, units=10).enforce(np.array([1.0, -1.0, 1.0]))
         array([ 13, -13,  13])
-        >>> bound.l1_distance(), bound.squared_l2_distance()
-        (80, 3200)
     """
 
     coordinate: int
@@ -68,15 +64,9 @@ class VectorBound:
     ) -> "VectorBound":
         """The bound for gradients along a chain of sets whose costs lie in [low, high].
 
-        With M half the width of the range: differences of two costs are at most 2 M,
-        and for submodular costs the differences along a chain add up to at most 4 M.
-
-        Args:
-            low: Lower end of the declared range of costs.
-            high: Upper end.
-            units: Grid steps in M.
-            gradient_bound: A smaller L1 bound, declared beforehand. The noise falls in
-                proportion; gradients that exceed it are scaled down.
+        With M half the width of the range, of `units` grid steps: differences of two costs are at most 2 M,
+        and for submodular costs the differences along a chain add up to at most 4 M. The `gradient_bound` is
+        a smaller L1 bound, declared beforehand: noise falls in proportion, larger gradients are scaled down.
         """
         cost_grid = Grid(low, high, units)
         l1 = 4 * units
@@ -102,15 +92,11 @@ class VectorBound:
         return 4 * self.squared_l2 if neighbours is Neighbours.REPLACE_ONE_ROUND else self.squared_l2
 
     def enforce(self, vector: FloatArray | IntArray) -> IntArray:
-        """The vector in grid units, inside the bound: floats are values, integers are units already.
-
-        Only the type and shape are checked, which are public.
-        """
+        """The vector in grid units, inside the bound: floats are values, integers are units already."""
         if not isinstance(vector, np.ndarray) or vector.ndim != 1 or vector.dtype.kind not in "fi":
-            kind = (
-                f"{vector.dtype} {vector.shape}" if isinstance(vector, np.ndarray) else type(vector).__name__
-            )
-            raise InvalidType(
+            array = isinstance(vector, np.ndarray)
+            kind = f"{vector.dtype} {vector.shape}" if array else type(vector).__name__
+            raise InvalidType(  # type and shape are public
                 f"A private vector must be a one-dimensional array of floats or integers. Got {kind} instead."
             )
         units = np.empty(vector.size, dtype=np.int64)
@@ -121,7 +107,9 @@ class VectorBound:
         else:
             units[:] = vector
         if self.l2 is not None:
-            fitting_l2(units.size)
+            if units.size > MOST_L2_COORDINATES:
+                wanted = f"of at most {MOST_L2_COORDINATES} coordinates"
+                raise invalid_argument("VectorBound", "vector", wanted, units.size)
             bound_l2_in_place(units, self.l2)
         bound_in_place(units, self.coordinate, self.l1)
         return units
@@ -138,17 +126,15 @@ def values_to_units(values: FloatArray, step: float, limit: int, out: IntArray) 
 def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
     """Clip each coordinate, then shrink all of them alike if the sum of absolute values exceeds `l1`.
 
-    Shrinking rounds towards zero, |g_i| -> floor(|g_i| l1 / |g|_1), so the new sum is
-    at most l1 exactly. Bounds below 2^31 keep the products below 2^62.
+    |g_i| -> floor(|g_i| l1 / |g|_1): the new sum is at most l1 exactly. Bounds below 2^31 keep the products
+    below 2^62.
     """
     norm = 0
     for i in range(units.size):
         units[i] = min(max(units[i], -coordinate), coordinate)
         norm += abs(units[i])
     if norm > l1:
-        for i in range(units.size):
-            share = abs(units[i]) * l1 // norm
-            units[i] = share if units[i] >= 0 else -share
+        _shrink(units, l1, norm)
 
 
 @lean_kernel
@@ -166,9 +152,14 @@ def bound_l2_in_place(units: IntArray, l2: int) -> None:
         root = int(math.sqrt(square))
         while root * root < square:
             root += 1
-        for i in range(units.size):
-            share = abs(units[i]) * l2 // root
-            units[i] = share if units[i] >= 0 else -share
+        _shrink(units, l2, root)
+
+
+@lean_kernel
+def _shrink(units: IntArray, limit: int, norm: int) -> None:
+    for i in range(units.size):
+        share = abs(units[i]) * limit // norm
+        units[i] = share if units[i] >= 0 else -share
 
 
 @lean_kernel
@@ -177,26 +168,11 @@ def chain_gradient(
 ) -> None:
     """The gradient along a chain of sets, in grid units, from the n+1 private costs of its sets.
 
-    ``out[order[i]]`` becomes the cost of the set with i+1 elements minus that of the
-    set with i elements, each clipped to [low, high] and put on the grid first. Follow
-    it by `bound_in_place`, which costs that are not submodular need.
+    ``out[order[i]]`` becomes the cost of the set with i+1 elements minus that of the set with i elements,
+    each clipped and put on the grid first. Costs that are not submodular need `bound_in_place` after it.
     """
     before = to_units(costs[0], low, high, units)
     for i in range(order.size):
         after = to_units(costs[i + 1], low, high, units)
         out[order[i]] = after - before
         before = after
-
-
-def fitting_l2(dimension: int) -> None:
-    """Refuse more coordinates than exact squares have room for; their number is public."""
-    if dimension > MOST_L2_COORDINATES:
-        raise invalid_argument(
-            "VectorBound", "vector", f"of at most {MOST_L2_COORDINATES} coordinates", dimension
-        )
-
-
-def fitting_dimension(owner: str, vector: object, dimension: int) -> None:
-    """Refuse a vector of another length; lengths are public."""
-    if isinstance(vector, np.ndarray) and vector.ndim == 1 and vector.size != dimension:
-        raise invalid_argument(owner, "vector", f"of length {dimension}", f"length {vector.size}")

@@ -1,8 +1,7 @@
 """Exact uniform integers and exact coins of bias exp(-x), from uniform bits, in integers only.
 
-Every kernel here takes ``(bits, cursor)`` and returns its result with the new
-cursor, or with ``NEED_MORE_BITS`` when the bits ran out; a caller that sees ``NEED_MORE_BITS`` forgets
-the whole sample in progress (see `discreet.randomness`).
+Every kernel here takes ``(bits, cursor)`` and returns its result with the new cursor. It is `NEED_MORE_BITS`
+when the bits ran out: the caller then forgets the sample in progress (see `discreet.randomness`).
 """
 
 import numpy as np
@@ -38,13 +37,9 @@ def high_half(a: np.uint64, b: np.uint64) -> np.uint64:
 def below(bound: int, bits: BitArray, cursor: int) -> tuple[int, int, int]:
     """An exactly uniform integer in [0, bound), 1 <= bound < 2^62, and one spare fair bit.
 
-    The upper 63 bits x give floor(x * bound / 2^63), and integers whose
-    product has a remainder below 2^63 mod bound are rejected, which leaves every
-    result the same number of them (Lemire 2019). The lowest bit takes
+    The upper 63 bits x give floor(x * bound / 2^63). Integers whose product has a remainder below 2^63 mod
+    bound are rejected, which leaves every result the same number of them (Lemire 2019). The lowest bit takes
     no part and is the spare one.
-
-    Returns:
-        ``(value, spare bit, cursor)``.
     """
     size = np.uint64(bound)
     while cursor < bits.size:
@@ -63,21 +58,13 @@ def below(bound: int, bits: BitArray, cursor: int) -> tuple[int, int, int]:
 def next_in_run(previous: int, ties: int, bound: int, bits: BitArray, cursor: int) -> tuple[int, int, int]:
     """Draw one more uniform real and say whether it is smaller than the one before.
 
-    A real in [0, 1) is its cell, a uniform integer in [0, bound), and its place within
-    the cell, which is never drawn: reals in one cell that follow each other in a
-    decreasing run have independent uniform places that happen to decrease, so a
-    newcomer to a group of m - 1 of them is the smallest with probability exactly 1/m.
+    A real in [0, 1) is its cell, a uniform integer in [0, bound), and its place within the cell, which is
+    never drawn: reals in one cell that follow each other in a decreasing run have independent uniform places
+    that happen to decrease, so a newcomer to a group of m - 1 of them is the smallest with probability 1/m.
 
-    Args:
-        previous: The cell of the real before.
-        ties: How many reals at the end of the run share that cell. Zero for a start
-            that is the upper end of its cell, above every real of the cell.
-        bound: The number of cells.
-        bits: Uniform bits.
-        cursor: The first unread one.
-
-    Returns:
-        ``(cell, ties, cursor)``, the cell being ``ENDED`` if the newcomer is larger.
+    `ties` counts the reals at the end of the run that share the cell `previous`. It is 0 for a start that is
+    the upper end of its cell. The result is ``(cell, ties, cursor)``, the cell `ENDED` if the newcomer is
+    larger.
     """
     cell, _, cursor = below(bound, bits, cursor)
     if cursor == NEED_MORE_BITS or cell > previous:
@@ -96,10 +83,9 @@ def next_in_run(previous: int, ties: int, bound: int, bits: BitArray, cursor: in
 def run_is_even(start: int, ties: int, bound: int, bits: BitArray, cursor: int) -> tuple[bool, int]:
     """A coin of bias exp(-x): whether a decreasing run of uniform reals below x has even length.
 
-    Von Neumann's trick: x > z_1 > z_2 > ... > z_n happens with probability x^n / n!,
-    so the longest such run is even with probability sum (-x)^n / n!. The real x lies
-    uniformly in cell `start` of `bound` many if `ties` is 1, and is the upper end of
-    that cell if `ties` is 0.
+    Von Neumann's trick: x > z_1 > z_2 > ... > z_n happens with probability x^n / n!, so the longest such run
+    is even with probability sum (-x)^n / n!. The real x lies uniformly in cell `start` of `bound` many if
+    `ties` is 1, and is the upper end of that cell if `ties` is 0.
     """
     even = True
     cell = start

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from prefix_sum_makers import BOUND, MAKERS, stream
 
 from discreet.auditing.statistics import loss_lower_bound
-from discreet.privacy.float_noise import fill_gaussian
+from discreet.prefix_sums.spherical import fill_gaussian
 from discreet.privacy.noise import gaussian, sample
 from discreet.randomness import BitSource
-from prefix_sums.prefix_sum_makers import BOUND, MAKERS, stream
 
 CELLS = 2**53
 SIGMA = 6.99018162e8  # for (1, 1e-6) over a thousand rounds of gradients in units of 2^-24
