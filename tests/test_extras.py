@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from discreet.errors import MissingExtra
-from discreet.extras import require_extra
+from discreet.imports import require_extra
 
 pytestmark = pytest.mark.process
 

@@ -59,14 +59,7 @@ class AveragingConstants(NamedTuple):
 
 
 class AveragingState(NamedTuple):
-    """What was learned.
-
-    Attributes:
-        x: The present point.
-        levels: What items are sorted by; x is these, clipped.
-        released: The sum of all that was released, in values.
-        adapted: SPENT and LENGTH.
-    """
+    """The point, its levels before clipping, the sum of what was released in values; SPENT and LENGTH."""
 
     x: FloatArray
     levels: FloatArray
@@ -75,15 +68,9 @@ class AveragingState(NamedTuple):
 
 
 class Averaging(CompiledPolicy):
-    """The policy for a query of gradients.
+    """The policy for a query of gradients: `AveragingConstants` says what its arguments are.
 
-    Args:
-        start: The first point.
-        unit: The value of one unit of a gradient.
-        shortest: Least number of rounds in a slot.
-        longest: Greatest.
-        noise_energy: The mean squared norm of a slot's noise; 0 keeps the length fixed.
-        first_spent: The first value of D.
+    `first_spent` is the first value of D.
     """
 
     def __init__(

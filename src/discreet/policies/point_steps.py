@@ -17,43 +17,38 @@ from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray
 
 
-class LeaderConstants(NamedTuple):
-    """Of :class:`Leader`."""
+class PointConstants(NamedTuple):
+    """Public numbers.
+
+    Attributes:
+        unit: The value of one released unit.
+        gamma: Exploration; 0 draws level sets.
+        coin: Whether to note a fair coin for the paper's one-point estimate.
+        rate: The step, or the strong convexity of losses.
+        start: The first point.
+    """
 
     unit: float
     gamma: float
     coin: bool
-    H: float
-
-
-class DualAveragingConstants(NamedTuple):
-    """Of :class:`DualAveraging`."""
-
-    unit: float
-    gamma: float
-    coin: bool
-    eta: float
+    rate: float
     start: FloatArray
 
 
-class DescentConstants(NamedTuple):
-    """Of :class:`Descent`."""
+class LeaderConstants(PointConstants):
+    """Of `Leader`."""
 
-    unit: float
-    gamma: float
-    coin: bool
-    eta: float
+
+class DualAveragingConstants(PointConstants):
+    """Of `DualAveraging`."""
+
+
+class DescentConstants(PointConstants):
+    """Of `Descent`."""
 
 
 class PointState(NamedTuple):
-    """What was learned.
-
-    Attributes:
-        x: The present point.
-        levels: What items are sorted by; x is these, clipped.
-        released: The sum of all that was released, in values.
-        rounds: How many rounds were released, in its one entry.
-    """
+    """The point, its levels before clipping, the sum of what was released in values, the number of rounds."""
 
     x: FloatArray
     levels: FloatArray
@@ -61,58 +56,38 @@ class PointState(NamedTuple):
     rounds: IntArray
 
 
-def _first(start: FloatArray) -> PointState:
-    return PointState(start.copy(), start.copy(), np.zeros(start.size), np.zeros(1, dtype=np.int64))
+class PointPolicy(CompiledPolicy):
+    """What the three share; `PointConstants` says what the arguments are."""
+
+    kind: type[PointConstants]
+
+    def __init__(
+        self, start: FloatArray, rate: float, *, unit: float, gamma: float = 0.0, coin: bool = False
+    ) -> None:
+        first = PointState(start.copy(), start.copy(), np.zeros(start.size), np.zeros(1, dtype=np.int64))
+        super().__init__(self.kind(unit, gamma, coin, rate, start), first, notes=1, numbers=start.size)
 
 
-class Leader(CompiledPolicy):
-    """Follow the approximate leader on losses g.x + H/2 |x|^2.
+class Leader(PointPolicy):
+    """Follow the approximate leader on losses g.x + H/2 |x|^2, where the rate is H.
 
     The leader minimises sum of (g_j + H x_j).x + H/2 |x - x_j|^2. The terms H x_j cancel (erratum E5), which
     leaves x = clip(-(sum of g_j) / (H t), 0, 1): only gradients need to be released.
-
-    Args:
-        start: The first point.
-        H: Strong convexity.
-        unit: The value of one released unit.
-        gamma: Exploration; 0 draws level sets.
-        coin: Whether to note a fair coin for the paper's one-point estimate.
     """
 
-    def __init__(
-        self, start: FloatArray, H: float, *, unit: float, gamma: float = 0.0, coin: bool = False
-    ) -> None:
-        super().__init__(LeaderConstants(unit, gamma, coin, H), _first(start), 1, start.size)
+    kind = LeaderConstants
 
 
-class DualAveraging(CompiledPolicy):
-    """x = clip(start - eta * sum of gradients, 0, 1), with a fixed step eta.
+class DualAveraging(PointPolicy):
+    """x = clip(start - rate * sum of gradients, 0, 1)."""
 
-    Args:
-        start: The first point.
-        eta: The step.
-        unit: The value of one released unit.
-    """
-
-    def __init__(self, start: FloatArray, eta: float, *, unit: float) -> None:
-        super().__init__(DualAveragingConstants(unit, 0.0, False, eta, start), _first(start), 1, start.size)
+    kind = DualAveragingConstants
 
 
-class Descent(CompiledPolicy):
-    """x = clip(x - eta * last gradient, 0, 1), as in Hazan and Kale.
+class Descent(PointPolicy):
+    """x = clip(x - rate * last gradient, 0, 1), as in Hazan and Kale."""
 
-    Args:
-        start: The first point.
-        eta: The step.
-        unit: The value of one released unit.
-        gamma: Exploration; 0 draws level sets.
-        coin: Whether to note a fair coin for the paper's one-point estimate.
-    """
-
-    def __init__(
-        self, start: FloatArray, eta: float, *, unit: float, gamma: float = 0.0, coin: bool = False
-    ) -> None:
-        super().__init__(DescentConstants(unit, gamma, coin, eta), _first(start), 1, start.size)
+    kind = DescentConstants
 
 
 @plan.register(LeaderConstants)
@@ -137,21 +112,17 @@ def _lead(
 ) -> None:
     add_released(policy.unit, state, values)
     for i in range(state.x.size):
-        state.x[i] = state.levels[i] = clip_to_cube(-state.released[i] / (policy.H * state.rounds[0]))
+        state.x[i] = state.levels[i] = clip_to_cube(-state.released[i] / (policy.rate * state.rounds[0]))
 
 
 @learn.register(DualAveragingConstants)
 @lean_kernel
 def _average(
-    policy: DualAveragingConstants,
-    state: PointState,
-    note: FloatArray,
-    rounds: IntArray,
-    values: npt.NDArray[Any],
+    policy: PointConstants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
     add_released(policy.unit, state, values)
     for i in range(state.x.size):
-        state.levels[i] = policy.start[i] - policy.eta * state.released[i]
+        state.levels[i] = policy.start[i] - policy.rate * state.released[i]
         state.x[i] = clip_to_cube(state.levels[i])
 
 
@@ -163,8 +134,7 @@ def _descend(
     add_released(policy.unit, state, values)
     for k in range(values.shape[0]):
         for i in range(state.x.size):
-            state.levels[i] = state.x[i] - policy.eta * values[k, i] * policy.unit
-            state.x[i] = state.levels[i] = clip_to_cube(state.levels[i])
+            state.x[i] = state.levels[i] = clip_to_cube(state.x[i] - policy.rate * values[k, i] * policy.unit)
 
 
 @lean_kernel

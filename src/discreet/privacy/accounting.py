@@ -5,7 +5,7 @@ import math
 from types import ModuleType
 
 from discreet.checks import invalid_argument, positive_number
-from discreet.extras import require_extra
+from discreet.imports import require_extra
 
 _RENYI_ORDERS = tuple(1 + 2 ** (j / 8) for j in range(-64, 97))
 

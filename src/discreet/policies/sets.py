@@ -1,26 +1,23 @@
-"""Exponential weights over all subsets: every set is an arm of its own."""
+"""Policies that choose whole sets: exponential weights over all of them, one set for ever, a random one."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.kernel.phase import Phase
 from discreet.policies.base import CompiledPolicy, learn, plan, put_first
 from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray
 
+#: Probabilities below this are stated as this: 2^-n is zero for many items.
+LEAST_PROBABILITY = 1e-300
+
 
 class ArmsConstants(NamedTuple):
-    """Public numbers.
-
-    Attributes:
-        unit: The value of one released unit.
-        eta: The learning rate.
-        gamma: The share of rounds that go to uniformly random sets.
-    """
+    """The value of one released unit, the learning rate, the share of rounds with uniformly random sets."""
 
     unit: float
     eta: float
@@ -35,14 +32,7 @@ class ArmsState(NamedTuple):
 
 
 class Arms(CompiledPolicy):
-    """The policy for a query of one cost.
-
-    Args:
-        n: The number of items.
-        eta: The learning rate.
-        gamma: The share of rounds that go to uniformly random sets.
-        unit: The value of one released unit.
-    """
+    """Exponential weights for a query of one cost; `ArmsConstants` says what its arguments are."""
 
     chooses_among = False
 
@@ -99,3 +89,73 @@ def _learn_arms(
         arm = int(note[k, 0])
         if 0 <= arm < state.losses.size:
             state.losses[arm] += values[k, 0] * policy.unit / note[k, 1]
+
+
+class FixedConstants(NamedTuple):
+    """The set."""
+
+    chosen: BoolArray
+
+
+class UniformConstants(NamedTuple):
+    """Nothing but the type."""
+
+    n: int
+
+
+class FixedState(NamedTuple):
+    """The point: the set itself, or all levels 1/2."""
+
+    x: FloatArray
+
+
+class Fixed(CompiledPolicy):
+    """The same set in every round; `chosen` says whether each item is in it."""
+
+    chooses_among = False
+
+    def __init__(self, chosen: BoolArray) -> None:
+        super().__init__(FixedConstants(chosen), FixedState(chosen.astype(np.float64)))
+
+
+class Uniform(CompiledPolicy):
+    """A uniformly random set of n items in every round."""
+
+    chooses_among = False
+
+    def __init__(self, n: int) -> None:
+        super().__init__(UniformConstants(n), FixedState(np.full(n, 0.5)))
+
+
+@plan.register(FixedConstants)
+@lean_kernel
+def _plan_fixed(policy: FixedConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
+    put_first(policy.chosen, phase)
+    phase.chance[0, phase.size[0]] = 1.0
+    return cursor
+
+
+@plan.register(UniformConstants)
+@kernel
+def _plan_uniform(
+    policy: UniformConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int
+) -> int:
+    n = policy.n
+    after = cursor + (n + 63) // 64
+    if after > coins.size:
+        return NEED_MORE_BITS
+    chosen = np.empty(n, dtype=np.bool_)
+    for i in range(n):
+        chosen[i] = (coins[cursor + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+    put_first(chosen, phase)
+    phase.chance[0, phase.size[0]] = max(0.5**n, LEAST_PROBABILITY)
+    return after
+
+
+@learn.register(FixedConstants)
+@learn.register(UniformConstants)
+@lean_kernel
+def _learn_nothing(
+    policy: Any, state: FixedState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+) -> None:
+    pass
