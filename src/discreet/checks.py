@@ -174,12 +174,8 @@ def subset_mask(owner: str, name: str, subset: object, n: int) -> BoolArray:
 def permutation(owner: str, name: str, order: Iterable[Any], n: int) -> IntArray:
     """An array that holds each of 0..n-1 once."""
     array = index_array(owner, name, order, n)
-    wanted = f"The '{name}' of {owner} must list all {n} elements once."
-    if array.size != n:
-        raise InvalidArgument(f"{wanted} Got {array.size} of them instead.")
-    counts = np.bincount(array, minlength=n)
-    if counts.max(initial=0) > 1:
-        raise InvalidArgument(f"{wanted} Got {int(np.argmax(counts))} more than once.")
+    if array.size != n or np.unique(array).size != n:
+        raise InvalidArgument(f"The '{name}' of {owner} must list all {n} elements once.")
     return array
 
 

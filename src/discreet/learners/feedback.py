@@ -25,13 +25,7 @@ NOTHING: Any = object()
 
 
 class BanditFeedback(Session[Item]):
-    """A learner that is told one number: what the chosen set cost.
-
-    Examples:
-        >>> from discreet import BanditLearner, FullInformationLearner
-        >>> [issubclass(kind, BanditFeedback) for kind in (BanditLearner, FullInformationLearner)]
-        [True, False]
-    """
+    """A learner that is told one number: what the chosen set cost."""
 
     def tell(self, decision: Decision | int, cost: Any = NOTHING, *, released: int | None = None) -> None:
         """Report the cost of a decision.
@@ -109,13 +103,7 @@ class BanditFeedback(Session[Item]):
 
 
 class FunctionFeedback(Session[Item]):
-    """A learner that is told the whole cost function of the round.
-
-    Examples:
-        >>> from discreet import BanditLearner, FullInformationLearner
-        >>> [issubclass(kind, FunctionFeedback) for kind in (BanditLearner, FullInformationLearner)]
-        [False, True]
-    """
+    """A learner that is told the whole cost function of the round."""
 
     def tell(
         self,

@@ -54,14 +54,7 @@ def register(kind: str, policy: Callable[[int], Any]) -> None:
 
 
 class HostState(NamedTuple):
-    """All that changes.
-
-    Attributes:
-        policy: The policy's state: public.
-        mechanism: The release's: secret.
-        sums: The sum of the open phase's reports: secret.
-        counts: ROUNDS, RELEASES and IN_PHASE.
-    """
+    """The policy's state (public); the release's and the open phase's sum (secret); three counts."""
 
     policy: Any
     mechanism: Any

@@ -7,10 +7,9 @@ changes is the policy's state, which is public, and the release's mechanism, whi
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from discreet.randomness import BitSource
 from discreet.state import arrays_in, constants_in
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(eq=False)
 class Learner:
     """A policy, a query and a release, for n items.
 
@@ -61,30 +60,16 @@ class Learner:
                 f"The noise of this {type(self.release).__name__} does not hide every report of its "
                 f"{type(self.query).__name__}: make it for the query's bound."
             )
+        #: How many integers a report has.
+        self.dimension = self.query.dimension(self.n)
+        self._compiled = isinstance(self.policy, CompiledPolicy)
+        self._measure, self._close = Settled(measured), Settled(close_many)
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to each person, if the random bits are cryptographic."""
         return self.release.guarantee
 
-    @functools.cached_property
-    def dimension(self) -> int:
-        """How many integers a report has."""
-        return self.query.dimension(self.n)
-
-    @functools.cached_property
-    def _measure(self) -> Settled:
-        return Settled(measured)
-
-    @functools.cached_property
-    def _close(self) -> Settled:
-        return Settled(close_many)
-
-    @functools.cached_property
-    def _check(self) -> Callable[[Any, int], Phase]:
-        return require_dealable if isinstance(self.policy, CompiledPolicy) else checked_phase
-
-    @functools.cached_property
     def _chooses_among(self) -> bool:
         """Whether the policy can plan with some of the items."""
         try:
@@ -100,16 +85,19 @@ class Learner:
     def plan(self, state: Any, coins: BitSource, available: IntArray | None = None) -> Phase:
         """The policy's next phase, checked. Among available items it has one round, or is for all items."""
         if available is not None:
-            if not self._chooses_among:
+            if not self._chooses_among():
                 raise InvalidArgument(
                     "This policy does not choose among available items: it plans with all of them."
                 )
-            phase = self._check(self.policy.plan(state, coins, available), self.n)
+            phase = self._checked(self.policy.plan(state, coins, available))
             if not np.isin(phase.order, available).all():
                 raise InvalidArgument("A policy planned a set with items that are not available.")
             if phase.rounds.sum() == 1:
                 return phase
-        return self._check(self.policy.plan(state, coins), self.n)
+        return self._checked(self.policy.plan(state, coins))
+
+    def _checked(self, phase: Phase) -> Phase:
+        return require_dealable(phase, self.n) if self._compiled else checked_phase(phase, self.n)
 
     def report(self, ticket: Ticket, costs: FloatArray, mechanism: Any, noise: BitSource) -> Report:
         """What is measured of a ticket's feedback; where the release is local, randomised at once.
@@ -174,7 +162,7 @@ class Learner:
     def check_state(self, state: Any, mechanism: Any) -> None:
         """Refuse a restored state that no run could have led to: compiled code trusts its numbers."""
         check_round(mechanism)
-        if not isinstance(self.policy, CompiledPolicy):
+        if not self._compiled:
             return
         x, levels = state.x, getattr(state, "levels", state.x)
         floats = [a for name, a in arrays_in(state).items() if a.dtype == FLOAT and name != "levels"]

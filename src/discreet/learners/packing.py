@@ -1,10 +1,9 @@
-"""Open phases and tickets as a few arrays, for files. Read back they are checked: kernels trust them."""
+"""Open phases and tickets as named arrays, for files. Read back they are checked: kernels trust them."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.kernel.phase import EACH_ROUND, PHASE_KINDS, Phase, Ticket, checked_phase
+from discreet.kernel.phase import EACH_ROUND, Phase, Ticket, chain_among, checked_phase
 from discreet.learners.learner import Learner
 from discreet.privacy.grid import MOST_UNITS
 
@@ -54,23 +53,15 @@ class OpenPhase:
 
 
 def packed(phases: Mapping[int, OpenPhase], tickets: Mapping[int, Ticket]) -> dict[str, npt.NDArray[Any]]:
-    """A few arrays, however many there are."""
-    shapes = [(number, *each.phase.order.shape, each.phase.note.shape[1]) for number, each in phases.items()]
-    counts = [(each.dealt, each.last, each.told) for each in phases.values()]
-    rows = [(t.id, t.phase, t.slot, t.size, t.order.size) for t in tickets.values()]
-    return {
-        "phases.shapes": np.array(shapes, dtype=np.int64).reshape(-1, 4),
-        "phases.counts": np.array(counts, dtype=np.int64).reshape(-1, 3),
-        **{
-            f"phases.{name}": _joined((each.phase[k] for each in phases.values()), PHASE_KINDS[k])
-            for k, name in enumerate(Phase._fields)
-        },
-        "phases.decks": _joined((each.deck for each in phases.values()), np.int64),
-        "phases.sums": _joined((each.sums for each in phases.values()), np.int64),
-        "tickets.rows": np.array(rows, dtype=np.int64).reshape(-1, 5),
-        "tickets.chances": np.array([t.chance for t in tickets.values()], dtype=np.float64),
-        "tickets.orders": _joined((t.order for t in tickets.values()), np.int64),
-    }
+    """All that `unpacked` needs."""
+    named: dict[str, npt.NDArray[Any]] = {}
+    for number, each in phases.items():
+        counts = np.array([each.dealt, each.last, each.told])
+        parts = each.phase._asdict() | {"deck": each.deck, "sums": each.sums, "counts": counts}
+        named |= {f"phases.{part}.{number}": array for part, array in parts.items()}
+    for t in tickets.values():
+        named[f"tickets.{t.id}"] = np.array([t.phase, t.slot, t.size, *t.order.tolist()])
+    return named
 
 
 def unpacked(
@@ -83,90 +74,57 @@ def unpacked(
     Raises:
         InvalidArgument: They make no sense. Nothing is quoted.
     """
+    phases: dict[int, OpenPhase] = {}
+    tickets: dict[int, Ticket] = {}
+    last = 0
     try:
-        phases = _phases(saved, learner)
-        last = 0
-        for number, each in phases.items():
+        for number in _numbers(saved, "phases."):
+            phases[number] = each = _phase(saved, number, learner)
             finished = each.dealt == each.total or number == planned - 1
-            _require(0 <= number < planned and finished and last < each.last <= asked)
+            _require(number < planned and finished and last < each.last <= asked)
             last = each.last
-        return phases, _tickets(saved, phases, closed_until)
+        left = {number: each.dealt - each.told for number, each in phases.items()}
+        for ticket_id in _numbers(saved, "tickets."):
+            ticket = _ticket(ticket_id, saved[f"tickets.{ticket_id}"], phases)
+            left[ticket.phase] -= 1
+            _require(closed_until < ticket_id <= phases[ticket.phase].last and left[ticket.phase] >= 0)
+            tickets[ticket_id] = ticket
     except (DiscreetError, LookupError, OverflowError, TypeError, ValueError):
         raise InvalidArgument("The saved state is damaged: its open decisions make no sense.") from None
+    return phases, tickets
 
 
-def _phases(saved: Arrays, learner: Learner) -> dict[int, OpenPhase]:
-    shapes, counts = _rows(saved["phases.shapes"], 4), _rows(saved["phases.counts"], 3)
-    sizes = [
-        ((slots, k), (slots, k + 1), (slots,), (slots,), (slots, notes)) for _, slots, k, notes in shapes
-    ]
-    parts = [
-        _separated(saved[f"phases.{name}"], kind, [each[field] for each in sizes])
-        for field, (name, kind) in enumerate(zip(Phase._fields, PHASE_KINDS, strict=True))
-    ]
-    planned = [checked_phase(Phase(*fields), learner.n) for fields in zip(*parts, strict=True)]
-    lengths = [(int(phase.rounds.sum()) if len(phase.rounds) > 1 else 0,) for phase in planned]
-    decks = _separated(saved["phases.decks"], np.int64, lengths)
-    sums = _separated(saved["phases.sums"], np.int64, [(len(p.rounds), learner.dimension) for p in planned])
-    found: dict[int, OpenPhase] = {}
-    for k, (dealt, last, told) in enumerate(counts):
-        rounds = planned[k].rounds
-        _require(
-            len(rounds) == 1 or np.array_equal(np.sort(decks[k]), np.repeat(np.arange(len(rounds)), rounds))
-        )
-        each = OpenPhase(planned[k], decks[k], sums[k], int(rounds.sum()), dealt, last, told)
-        _require(0 <= told <= dealt <= each.total and 0 < dealt <= last)
-        most = rounds[:, None] * (np.inf if learner.release.local else float(_LARGEST_REPORT))
-        _require((np.abs(sums[k].astype(np.float64)) <= most).all())
-        found[shapes[k][0]] = each
-    _require(list(found) == sorted(found) and len(found) == len(shapes) == len(counts))
+def _phase(saved: Arrays, number: int, learner: Learner) -> OpenPhase:
+    parts = [saved[f"phases.{part}.{number}"] for part in (*Phase._fields, "deck", "sums", "counts")]
+    phase, (deck, sums, counts) = checked_phase(Phase(*parts[:-3]), learner.n), parts[-3:]
+    slots, total = len(phase.rounds), int(phase.rounds.sum())
+    in_order = np.repeat(np.arange(slots), phase.rounds) if slots > 1 else np.zeros(0)
+    most = phase.rounds[:, None] * (np.inf if learner.release.local else float(_LARGEST_REPORT))
+    _require(all(array.dtype == np.int64 for array in (deck, sums, counts)))
+    _require(deck.ndim == 1 and np.array_equal(np.sort(deck), in_order))
+    _require(sums.shape == (slots, learner.dimension) and (abs(sums.astype(np.float64)) <= most).all())
+    dealt, last, told = counts.tolist()
+    _require(0 <= told <= dealt <= total and 0 < dealt <= last)
+    return OpenPhase(phase, deck, sums, total, dealt, last, told)
+
+
+def _ticket(ticket_id: int, row: npt.NDArray[Any], phases: Mapping[int, OpenPhase]) -> Ticket:
+    _require(row.ndim == 1 and row.dtype == np.int64)
+    number, slot, size = row[:3].tolist()
+    phase = phases[number].phase
+    _require(0 <= slot < len(phase.rounds) and phase.size[slot] in (EACH_ROUND, size) and size >= 0)
+    order, chance = chain_among(phase, slot, row[3:])
+    _require(np.array_equal(order, row[3:]) and 0 < chance[size] <= 1 + 1e-9)
+    return Ticket(ticket_id, number, slot, size, float(chance[size]), order, phase.note[slot])
+
+
+def _numbers(saved: Arrays, prefix: str) -> list[int]:
+    """The numbers at the end of names that begin like this, in order."""
+    found = sorted({int(name.rpartition(".")[2]) for name in saved if name.startswith(prefix)})
+    _require(not found or found[0] >= 0)
     return found
-
-
-def _tickets(saved: Arrays, phases: dict[int, OpenPhase], closed_until: int) -> dict[int, Ticket]:
-    rows, chances = _rows(saved["tickets.rows"], 5), saved["tickets.chances"]
-    _require(chances.dtype == np.float64)
-    orders = _separated(saved["tickets.orders"], np.int64, [(row[4],) for row in rows])
-    left = {number: each.dealt - each.told for number, each in phases.items()}
-    tickets: dict[int, Ticket] = {}
-    before = closed_until
-    for (ticket_id, number, slot, size, k), chance, order in zip(rows, chances.tolist(), orders, strict=True):
-        each = phases[number]
-        left[number] -= 1
-        _require(before < ticket_id <= each.last and left[number] >= 0 and slot >= 0)
-        _require(0 <= size <= k and int(each.phase.size[slot]) in (EACH_ROUND, size))
-        _require(np.isin(order, each.phase.order[slot]).all() and np.unique(order).size == k)
-        _require(0 < chance <= 1 + 1e-9)
-        before = ticket_id
-        tickets[ticket_id] = Ticket(ticket_id, number, slot, size, chance, order, each.phase.note[slot])
-    return tickets
 
 
 def _require(sound: bool | np.bool_) -> None:
     if not sound:
         raise ValueError
-
-
-def _rows(table: npt.NDArray[Any], width: int) -> list[list[int]]:
-    _require(table.ndim == 2 and table.shape[1] == width and table.dtype == np.int64)
-    rows: list[list[int]] = table.tolist()
-    return rows
-
-
-def _joined(arrays: Iterable[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
-    return np.concatenate([np.zeros(0, dtype=kind), *(array.ravel() for array in arrays)])
-
-
-def _separated(
-    joined: npt.NDArray[Any], kind: Any, shapes: Sequence[tuple[int, ...]]
-) -> list[npt.NDArray[Any]]:
-    """Arrays of these shapes, which `_joined` put one after the other."""
-    _require(joined.ndim == 1 and joined.dtype == kind)
-    found, place = [], 0
-    for shape in shapes:
-        _require(min(shape) >= 0)
-        after = place + math.prod(shape)
-        found.append(joined[place:after].reshape(shape).copy())
-        place = after
-    _require(place == joined.size)
-    return found

@@ -129,6 +129,8 @@ class Session(Exclusive, Generic[Item]):
         if expire_after is None:
             expire_after = EXPIRE_AFTER if self._local else 0
         self.expire_after = checks.integer(owner, "expire_after", expire_after, 1 if self._local else 0)
+        self.horizon = learner.release.horizon  # how many rounds it can take
+        self.maximize = bool(maximize)
         self._sign = -1.0 if maximize else 1.0
         self._state = learner.policy.start()
         self._mechanism = learner.mechanism()
@@ -145,11 +147,6 @@ class Session(Exclusive, Generic[Item]):
         return self.learner.guarantee.void(self._not_private_because)
 
     @property
-    def maximize(self) -> bool:
-        """Whether it is told rewards, to be made large, and not costs."""
-        return self._sign < 0
-
-    @property
     def point(self) -> FloatArray:
         """The inclusion level of each item, in [0, 1], from what was released so far."""
         return self.learner.point(self._learned_state())
@@ -164,11 +161,6 @@ class Session(Exclusive, Generic[Item]):
         """How many rounds were released and learned from, those without feedback included."""
         self._learned_state()
         return self._rounds
-
-    @property
-    def horizon(self) -> int:
-        """How many rounds it can take."""
-        return self.learner.release.horizon
 
     @property
     def pending(self) -> int:
@@ -212,12 +204,7 @@ class Session(Exclusive, Generic[Item]):
 
     @abstractmethod
     def tell(self, decision: Decision | int, feedback: Any, /) -> None:
-        """Report what a decision cost: one number, or the whole cost function of its round.
-
-        Args:
-            decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
-            feedback: What this kind of learner is told.
-        """
+        """Report what a decision cost: one number, or the whole cost function of its round."""
 
     def _among(self, available: Iterable[Hashable]) -> IntArray:
         """The numbers of the items that can be chosen."""
@@ -329,10 +316,7 @@ class Session(Exclusive, Generic[Item]):
                 self._complete.append(ticket.phase)
 
     def _ticket(self, decision: Decision | int) -> Ticket:
-        """The ticket of a decision that can still be told about.
-
-        Its id is never quoted: it may be the cost, given in the wrong place.
-        """
+        """The ticket of an open decision. An id is never quoted: it may be the cost, in the wrong place."""
         decision_id = 0
         if isinstance(decision, Decision):
             decision_id = decision.id

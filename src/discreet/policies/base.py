@@ -112,10 +112,6 @@ class CompiledPolicy:
         point: FloatArray = state.x.copy()
         return point
 
-    def best(self, state: Any) -> IntArray:
-        """The items whose level is above one half."""
-        return np.flatnonzero(self.point(state) > 0.5)
-
 
 @lean_kernel
 def clip_to_cube(value: float) -> float:
