@@ -1,8 +1,7 @@
 """Checks of public arguments, with messages that name the argument and what it got.
 
-Never call these on private feedback: an exception that depends on a private value is a leak. Private values
-are clipped and rounded (see `discreet.privacy`). Set functions may be made of private numbers, so the checks
-of arrays and those with `quoted=False` do not quote values.
+Never call these on private feedback: an exception that depends on a private value is a leak. Set functions
+may be made of private numbers, so the checks of arrays and those with `quoted=False` do not quote values.
 """
 
 import contextlib

@@ -1,12 +1,10 @@
 """What to expect before the first round: noise, regret bounds, and how long learning takes.
 
-Bounds are proved (`docs/guarantees.md#regret`) and pessimistic. How long learning takes depends most of all
-on the **effect**: how much better the best set is than the best of the usual ones (the empty set, the full
-one, random ones), in costs per round. A learner has **learned** when it has gained half of the effect: when
-the mean cost of all rounds so far, those of learning included, is that much below the best usual one.
-
-`predicted_rounds` says when that is. The form of each law is derived; its constants are fitted to
-simulations. `python -m benchmarks plan` fits them again, and checks them on other streams.
+How long learning takes depends most of all on the **effect**: how much better the best set is than the best
+of the usual ones (the empty set, the full one, random ones), in costs per round. A learner has **learned**
+when it has gained half of the effect, over all rounds so far, those of learning included. `predicted_rounds`
+says when that is. The form of each law is derived; its constants are fitted to simulations (`python -m
+benchmarks plan` fits them again, and checks them on other streams). Bounds are proved and pessimistic.
 """
 
 import dataclasses
@@ -283,7 +281,6 @@ def _option(n: int, rounds: int, half: float, effect: float, arguments: dict[str
 
 
 def _made(n: int, arguments: dict[str, Any]) -> BanditLearner[Any] | FullInformationLearner[Any]:
-    """Only the bandit learner has a mode."""
     return BanditLearner(n, **arguments) if "mode" in arguments else FullInformationLearner(n, **arguments)
 
 

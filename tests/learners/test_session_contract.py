@@ -137,7 +137,7 @@ def test_items_can_be_switched_off_or_it_says_so(name: str) -> None:
     """A set stays among the available items; whoever plays sets for several rounds refuses."""
     learner = LEARNERS[name](3)
     if name in ("BanditLearner central", "PolicyLearner", "PolicyLearner local", *NEVER_RESTRICTED):
-        with pytest.raises(InvalidArgument, match=r"cannot switch items off|does not choose among available"):
+        with pytest.raises(InvalidArgument, match="cannot switch items off"):
             learner.ask(available=[0, 2])
         assert (learner.pending, learner.ask().id) == (0, 1)
     else:

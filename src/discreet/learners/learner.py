@@ -87,7 +87,7 @@ class Learner:
         if available is not None:
             if not self._chooses_among():
                 raise InvalidArgument(
-                    "This policy does not choose among available items: it plans with all of them."
+                    "This learner cannot switch items off: its policy does not choose among available items."
                 )
             phase = self._checked(self.policy.plan(state, coins, available))
             if not np.isin(phase.order, available).all():

@@ -9,9 +9,8 @@ the range. Where reports are randomised on arrival, a phase also closes once all
 privacy does not hide who has reported.
 
 **What shows who has told.** Nothing that a central learner shows: decisions, `point`, `best`, `rounds` and
-`pending` are the same for somebody who never tells as for somebody who tells the middle of the range. But a
-guarantee does not hide that somebody took part: whoever tells learns whether a decision was told about
-before, and `generation`, a number for stores, grows with every `tell`.
+`pending` are the same for somebody who never tells as for somebody who tells the middle of the range. But
+whoever tells learns whether a decision was told about before, and `generation` grows with every `tell`.
 """
 
 from __future__ import annotations
@@ -98,9 +97,12 @@ class Session(Exclusive, Generic[Item]):
         learner: Policy, query and release.
         source: Random bits for the noise. The policy's coins come from a source of their own.
         seed: Makes both repeatable, and the session not private.
-        maximize: Whether feedback is a reward to be made large, not a cost.
+        maximize: Whether it is told rewards, to be made large, and not costs.
         expire_after: For how many further decisions a phase waits for feedback. By default 100,000 where
             reports are randomised on arrival, otherwise 0: until the next `ask`.
+
+    Attributes:
+        horizon: How many rounds it can take.
 
     Examples:
         >>> from discreet import BanditLearner
@@ -129,7 +131,7 @@ class Session(Exclusive, Generic[Item]):
         if expire_after is None:
             expire_after = EXPIRE_AFTER if self._local else 0
         self.expire_after = checks.integer(owner, "expire_after", expire_after, 1 if self._local else 0)
-        self.horizon = learner.release.horizon  # how many rounds it can take
+        self.horizon = learner.release.horizon
         self.maximize = bool(maximize)
         self._sign = -1.0 if maximize else 1.0
         self._state = learner.policy.start()

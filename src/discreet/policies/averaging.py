@@ -28,8 +28,7 @@ from discreet.kernel.phase import Phase
 from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, plan_level_sets
 from discreet.randomness import BitArray
 
-#: The step's alpha: see `discreet.bounds.batched` for what it costs in the worst case, and `benchmarks` for
-#: what it gains.
+#: The step's alpha: `discreet.bounds.batched` says what it costs in the worst case.
 ALPHA = 0.5
 #: How fast lengths change, and the largest change in one slot (in units of the rate).
 PACE, FASTEST_GROWTH, FASTEST_FALL = 0.1, 1.0, 4.0
@@ -68,10 +67,7 @@ class AveragingState(NamedTuple):
 
 
 class Averaging(CompiledPolicy):
-    """The policy for a query of gradients: `AveragingConstants` says what its arguments are.
-
-    `first_spent` is the first value of D.
-    """
+    """For a query of gradients; see `AveragingConstants` for the arguments. D starts as `first_spent`."""
 
     def __init__(
         self,

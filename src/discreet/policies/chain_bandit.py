@@ -11,8 +11,8 @@ estimate does. The constant is the mean of what was released, drawn towards the 
 there is little of it. It is noted with the slot. So what a slot adds to the sum depends on its note and on
 what was released of it alone: slots that close late or in another order add up to the same integers.
 
-**Arithmetic.** Sums are of 64-bit integers and bounded (`privacy.bounded_sums`): beyond 2^62 - 1 they stay
-there and never wrap around. Only parameters with which nothing is learned anyway lead there.
+**Arithmetic.** Sums are of 64-bit integers and stay at 2^62 - 1 (`privacy.bounded_sums`), where only
+parameters lead with which nothing is learned anyway.
 """
 
 from typing import Any, NamedTuple

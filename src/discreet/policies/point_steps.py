@@ -16,11 +16,15 @@ from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, pl
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray
 
+#: The kinds of policies.
+LEADER, DUAL_AVERAGING, DESCENT = 0, 1, 2
+
 
 class PointConstants(NamedTuple):
     """Public numbers.
 
     Attributes:
+        kind: LEADER, DUAL_AVERAGING or DESCENT.
         unit: The value of one released unit.
         gamma: Exploration; 0 draws level sets.
         coin: Whether to note a fair coin for the paper's one-point estimate.
@@ -28,6 +32,7 @@ class PointConstants(NamedTuple):
         start: The first point.
     """
 
+    kind: int
     unit: float
     gamma: float
     coin: bool
@@ -35,20 +40,8 @@ class PointConstants(NamedTuple):
     start: FloatArray
 
 
-class LeaderConstants(PointConstants):
-    """Of `Leader`."""
-
-
-class DualAveragingConstants(PointConstants):
-    """Of `DualAveraging`."""
-
-
-class DescentConstants(PointConstants):
-    """Of `Descent`."""
-
-
 class PointState(NamedTuple):
-    """The point, its levels before clipping, the sum of what was released in values, the number of rounds."""
+    """The point, what items are sorted by, the sum of what was released in values, the number of rounds."""
 
     x: FloatArray
     levels: FloatArray
@@ -59,13 +52,14 @@ class PointState(NamedTuple):
 class PointPolicy(CompiledPolicy):
     """What the three share; `PointConstants` says what the arguments are."""
 
-    kind: type[PointConstants]
+    kind: int
 
     def __init__(
         self, start: FloatArray, rate: float, *, unit: float, gamma: float = 0.0, coin: bool = False
     ) -> None:
         first = PointState(start.copy(), start.copy(), np.zeros(start.size), np.zeros(1, dtype=np.int64))
-        super().__init__(self.kind(unit, gamma, coin, rate, start), first, notes=1, numbers=start.size)
+        constants = PointConstants(self.kind, unit, gamma, coin, rate, start)
+        super().__init__(constants, first, notes=1, numbers=start.size)
 
 
 class Leader(PointPolicy):
@@ -75,26 +69,24 @@ class Leader(PointPolicy):
     leaves x = clip(-(sum of g_j) / (H t), 0, 1): only gradients need to be released.
     """
 
-    kind = LeaderConstants
+    kind = LEADER
 
 
 class DualAveraging(PointPolicy):
     """x = clip(start - rate * sum of gradients, 0, 1)."""
 
-    kind = DualAveragingConstants
+    kind = DUAL_AVERAGING
 
 
 class Descent(PointPolicy):
     """x = clip(x - rate * last gradient, 0, 1), as in Hazan and Kale."""
 
-    kind = DescentConstants
+    kind = DESCENT
 
 
-@plan.register(LeaderConstants)
-@plan.register(DualAveragingConstants)
-@plan.register(DescentConstants)
+@plan.register(PointConstants)
 @lean_kernel
-def _plan_round(policy: Any, state: PointState, phase: Phase, coins: BitArray, cursor: int) -> int:
+def _plan_round(policy: PointConstants, state: PointState, phase: Phase, coins: BitArray, cursor: int) -> int:
     if cursor + 2 > coins.size:
         return NEED_MORE_BITS
     cursor = plan_prefix(state.x, state.levels, policy.gamma, phase, coins, cursor)
@@ -105,42 +97,20 @@ def _plan_round(policy: Any, state: PointState, phase: Phase, coins: BitArray, c
     return cursor
 
 
-@learn.register(LeaderConstants)
+@learn.register(PointConstants)
 @lean_kernel
-def _lead(
-    policy: LeaderConstants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
-) -> None:
-    add_released(policy.unit, state, values)
-    for i in range(state.x.size):
-        state.x[i] = state.levels[i] = clip_to_cube(-state.released[i] / (policy.rate * state.rounds[0]))
-
-
-@learn.register(DualAveragingConstants)
-@lean_kernel
-def _average(
+def _move(
     policy: PointConstants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
-    add_released(policy.unit, state, values)
-    for i in range(state.x.size):
-        state.levels[i] = policy.start[i] - policy.rate * state.released[i]
-        state.x[i] = clip_to_cube(state.levels[i])
-
-
-@learn.register(DescentConstants)
-@lean_kernel
-def _descend(
-    policy: DescentConstants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
-) -> None:
-    add_released(policy.unit, state, values)
     for k in range(values.shape[0]):
+        state.rounds[0] += 1
         for i in range(state.x.size):
-            state.x[i] = state.levels[i] = clip_to_cube(state.x[i] - policy.rate * values[k, i] * policy.unit)
-
-
-@lean_kernel
-def add_released(unit: float, state: PointState, values: npt.NDArray[Any]) -> None:
-    """Add released gradients to their sum, in values."""
-    for k in range(values.shape[0]):
-        for i in range(state.x.size):
-            state.released[i] += values[k, i] * unit
-    state.rounds[0] += values.shape[0]
+            new = values[k, i] * policy.unit
+            state.released[i] += new
+            if policy.kind == DUAL_AVERAGING:
+                state.levels[i] = policy.start[i] - policy.rate * state.released[i]
+            elif policy.kind == DESCENT:
+                state.levels[i] = clip_to_cube(state.x[i] - policy.rate * new)
+            else:
+                state.levels[i] = clip_to_cube(-state.released[i] / (policy.rate * state.rounds[0]))
+            state.x[i] = clip_to_cube(state.levels[i])

@@ -12,9 +12,6 @@ from discreet.policies.base import CompiledPolicy, learn, plan, put_first
 from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray
 
-#: Probabilities below this are stated as this: 2^-n is zero for many items.
-LEAST_PROBABILITY = 1e-300
-
 
 class ArmsConstants(NamedTuple):
     """The value of one released unit, the learning rate, the share of rounds with uniformly random sets."""
@@ -92,15 +89,10 @@ def _learn_arms(
 
 
 class FixedConstants(NamedTuple):
-    """The set."""
+    """The set; or whether each round has a random one."""
 
     chosen: BoolArray
-
-
-class UniformConstants(NamedTuple):
-    """Nothing but the type."""
-
-    n: int
+    random: bool
 
 
 class FixedState(NamedTuple):
@@ -115,7 +107,7 @@ class Fixed(CompiledPolicy):
     chooses_among = False
 
     def __init__(self, chosen: BoolArray) -> None:
-        super().__init__(FixedConstants(chosen), FixedState(chosen.astype(np.float64)))
+        super().__init__(FixedConstants(chosen, False), FixedState(chosen.astype(np.float64)))
 
 
 class Uniform(CompiledPolicy):
@@ -124,36 +116,28 @@ class Uniform(CompiledPolicy):
     chooses_among = False
 
     def __init__(self, n: int) -> None:
-        super().__init__(UniformConstants(n), FixedState(np.full(n, 0.5)))
+        super().__init__(FixedConstants(np.zeros(n, dtype=np.bool_), True), FixedState(np.full(n, 0.5)))
 
 
 @plan.register(FixedConstants)
-@lean_kernel
-def _plan_fixed(policy: FixedConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
-    put_first(policy.chosen, phase)
-    phase.chance[0, phase.size[0]] = 1.0
+@kernel
+def _plan_set(policy: FixedConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
+    chosen = policy.chosen.copy()
+    chance, n = 1.0, chosen.size
+    if policy.random:
+        first = cursor
+        cursor += (n + 63) // 64
+        if cursor > coins.size:
+            return NEED_MORE_BITS
+        for i in range(n):
+            chosen[i] = (coins[first + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+        chance = max(0.5**n, 1e-300)  # 2^-n is zero for many items
+    put_first(chosen, phase)
+    phase.chance[0, phase.size[0]] = chance
     return cursor
 
 
-@plan.register(UniformConstants)
-@kernel
-def _plan_uniform(
-    policy: UniformConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int
-) -> int:
-    n = policy.n
-    after = cursor + (n + 63) // 64
-    if after > coins.size:
-        return NEED_MORE_BITS
-    chosen = np.empty(n, dtype=np.bool_)
-    for i in range(n):
-        chosen[i] = (coins[cursor + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
-    put_first(chosen, phase)
-    phase.chance[0, phase.size[0]] = max(0.5**n, LEAST_PROBABILITY)
-    return after
-
-
 @learn.register(FixedConstants)
-@learn.register(UniformConstants)
 @lean_kernel
 def _learn_nothing(
     policy: Any, state: FixedState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
