@@ -21,13 +21,13 @@ from real_data import data_file
 #: Both kinds of feedback. A plan for a bandit has an option for each mode.
 KINDS = {"bandit": {}, "full information": {"feedback": "full information"}}
 #: Effects in [-1, 1]; full information is fast enough for smaller ones.
-EFFECTS = {"bandit": (0.8, 0.2, 0.05), "full information": (0.8, 0.2, 0.02)}
+EFFECTS = {"bandit": (0.8, 0.3, 0.1), "full information": (0.8, 0.2, 0.03)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.slow
 def test_predicted_rounds_are_within_the_stated_factor(kind: str) -> None:
-    """Seeds 0 to 2 on modular streams of 5 items, epsilon 4, three effects, every option.
+    """Seeds 0 to 3 on modular streams of 5 items, epsilon 4, three effects, every option.
 
     A prediction that is the same for all effects is rejected: it could not be so near to all three.
     """
@@ -35,7 +35,7 @@ def test_predicted_rounds_are_within_the_stated_factor(kind: str) -> None:
     simulated = collections.defaultdict[str, list[float]](list)
     for effect in EFFECTS[kind]:
         for option in plan(n=n, epsilon=4.0, rounds=1, effect=effect, **KINDS[kind]).options:
-            rounds = simulated_rounds(option, n, modular(n, effect), 0.0, effect, seeds=3)
+            rounds = simulated_rounds(option, n, modular(n, effect), 0.0, effect, seeds=4)
             assert option.rounds_to_learn / WITHIN <= rounds <= option.rounds_to_learn * WITHIN, option
             simulated[str(option)].append(rounds)
     assert len(simulated) == (2 if kind == "bandit" else 1)
@@ -46,12 +46,12 @@ def test_predicted_rounds_are_within_the_stated_factor(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.slow
 def test_items_that_help_only_in_groups_are_predicted_too(kind: str) -> None:
-    """Seeds 0 and 1: groups of four of eight items. The laws were not fitted to such streams."""
+    """Seeds 0 to 3: groups of four of eight items. The laws were not fitted to such streams."""
     make = groups(8, 4)
     usual, effect = usual_and_effect(make)
     assert 0.15 < effect / 2 < 0.25
     for option in plan(n=8, epsilon=2.0, rounds=1, effect=effect, **KINDS[kind]).options:
-        rounds = simulated_rounds(option, 8, make, usual, effect, seeds=2)
+        rounds = simulated_rounds(option, 8, make, usual, effect, seeds=4)
         assert option.rounds_to_learn / WITHIN <= rounds <= option.rounds_to_learn * WITHIN, option
 
 

@@ -176,8 +176,8 @@ class Host:
 
     # Asking
 
-    def among(self, available: Iterable[Any]) -> IntArray:
-        """The numbers of the items that can be chosen; public, and refused if they are not items."""
+    def among(self, available: Iterable[Any]) -> IntArray | None:
+        """The numbers of the items that can be chosen, None for all; refused if they are not items."""
         return self._session._among(available)
 
     def deal(self, state: HostState, count: int = 1, available: IntArray | None = None) -> list[Dealt]:

@@ -208,8 +208,8 @@ class Session(Exclusive, Generic[Item]):
     def tell(self, decision: Decision | int, feedback: Any, /) -> None:
         """Report what a decision cost: one number, or the whole cost function of its round."""
 
-    def _among(self, available: Iterable[Hashable]) -> IntArray:
-        """The numbers of the items that can be chosen."""
+    def _among(self, available: Iterable[Hashable]) -> IntArray | None:
+        """The numbers of the items that can be chosen; None for all."""
         owner = type(self).__name__
         if isinstance(available, str | bytes) or not isinstance(available, Iterable):
             raise checks.invalid_argument(owner, "available", "an iterable of items", available)
@@ -218,6 +218,8 @@ class Session(Exclusive, Generic[Item]):
         if unknown:
             named = sorted(map(str, unknown))
             raise checks.invalid_argument(owner, "available", "items of this learner", named)
+        if len(wanted) == len(self.items):
+            return None
         return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
 
     # Dealing
