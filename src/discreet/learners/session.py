@@ -311,8 +311,10 @@ class Session(Exclusive, Generic[Item]):
 
     def _add(self, ticket: Ticket, units: IntArray) -> None:
         phase = self._phases[ticket.phase]
-        row = phase.sums[ticket.slot]
-        row += units
+        if units.size == 1:
+            phase.sums[ticket.slot, 0] += units[0]  # twice as fast as adding arrays
+        else:
+            phase.sums[ticket.slot] += units
         self.generation += 1
         if self._local:
             phase.told += 1
