@@ -71,13 +71,11 @@ def _learner_in(data: bytes) -> Session:
     return kind.from_bytes(data, generation=document.get("generation", -1))
 
 
-def _kinds() -> dict[str, type[Session]]:
+def _kinds(base: type[Session] = Session) -> dict[str, type[Session]]:
     """All classes of learners that have been imported, by name."""
-    found, left = {}, Session.__subclasses__()
-    while left:
-        kind = left.pop()
-        found[kind.__name__] = kind
-        left += kind.__subclasses__()
+    found: dict[str, type[Session]] = {}
+    for kind in base.__subclasses__():
+        found |= {kind.__name__: kind} | _kinds(kind)
     return found
 
 

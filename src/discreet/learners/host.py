@@ -99,8 +99,6 @@ class Host:
 
     Attributes:
         settings: All that is needed to make it again, as JSON types.
-        items: The items' names, in order.
-        learner: Policy, query and release.
         local: Whether reports are randomised before they are kept, so that nothing need be sealed.
         keeps_secrets: Whether states and reports hold more than the guarantee covers, and must be sealed.
         horizon: How many rounds can be learned from.

@@ -68,11 +68,9 @@ class CompiledPolicy:
         first: The first state: a named tuple of arrays, of which `x` is the point, in [0, 1]^n.
         notes: How many numbers are noted per slot.
         numbers: How many released numbers per slot it learns from.
-
-    Attributes:
-        chooses_among: Whether its `plan` can do with some of the items; otherwise it plans with all.
     """
 
+    #: Whether its `plan` can do with some of the items; otherwise it plans with all.
     chooses_among = True
 
     def __init__(self, constants: Any, first: Any, notes: int = 0, numbers: int = 1) -> None:
