@@ -40,7 +40,7 @@ from discreet import DiscreetError, checks
             lambda: checks.finite_matrix("Owner", "m", [[1]], (2, None)),
             "a matrix (2 x any). Got shape (1, 1)",
         ),
-        (lambda: checks.permutation("Owner", "o", [0, 0], 2), "Got 0 more than once."),
+        (lambda: checks.permutation("Owner", "o", [0, 0], 2), "must list all 2 elements once."),
         (lambda: checks.finite_number("Owner", "x", "y" * 999), "yyy... instead."),
     ],
 )

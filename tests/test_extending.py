@@ -1,30 +1,16 @@
-"""discreet.extending: one public place for what authors of parts need, and no second one."""
+"""discreet.extending: one public place for what authors of parts need."""
 
 import ast
 import importlib
 import pathlib
-import types
 
 import pytest
 
 import discreet
-from discreet import extending
 
 ROOT = pathlib.Path(__file__).parents[1]
-PACKAGES = [
-    name
-    for name in discreet.__all__
-    if isinstance(getattr(discreet, name), types.ModuleType) and name != "extending"
-]
 #: Whose parts are written in the gallery. Figures are drawn with `plots`.
 AUTHORS = ["broken_mechanism", "own_policy", "own_set_function", "own_stream"]
-
-
-def test_nothing_is_public_in_two_places() -> None:
-    """Whoever reads a program finds each name under one address."""
-    for package in PACKAGES:
-        elsewhere = getattr(getattr(discreet, package), "__all__", ())
-        assert not set(extending.__all__) & set(elsewhere)
 
 
 @pytest.mark.parametrize("example", AUTHORS)

@@ -2,7 +2,6 @@
 
 import collections
 import csv
-import dataclasses
 import gzip
 import math
 
@@ -22,21 +21,21 @@ from real_data import data_file
 #: Both kinds of feedback. A plan for a bandit has an option for each mode.
 KINDS = {"bandit": {}, "full information": {"feedback": "full information"}}
 #: Effects in [-1, 1]; full information is fast enough for smaller ones.
-EFFECTS = {"bandit": (0.8, 0.2, 0.05), "full information": (0.8, 0.2, 0.02)}
+EFFECTS = {"bandit": (0.8, 0.3, 0.1), "full information": (0.8, 0.2, 0.03)}
 
 
-@pytest.mark.parametrize("n", [4, 6])
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.slow
-def test_predicted_rounds_are_within_the_stated_factor(kind: str, n: int) -> None:
-    """Seeds 0 to 5 on modular streams, epsilon 4, three effects, every option.
+def test_predicted_rounds_are_within_the_stated_factor(kind: str) -> None:
+    """Seeds 0 to 3 on modular streams of 5 items, epsilon 4, three effects, every option.
 
     A prediction that is the same for all effects is rejected: it could not be so near to all three.
     """
+    n = 5
     simulated = collections.defaultdict[str, list[float]](list)
     for effect in EFFECTS[kind]:
         for option in plan(n=n, epsilon=4.0, rounds=1, effect=effect, **KINDS[kind]).options:
-            rounds = simulated_rounds(option, n, modular(n, effect), 0.0, effect, seeds=6)
+            rounds = simulated_rounds(option, n, modular(n, effect), 0.0, effect, seeds=4)
             assert option.rounds_to_learn / WITHIN <= rounds <= option.rounds_to_learn * WITHIN, option
             simulated[str(option)].append(rounds)
     assert len(simulated) == (2 if kind == "bandit" else 1)
@@ -47,12 +46,12 @@ def test_predicted_rounds_are_within_the_stated_factor(kind: str, n: int) -> Non
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.slow
 def test_items_that_help_only_in_groups_are_predicted_too(kind: str) -> None:
-    """Seeds 0 to 5: groups of four of eight items. The laws were not fitted to such streams."""
+    """Seeds 0 to 3: groups of four of eight items. The laws were not fitted to such streams."""
     make = groups(8, 4)
     usual, effect = usual_and_effect(make)
     assert 0.15 < effect / 2 < 0.25
     for option in plan(n=8, epsilon=2.0, rounds=1, effect=effect, **KINDS[kind]).options:
-        rounds = simulated_rounds(option, 8, make, usual, effect, seeds=6)
+        rounds = simulated_rounds(option, 8, make, usual, effect, seeds=4)
         assert option.rounds_to_learn / WITHIN <= rounds <= option.rounds_to_learn * WITHIN, option
 
 
@@ -63,7 +62,7 @@ def test_items_that_help_only_in_groups_are_predicted_too(kind: str) -> None:
     effect=st.floats(1e-4, 0.5),
     more=st.floats(1.01, 4.0),
 )
-@settings(max_examples=50)
+@settings(max_examples=20)
 @pytest.mark.slow
 def test_more_is_needed_for_less(kind: str, n: int, epsilon: float, effect: float, more: float) -> None:
     """More rounds for a smaller effect, for a smaller epsilon, and for more items, with every option."""
@@ -109,7 +108,7 @@ def test_a_small_part_of_a_wide_range_is_not_learned() -> None:
 
 
 def test_what_a_shop_sold_is_not_learned_as_predicted() -> None:
-    """Seeds 0 to 2: the 12 items on most of 20,728 real invoices, sales of up to 60 pounds, shown for 9.70.
+    """Seed 0: the 12 items on most of 20,728 real invoices, sales of up to 60 pounds, shown for 9.70.
 
     The best set is better than showing all by 0.64 pounds, 1% of the range. The learner gains nothing of
     that: showing everything would have been better, by a pound and more.
@@ -140,9 +139,8 @@ def test_what_a_shop_sold_is_not_learned_as_predicted() -> None:
     made = plan(n=12, epsilon=1.0, rounds=rounds, cost_range=(low, high), effect=effect)
     assert made.enough is False
     assert made.best.rounds_to_learn > 100 * rounds
-    for seed in range(3):
-        learner = BanditLearner(12, **made.best.arguments, seed=seed)
-        assert play(learner, make(rounds, seed)).mean() > usual + 1.0
+    learner = BanditLearner(12, **made.best.arguments, seed=0)
+    assert play(learner, make(rounds, 0)).mean() > usual + 1.0
 
 
 def test_bounds_and_noise_are_those_of_the_learner() -> None:
@@ -191,17 +189,6 @@ def test_too_little_epsilon_is_warned_about_with_what_would_do() -> None:
     assert plan(n=100, epsilon=1.0, rounds=100).epsilon_needed is None
 
 
-def test_an_epsilon_that_is_hardly_private_is_called_so() -> None:
-    """A promise of exp(8) and more is none; below nothing is added."""
-    large = plan(n=50, epsilon=1.0, rounds=1000, feedback="full information")
-    assert large.epsilon_needed is not None
-    assert large.epsilon_needed > 8
-    assert "is predicted to be enough, but is hardly private." in str(large)
-    small = dataclasses.replace(large, epsilon_needed=7.9)
-    assert "An epsilon of about 7.9 is predicted to be enough." in str(small)
-    assert "fewer items" in str(plan(n=100, epsilon=1.0, rounds=100))
-
-
 def test_bounds_that_say_nothing_are_not_named() -> None:
     """And rounds that are enough by less than the factor of uncertainty are perhaps enough."""
     few, many = (discreet.plan(n=10, epsilon=0.1, rounds=r, effect=0.5) for r in (200_000, 10**12))
@@ -212,16 +199,6 @@ def test_bounds_that_say_nothing_are_not_named() -> None:
     assert "1,000,000,000,000 rounds are enough for an effect of 0.5." in str(many)
     assert str(many).count("regret at most") == len(many.options) + 1
     assert "says nothing" not in str(many)
-
-
-def test_words_name_the_learner_and_the_data() -> None:
-    """What is printed can be typed."""
-    made = discreet.plan(n=8, epsilon=1.0, rounds=10**6, cost_range=(0, 1), local=True)
-    text = str(made)
-    assert "Take BanditLearner(items, epsilon=1.0, cost_range=(0.0, 1.0), mode='local')." in text
-    assert "WARNING" not in text
-    learner = eval(str(made.best), {"items": 8, "BanditLearner": BanditLearner})
-    assert learner.guarantee.local
 
 
 @pytest.mark.parametrize(

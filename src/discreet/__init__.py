@@ -88,25 +88,16 @@ __all__ = [
     "simulate",
 ]
 
-#: Public names that are not modules -> the module that defines them.
-_HOME = {
-    "Audit": "discreet.auditing",
-    "AsyncClient": "discreet.client",
-    "Client": "discreet.client",
-    "Pinned": "discreet.client",
-    "BanditLearner": "discreet.learners",
-    "Decision": "discreet.learners",
-    "FullInformationLearner": "discreet.learners",
-    "Minimum": "discreet.minimizers",
-    "Phase": "discreet.kernel",
-    "Plan": "discreet.planning",
-    "PolicyLearner": "discreet.learners",
-    "Trace": "discreet.simulation",
-    "audit": "discreet.auditing",
-    "load": "discreet.loading",
-    "minimize": "discreet.minimizers",
-    "plan": "discreet.planning",
-    "simulate": "discreet.simulation",
+#: The modules that define the public names that are not modules.
+_HOMES = {
+    "auditing": ("Audit", "audit"),
+    "client": ("AsyncClient", "Client", "Pinned"),
+    "kernel": ("Phase",),
+    "learners": ("BanditLearner", "Decision", "FullInformationLearner", "PolicyLearner"),
+    "loading": ("load",),
+    "minimizers": ("Minimum", "minimize"),
+    "planning": ("Plan", "plan"),
+    "simulation": ("Trace", "simulate"),
 }
 
 
@@ -114,11 +105,9 @@ def __getattr__(name: str) -> object:
     """Import a public name on first use (PEP 562)."""
     if name not in __all__:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
-    home = _HOME.get(name)
-    found = (
-        getattr(importlib.import_module(home), name) if home else importlib.import_module(f"discreet.{name}")
-    )
-    globals()[name] = found
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    module = importlib.import_module(f"discreet.{home or name}")
+    globals()[name] = found = getattr(module, name) if home else module
     return found
 
 

@@ -1,8 +1,7 @@
 """Checks of public arguments, with messages that name the argument and what it got.
 
-Never call these on private feedback: an exception that depends on a private value is a leak. Private values
-are clipped and rounded (see `discreet.privacy`). Set functions may be made of private numbers, so the checks
-of arrays and those with `quoted=False` do not quote values.
+Never call these on private feedback: an exception that depends on a private value is a leak. Set functions
+may be made of private numbers, so the checks of arrays and those with `quoted=False` do not quote values.
 """
 
 import contextlib
@@ -28,12 +27,10 @@ _NOT_QUOTED = object()
 def invalid_argument(owner: str, name: str, wanted: str, got: object = _NOT_QUOTED) -> InvalidArgument:
     """The error for an argument that is not what was wanted, with the offending value if `got` is given."""
     sentence = f"The '{name}' of {owner} must be {wanted}."
-    if got is _NOT_QUOTED:
-        return InvalidArgument(sentence)
-    shown = repr(got)
-    if len(shown) > 200:
-        shown = shown[:200] + "..."
-    return InvalidArgument(f"{sentence} Got {shown} instead.")
+    if got is not _NOT_QUOTED:
+        shown = repr(got)
+        sentence += f" Got {shown if len(shown) <= 200 else shown[:200] + '...'} instead."
+    return InvalidArgument(sentence)
 
 
 def unknown_name(sentence: str, name: str, known: Iterable[str], others: str = "") -> UnknownName:
@@ -43,12 +40,7 @@ def unknown_name(sentence: str, name: str, known: Iterable[str], others: str = "
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A suggestion to append to a message about an unknown name; empty if no known name is close.
-
-    Examples:
-        >>> "It has no 'eps'." + did_you_mean("eps", ["epsilon", "mode"])
-        "It has no 'eps'. Did you mean 'epsilon'?"
-    """
+    """A suggestion to append to a message about an unknown name; empty if no known name is close."""
     near = difflib.get_close_matches(name, list(known), 1)
     return f" Did you mean {near[0]!r}?" if near else ""
 
@@ -85,7 +77,6 @@ def _number(
     wanted: str,
     least: float,
     most: float = math.inf,
-    *,
     quoted: bool = True,
 ) -> float:
     try:
@@ -130,10 +121,9 @@ def finite_matrix(
 ) -> FloatArray:
     """A new two-dimensional float array of finite numbers; None leaves a dimension free."""
     array = _as_floats(owner, name, values, "a matrix of finite numbers")
-    fits = array.ndim == 2 and all(
-        want is None or have == want for want, have in zip(shape, array.shape, strict=True)
-    )
-    if not fits:
+    if array.ndim != 2 or any(
+        want not in (None, have) for want, have in zip(shape, array.shape, strict=True)
+    ):
         wanted = " x ".join("any" if size is None else str(size) for size in shape)
         raise InvalidArgument(
             f"The '{name}' of {owner} must be a matrix ({wanted}). Got shape {array.shape} instead."
@@ -172,26 +162,19 @@ def subset_mask(owner: str, name: str, subset: object, n: int) -> BoolArray:
         bools = bool(listed) and all(isinstance(entry, bool | np.bool_) for entry in listed)
         subset = np.array(listed, dtype=np.bool_) if bools else index_array(owner, name, listed, n)
     mask: BoolArray = np.zeros(n, dtype=np.bool_)
-    if subset.dtype != np.bool_:
-        mask[index_array(owner, name, subset, n)] = True
-        return mask
-    if subset.shape != (n,):
+    if subset.dtype == np.bool_ and subset.shape != (n,):
         raise InvalidArgument(
             f"The '{name}' of {owner}, as a mask, must have length {n}. Got shape {subset.shape} instead."
         )
-    mask[:] = subset
+    mask[subset if subset.dtype == np.bool_ else index_array(owner, name, subset, n)] = True
     return mask
 
 
 def permutation(owner: str, name: str, order: Iterable[Any], n: int) -> IntArray:
     """An array that holds each of 0..n-1 once."""
     array = index_array(owner, name, order, n)
-    wanted = f"The '{name}' of {owner} must list all {n} elements once."
-    if array.size != n:
-        raise InvalidArgument(f"{wanted} Got {array.size} of them instead.")
-    counts = np.bincount(array, minlength=n)
-    if counts.max(initial=0) > 1:
-        raise InvalidArgument(f"{wanted} Got {int(np.argmax(counts))} more than once.")
+    if array.size != n or np.unique(array).size != n:
+        raise InvalidArgument(f"The '{name}' of {owner} must list all {n} elements once.")
     return array
 
 

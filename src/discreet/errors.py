@@ -46,11 +46,7 @@ class StaleState(DiscreetError, RuntimeError):
 
 
 class MissingExtra(DiscreetError, ImportError):
-    """An optional dependency is needed; the message names the extra that installs it.
-
-    Attributes:
-        extra: The name of that extra.
-    """
+    """An optional dependency is needed; the message names the `extra` that installs it."""
 
     def __init__(self, message: str, extra: str = "") -> None:
         super().__init__(message)

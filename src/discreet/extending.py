@@ -20,7 +20,6 @@ neither this one nor named in the reference may change without notice.
 
 These programs are in `examples/gallery`. CONTRIBUTING.md says step by step what each part must do.
 
-Examples:
     >>> named_items("OwnLearner", 3), named_items("OwnLearner", ["tea", "milk"])
     ((0, 1, 2), ('tea', 'milk'))
 """

@@ -1,11 +1,12 @@
-"""Objects of a user, named MODULE:NAME on the command line."""
+"""What may be imported: objects of a user, named MODULE:NAME, and modules that an extra installs."""
 
 import importlib
+import importlib.util
 import os
 import sys
 from typing import Any
 
-from discreet.errors import InvalidArgument, UnknownName
+from discreet.errors import InvalidArgument, MissingExtra, UnknownName
 
 
 def load_object(name: str) -> Any:
@@ -31,3 +32,12 @@ def load_object(name: str) -> Any:
 def failed(action: str, error: Exception) -> InvalidArgument:
     """The error to raise when a user's code fails: one line that quotes what went wrong."""
     return InvalidArgument(f"{action} failed: {type(error).__name__}: {error}".rstrip(".: ") + ".")
+
+
+def require_extra(extra: str, who: str, *modules: str) -> None:
+    """Raise `MissingExtra` unless the modules that an extra installs can be found. None is imported.
+
+    The message begins with `who`, such as "A client needs".
+    """
+    if any(importlib.util.find_spec(module) is None for module in modules):
+        raise MissingExtra(f"{who} the extra {extra!r}: pip install 'discreet[{extra}]'.", extra)

@@ -1,22 +1,35 @@
-"""From a saved file back to a learner, of whatever class."""
+"""Learners in files: written whole or not at all, and never two of one secret.
 
+A learner that keeps more than it has released (exact sums, noise that is in use) must go on only once: two
+copies would share noise, or release the same data twice. So saving hands it over to the file, and loading
+takes it out again: a file with `.taken` added to its name is left, with its lineage and generation and
+nothing else. Copies made by other means cannot be seen from here: do not go on from a backup.
+
+Local learners, and those that are not private at all, are saved and loaded at will. But a cost that is told
+to two copies, or again after an older file was loaded, is released twice and spends epsilon twice. Clients
+that may have to tell again should send a bit they made once (`BanditLearner.randomizer`).
+"""
+
+import glob
 import importlib
+import json
 import os
+import pathlib
 
-from discreet.errors import InvalidArgument
-from discreet.learners.files import read_unless_taken, take
-from discreet.learners.session import Session
+from discreet.atomic_files import name_beside, real_path, sync_folder
+from discreet.errors import InvalidArgument, StaleState
+from discreet.learners.session import TAKEN, Session
 from discreet.state import decode
 
 #: The modules whose learners are found by the name of their class; others once they have been imported.
 _HOMES = ("discreet.paper", "discreet.baselines")
+_LEFT = b'{"format": "discreet learner that was loaded"'
 
 
 def load(path: str | os.PathLike[str]) -> Session:
-    """The learner that :meth:`Session.save` wrote to a file, exactly as it was.
+    """The learner that `Session.save` wrote to a file, exactly as it was.
 
-    A learner that keeps secrets is taken out of the file, of which nothing secret is left (see
-    `discreet.learners.files`).
+    A learner that keeps secrets is taken out of the file, of which nothing secret is left.
 
     Raises:
         InvalidArgument: The file is no saved learner, is damaged, or is of another version.
@@ -33,24 +46,23 @@ def load(path: str | os.PathLike[str]) -> Session:
         >>> later.rounds
         1
     """
-    data = read_unless_taken(path)
+    data = _read_unless_taken(path)
     learner = _learner_in(data)
     if learner.keeps_secrets:
-        latest = take(path)
+        latest = _take(path)
         if latest != data:
             learner = _learner_in(latest)
     return learner
 
 
 def _learner_in(data: bytes) -> Session:
-    """A learner from its saved bytes, of the generation they say; `take` keeps them from being used twice."""
+    """A learner from its saved bytes, of the generation they say."""
     document, _ = decode(data)
     name = str(document.get("kind"))
-    kind = _kinds().get(name)
-    if kind is None:
+    if name not in _kinds():
         for home in _HOMES:
             importlib.import_module(home)
-        kind = _kinds().get(name)
+    kind = _kinds().get(name)
     if kind is None:
         raise InvalidArgument(
             f"This is the state of a {name}, which is no learner known here. A custom class must be imported "
@@ -59,11 +71,61 @@ def _learner_in(data: bytes) -> Session:
     return kind.from_bytes(data, generation=document.get("generation", -1))
 
 
-def _kinds() -> dict[str, type[Session]]:
+def _kinds(base: type[Session] = Session) -> dict[str, type[Session]]:
     """All classes of learners that have been imported, by name."""
-    found, left = {}, Session.__subclasses__()
-    while left:
-        kind = left.pop()
-        found[kind.__name__] = kind
-        left += kind.__subclasses__()
+    found: dict[str, type[Session]] = {}
+    for kind in base.__subclasses__():
+        found |= {kind.__name__: kind} | _kinds(kind)
     return found
+
+
+def _read_unless_taken(path: str | os.PathLike[str]) -> bytes:
+    source = real_path(path)
+    # The name alone is enough: loading may have been interrupted before the file was overwritten.
+    taken = source.name.endswith(TAKEN) or (not source.exists() and _was_taken(source))
+    data = b"" if taken else source.read_bytes()
+    if taken or data.startswith(_LEFT):
+        raise StaleState(
+            f"The learner in {source} has been loaded already. Two that go on would share noise. If it is "
+            "lost, start a new one, with start= at its last point."
+        )
+    return data
+
+
+def _take(path: str | os.PathLike[str]) -> bytes:
+    """Rename a file whose learner goes on elsewhere, overwrite its secrets, and return what was in it.
+
+    Of two processes that try, one succeeds. It goes on from that: another may have loaded what was read
+    before, gone on, and saved again.
+    """
+    source = real_path(path)
+    claimed = _taken(name_beside(source))  # nobody else knows this name
+    try:
+        if source.stat().st_nlink > 1:
+            raise StaleState(
+                f"The file {source} has several names (hard links), so its learner could be loaded twice. "
+                "Remove all but one."
+            )
+        source.open("r+b").close()  # may it be overwritten?
+        os.replace(source, claimed)
+    except FileNotFoundError:
+        raise StaleState(f"The learner in {source} was loaded by another process just now.") from None
+    sync_folder(source.parent)
+    data = claimed.read_bytes()
+    document, _ = decode(data)
+    left = {"lineage": document["lineage"], "generation": document["generation"]}
+    with claimed.open("r+b") as file:  # in place, and to the end: no secret is left on the disk
+        file.write((_LEFT + b", " + json.dumps(left).encode()[1:]).ljust(len(data)))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(claimed, _taken(source))
+    return data
+
+
+def _was_taken(source: pathlib.Path) -> bool:
+    """Whether there is what loading leaves, or what it leaves where it is interrupted."""
+    return _taken(source).exists() or any(source.parent.glob(f".{glob.escape(source.name)}.*{TAKEN}"))
+
+
+def _taken(source: pathlib.Path) -> pathlib.Path:
+    return source.with_name(source.name + TAKEN)

@@ -144,12 +144,15 @@ class BitSource:
 
     def feed_one(self, step: Callable[[BitArray, int], int]) -> None:
         """Run one compiled step, which gives the new cursor or NEED_MORE_BITS (-1), with all it needs."""
-
-        def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-            after = step(bits, cursor)
-            return (0, cursor) if after < 0 else (1, after)
-
-        self.feed(consume, 1)
+        with self._owned_by_this_process():
+            while True:
+                first, self._cursor = self._cursor, self._bits.size  # spent before they are read, as above
+                after = step(self._bits, first)
+                if after >= 0:
+                    self._cursor = after
+                    return
+                self._cursor = first
+                self._append_fresh_bits()
 
     def generator(self) -> np.random.Generator:
         """A numpy generator with a fresh seed of 256 bits from here: for policies, never for noise."""

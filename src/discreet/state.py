@@ -24,13 +24,7 @@ _KINDS = ("i8", "f8", "b1")
 
 
 def copied(value: Value) -> Value:
-    """A copy of a state (named tuples, dictionaries, arrays) that shares no array with it.
-
-    Examples:
-        >>> state = {"sums": np.zeros(2)}
-        >>> copied(state)["sums"] is state["sums"]
-        False
-    """
+    """A copy of a state (named tuples, dictionaries, arrays) that shares no array with it."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, dict):
@@ -65,30 +59,17 @@ def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def arrays_like(value: Any, pattern: Any, prefix: str = "") -> dict[str, Array]:
-    """All arrays of a state, if :func:`with_arrays` can put them back in place of those of `pattern`.
+    """All arrays of a state, if `with_arrays` can put them back in place of those of `pattern`.
 
     Raises:
         InvalidType: It has parts that are not arrays, or other ones than `pattern`.
-
-    Examples:
-        >>> arrays_like({"sums": np.ones(2)}, {"sums": np.zeros(2)})
-        {'sums': array([1., 1.])}
     """
     parts, wanted = dict(_parts(value, prefix)), dict(_parts(pattern, prefix))
-    if parts.keys() != wanted.keys() or not all(_alike(parts[name], wanted[name]) for name in parts):
+    if parts.keys() != wanted.keys() or not all(_fits(parts[name], wanted[name]) for name in parts):
         raise InvalidType(
             "A state must be made of numpy arrays of int64, float64 or bool that keep their names and shapes."
         )
     return parts
-
-
-def _alike(one: Any, other: Any) -> bool:
-    arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-    return arrays and (one.dtype, one.shape) == (other.dtype, other.shape) and _kind(one) in _KINDS
-
-
-def _kind(array: Array) -> str:
-    return array.dtype.str.lstrip("<>=|")
 
 
 def with_arrays(pattern: Value, saved: Mapping[str, Array], prefix: str = "") -> Value:
@@ -99,15 +80,23 @@ def with_arrays(pattern: Value, saved: Mapping[str, Array], prefix: str = "") ->
     """
     made = copied(pattern)
     for name, array in arrays_in(made, prefix).items():
-        found = saved.get(name)
-        if found is None or found.shape != array.shape or found.dtype != array.dtype:
+        if not _fits(saved.get(name), array):
             raise InvalidArgument(f"The saved state does not fit: {name!r} is missing or of another shape.")
-        array[...] = found
+        array[...] = saved[name]
     return made
 
 
+def _fits(one: Any, other: Any) -> bool:
+    arrays = isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+    return arrays and (one.dtype, one.shape) == (other.dtype, other.shape) and _kind(one) in _KINDS
+
+
+def _kind(array: Array) -> str:
+    return array.dtype.str.lstrip("<>=|")
+
+
 def encode(values: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """Plain JSON values and arrays as bytes, exactly; :func:`decode` undoes it.
+    """Plain JSON values and arrays as bytes, exactly; `decode` undoes it.
 
     A digest notices damage. It is not a signature.
 
@@ -117,12 +106,12 @@ def encode(values: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     listed = [[name, _kind(array), list(array.shape)] for name, array in arrays.items()]
     if not all(kind in _KINDS for _, kind, _ in listed):
         raise TypeError("Arrays are of int64, float64 or bool.")
-    contents = b"".join(
+    contents = [
         np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
         for array in arrays.values()
-    )
+    ]
     head = json.dumps({"format": _FORMAT, "values": values, "arrays": listed}, separators=(",", ":"))
-    body = head.encode() + b"\n" + contents
+    body = head.encode() + b"\n" + b"".join(contents)
     return hashlib.sha256(body).digest() + body
 
 
@@ -138,28 +127,20 @@ def decode(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     place = 0
     try:
         document = json.loads(head)
-        if not isinstance(document, dict) or not str(document.get("format")).startswith(_NAME):
-            raise ValueError
-        if document["format"] != _FORMAT:
+        if document["format"] != _FORMAT and document["format"].startswith(_NAME):
             raise InvalidArgument("This state was written by another release of discreet.")
-        for name, kind, shape in document["arrays"]:
+        sound = document["format"] == _FORMAT and hashlib.sha256(body).digest() == digest
+        for name, kind, shape in document["arrays"] if sound else ():
             if kind not in _KINDS or min(shape, default=0) < 0:
                 raise ValueError
             array = np.frombuffer(contents, dtype=f"<{kind}", count=math.prod(shape), offset=place)
             arrays[str(name)] = array.reshape(shape).astype(kind)
             place += array.nbytes
-        sound = place == len(contents) and isinstance(document["values"], dict)
-        sound = sound and hashlib.sha256(body).digest() == digest
+        sound = sound and place == len(contents) and isinstance(document["values"], dict)
     except InvalidArgument:
         raise
-    except (
-        ArithmeticError,
-        LookupError,
-        TypeError,
-        ValueError,
-        RecursionError,
-    ):  # without the cause, which may quote a secret
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, RecursionError):
         sound = False
-    if not sound:
-        raise InvalidArgument("These bytes are not a state saved by discreet, or they are damaged.") from None
+    if not sound:  # without the cause, which may quote a secret
+        raise InvalidArgument("These bytes are not a state saved by discreet, or they are damaged.")
     return document["values"], arrays

@@ -43,13 +43,12 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 
 @each
-@pytest.mark.parametrize("part", ["kind", "lineage", "generation", "not_private_because", "settings"])
-def test_a_state_without_a_part_is_refused(name: str, part: str, tmp_path: Path) -> None:
+def test_a_state_without_a_part_is_refused(name: str, tmp_path: Path) -> None:
     """Left out, or something else in its place."""
     values, arrays = decode(SAVED[name])
-    if part != "kind":
+    for part in ("lineage", "generation", "not_private_because", "settings"):
         refused(encode({key: values[key] for key in values if key != part}, arrays), tmp_path)
-    if part in ("generation", "settings"):
+    for part in ("generation", "settings"):
         for other in (None, [], "x", 1.5, {"x": "y"}):
             refused(encode(values | {part: other}, arrays), tmp_path)
 
@@ -90,7 +89,8 @@ def test_missing_arrays_and_other_shapes_are_refused(name: str, tmp_path: Path) 
     values, arrays = decode(SAVED[name])
     for array in arrays:
         kept = {key: part for key, part in arrays.items() if key != array}
-        refused(encode(values, kept), tmp_path)
+        if not array.startswith("tickets."):  # without one, its decision has been told about
+            refused(encode(values, kept), tmp_path)
         longer = np.append(arrays[array].ravel(), arrays[array].ravel()[:1])
         if longer.size != arrays[array].size:
             refused(encode(values, kept | {array: longer}), tmp_path)

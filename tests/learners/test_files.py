@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from discreet import load
+from discreet import loading as files
 from discreet.errors import StaleState
-from discreet.learners import files
 from every_learner import LEARNERS, transcript
 
 SECRET = "BanditLearner central"
@@ -54,7 +54,7 @@ def test_loading_that_was_interrupted_cannot_be_repeated(
     """Renamed, but not overwritten: the learner is lost rather than loaded twice."""
     LEARNERS[SECRET](None).save(tmp_path / "learner")
     with monkeypatch.context() as patched:
-        patched.setattr(files, "decode", interrupt)
+        patched.setattr(files, "sync_folder", interrupt)
         with pytest.raises(KeyboardInterrupt):
             load(tmp_path / "learner")
     [left] = in_folder(tmp_path)

@@ -182,7 +182,7 @@ def test_a_set_that_was_chosen_among_all_items_is_not_cut() -> None:
     """A policy that plans with all items: as in a session, asking for fewer is refused."""
     host = made()
     host.learner.policy.chooses_among = False
-    with pytest.raises(InvalidArgument, match="cannot switch items off"):
+    with pytest.raises(InvalidArgument, match="does not choose among available items"):
         host.deal(host.start(), 40, host.among(["b"]))
 
 

@@ -75,6 +75,15 @@ def test_sets_among_available_items() -> None:
     with pytest.raises(InvalidArgument, match="not available"):
         PolicyLearner(3, Deaf, 1.0, (0, 1)).ask(available=[0])
 
+    class Without(Drawn):
+        def plan(self, state: Any, coins: BitSource) -> Phase:  # type: ignore[override]
+            return super().plan(state, coins)
+
+    session = PolicyLearner(3, Without, 1.0, (0, 1))
+    with pytest.raises(InvalidArgument, match="does not choose among available items"):
+        session.ask(available=[0])
+    assert session.ask().id == 1
+
 
 @pytest.mark.parametrize("mode", ["central", "local"])
 def test_it_is_saved_in_the_middle_of_a_phase(mode: Any, tmp_path: Path) -> None:

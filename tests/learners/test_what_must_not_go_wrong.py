@@ -264,8 +264,8 @@ def test_open_sums_are_in_secret_files_only(tmp_path: Path) -> None:
     assert exact not in (tmp_path / "central.taken").read_bytes()
     local = BanditLearner(N, 1.0, (-1, 1))
     local.tell(local.ask(), 0.71923)
-    sums = decode(local.to_bytes())[1]["phases.sums"]
-    assert abs(sums).tolist() == [local._mechanism.magnitude]
+    sums = decode(local.to_bytes())[1]["phases.sums.0"]
+    assert abs(sums).tolist() == [[local._mechanism.magnitude]]
 
 
 @pytest.mark.parametrize("people", [1, 2, 5])

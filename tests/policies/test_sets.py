@@ -23,7 +23,7 @@ def test_a_fixed_set_is_always_chosen() -> None:
     """With probability one, and it learns nothing."""
     policy = Fixed(np.array([False, True, True]))
     assert sets(policy, policy.start(), 20) == {frozenset({1, 2}): 20}
-    assert policy.best(policy.start()).tolist() == [1, 2]
+    assert policy.point(policy.start()).tolist() == [0, 1, 1]
     after = policy.learn(
         policy.start(), Released(np.zeros((1, 0)), np.ones(1, dtype=np.int64), np.ones((1, 1)))
     )

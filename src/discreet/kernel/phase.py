@@ -86,10 +86,10 @@ class Phase(NamedTuple):
 
 def empty_phase(items: IntArray, notes: int) -> Phase:
     """Room for one slot among these items, for compiled policies to fill in."""
-    order = np.empty((1, len(items)), dtype=np.int64)
-    order[0] = items
-    size, rounds = np.zeros((2, 1), dtype=np.int64)
-    return Phase(order, np.zeros((1, len(items) + 1)), size, rounds, np.zeros((1, notes)))
+    n, size, rounds = items.size, np.zeros(1, INTEGER), np.zeros(1, INTEGER)
+    return Phase(
+        items.astype(INTEGER).reshape(1, n), np.zeros((1, n + 1)), size, rounds, np.zeros((1, notes))
+    )
 
 
 def checked_phase(phase: Any, n: int) -> Phase:

@@ -1,21 +1,17 @@
 """Learners to ask and tell: a policy, a query and a release each, run by a session.
 
-The two to start with are :class:`BanditLearner` and :class:`FullInformationLearner`. :class:`PolicyLearner`
-runs a custom policy. Those of the paper are in `discreet.paper`, others to compare with in
-`discreet.baselines`.
+The two to start with are `BanditLearner` and `FullInformationLearner`. `PolicyLearner` runs a custom policy.
+Those of the paper are in `discreet.paper`, others to compare with in `discreet.baselines`.
 
-Examples:
     >>> learner = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
     >>> learner.tell(learner.ask(), 0.3)
     >>> learner.rounds
     1
 """
 
-from discreet.learners.bandit import BanditLearner
-from discreet.learners.decision import Decision
+from discreet.learners.bandit import BanditLearner, PolicyLearner
 from discreet.learners.full_information import FullInformationLearner
 from discreet.learners.learner import Learner
-from discreet.learners.policy_learner import PolicyLearner
-from discreet.learners.session import Session
+from discreet.learners.session import Decision, Session
 
 __all__ = ["BanditLearner", "Decision", "FullInformationLearner", "Learner", "PolicyLearner", "Session"]

@@ -1,12 +1,14 @@
 """The public arguments that learners share: items, the first point, and what a saved file keeps of them."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +18,10 @@ from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.queries import CostOfSet
 from discreet.kernel.releases import Bits, Laplace, Release
-from discreet.learners.decision import Item
 from discreet.privacy.budget import Budget
+
+if TYPE_CHECKING:
+    from discreet.learners.session import Item
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
@@ -29,14 +33,7 @@ _NOT_KEPT = {"seed", "source"}
 
 
 def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
-    """The names of the items: 0, 1, ... where only their number is given.
-
-    A set is refused: its order may differ from one run to the next, and with it what a level belongs to.
-
-    Examples:
-        >>> named_items("OwnLearner", 3), named_items("OwnLearner", ["tea", "milk"])
-        ((0, 1, 2), ('tea', 'milk'))
-    """
+    """The names of the items: 0, 1, ... where only their number is given. A set has no order: refused."""
     if isinstance(items, int | np.integer) and not isinstance(items, bool):
         numbers: tuple[Any, ...] = tuple(range(checks.integer(owner, "items", items, 1)))
         return numbers
@@ -56,43 +53,16 @@ def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
 def named_items_and_sizes(
     owner: str, n: int | Iterable[Item], T: int, M: float, most_rounds: int | None = None
 ) -> tuple[tuple[Item, ...], int, int, float]:
-    """What the paper's algorithms and their baselines share: the items, their number, rounds, range of costs.
-
-    Examples:
-        >>> named_items_and_sizes("OwnLearner", ["tea", "milk"], T=100, M=1)
-        (('tea', 'milk'), 2, 100, 1.0)
-    """
+    """What the paper's algorithms and their baselines share: items, their number, rounds, range of costs."""
     names = named_items(owner, n)
     rounds = checks.integer(owner, "T", T, 1, most_rounds)
     return names, len(names), rounds, checks.positive_number(owner, "M", M)
 
 
-def counted(items: int | Iterable[Item]) -> int | Iterable[Item]:
-    """The number of items instead of their names 0, 1, ...: a class of somebody's own may want no names.
-
-    Examples:
-        >>> counted([0, 1, 2]), counted(["tea", "milk"])
-        (3, ['tea', 'milk'])
-    """
-    numbered = (
-        isinstance(items, list | tuple)
-        and len(items) > 0
-        and all(type(item) is int and item == k for k, item in enumerate(items))
-    )
-    return len(items) if numbered else items  # type: ignore[arg-type] # a list or a tuple
-
-
 def first_point(
     owner: str, name: str, start: npt.ArrayLike | Iterable[Hashable] | None, items: tuple[Hashable, ...]
 ) -> FloatArray:
-    """A point of the cube: from n levels, from a set of items, or all levels 1/2 by default.
-
-    A set (or frozenset) holds names of items; anything else is a sequence of levels.
-
-    Examples:
-        >>> first_point("OwnLearner", "start", {"tea"}, ("milk", "tea"))
-        array([0., 1.])
-    """
+    """A point of the cube: from a set of items, from n levels, or all levels 1/2 by default."""
     if start is None:
         return np.full(len(items), 0.5)
     if isinstance(start, set | frozenset):
@@ -107,12 +77,7 @@ def first_point(
 
 
 def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float, float]:
-    """The range of costs; of rewards r the range of -r.
-
-    Examples:
-        >>> cost_interval("OwnLearner", (1, 2), maximize=True)
-        (-2.0, -1.0)
-    """
+    """The range of costs; of rewards r the range of -r."""
     try:
         ends = tuple(cost_range)  # type: ignore[arg-type, var-annotated] # the except clause is the check
         low, high = (checks.finite_number(owner, "cost_range", end) for end in ends)
@@ -137,9 +102,8 @@ def keeps_arguments(constructor: Constructor) -> Constructor:
     """Decorate the constructor of a learner: note its arguments, so that the call can be repeated.
 
     A file does so when its learner is loaded, and a simulation for each of its seeds. The first argument
-    stands for the items, by their number or their names (see `named_items`); what is noted of it are the
-    names. Sequences may come back as lists. A call with wrong names of arguments is refused in the name of
-    the class.
+    stands for the items (see `named_items`). Sequences may come back as lists. A call with wrong names of
+    arguments is refused in the name of the class.
 
     Examples:
         >>> class Own:
@@ -157,8 +121,8 @@ def keeps_arguments(constructor: Constructor) -> Constructor:
     def noting(*given: Any, **named: Any) -> None:
         try:
             bound = signature.bind(*given, **named)
-        except TypeError:
-            raise _wrong_call(constructor, signature, given, named) from None
+        except TypeError as error:
+            raise _wrong_call(constructor, signature, named, error) from None
         for name in others:
             if isinstance(bound.arguments.get(name), Iterator):  # it can be read only once
                 bound.arguments[name] = list(bound.arguments[name])
@@ -173,30 +137,16 @@ def keeps_arguments(constructor: Constructor) -> Constructor:
 
 
 def _wrong_call(
-    constructor: Callable[..., None],
-    signature: inspect.Signature,
-    given: tuple[Any, ...],
-    named: Mapping[str, Any],
+    constructor: Callable[..., None], signature: inspect.Signature, named: Iterable[str], error: TypeError
 ) -> InvalidType:
     """What is wrong with a call that does not fit a constructor: names of arguments, never their values."""
     owner = constructor.__qualname__.split(".")[-2]
     _, *known = signature.parameters
-    kinds = [parameter.kind for parameter in signature.parameters.values()]
     stranger = next((name for name in named if name not in known), None)
-    if stranger is not None and inspect.Parameter.VAR_KEYWORD not in kinds:
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
+    if stranger is not None and not takes_any:
         return InvalidType(f"{owner} has no argument {stranger!r}.{checks.did_you_mean(stranger, known)}")
-    try:
-        fitting = signature.bind_partial(*given, **named).arguments
-    except TypeError as error:
-        return InvalidType(f"{owner} cannot be called like this: {error}.")
-    missing = next(
-        name
-        for name, parameter in signature.parameters.items()
-        if name not in fitting
-        and parameter.default is parameter.empty
-        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    )
-    return InvalidType(f"{owner} needs the argument {missing!r}.")
+    return InvalidType(f"{owner} cannot be called like this: {error}.")
 
 
 def notes_arguments(kind: type) -> bool:

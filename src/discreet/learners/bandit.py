@@ -1,4 +1,4 @@
-"""BanditLearner: each cost is made private by itself, and all the rest is post-processing."""
+"""Learners that are told the cost of the chosen set, with a policy of ours or of yours."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -10,19 +10,16 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.bounds import bandit_dual_averaging, bandit_tuning, start_range
 from discreet.errors import InvalidArgument
+from discreet.imports import load_object
 from discreet.kernel.queries import CostOfSet
-from discreet.learners.arguments import (
-    cost_interval,
-    first_point,
-    keeps_arguments,
-    named_items,
-    release_of_costs,
-)
-from discreet.learners.decision import Item
+from discreet.learners import arguments
+from discreet.learners.arguments import first_point, keeps_arguments
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
+from discreet.learners.session import Item
 from discreet.policies import ChainBandit
 from discreet.privacy.budget import Budget
+from discreet.privacy.grid import Grid
 from discreet.randomness import BitSource, Seed
 
 Mode = Literal["local", "central"]
@@ -43,8 +40,7 @@ class BanditLearner(BanditFeedback[Item]):
     Args:
         items: The number of items, or their names in a fixed order: a list or a tuple, not a set.
         epsilon: What one person may lose, in all their rounds.
-        cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
-            are clipped.
+        cost_range: The range of costs (or rewards), declared beforehand. Others are clipped.
         mode: "local": every cost becomes one random bit on arrival, and nothing else of it is kept.
             "central": a set is played for a block of rounds, and the mean of its costs is released with
             noise; less regret, the more so the smaller epsilon, but exact sums are kept while a block is
@@ -65,23 +61,19 @@ class BanditLearner(BanditFeedback[Item]):
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Local*:
         the cost of the chosen set is clipped, put on an integer grid and turned into one bit whose
-        likelihood ratios are at most exp(epsilon / k) exactly; decisions, point, mean cost and saved files
-        are computed from bits. *Central*: a cost enters one block sum, which it moves by at most the width
-        of the range; the noise is discrete Laplace of scale width * k / epsilon; a block closes by the number
-        of decisions alone, and one that was not dealt to its end is never released. Proof:
-        `docs/guarantees.md#slots`. Regret: `bounds.bandit_dual_averaging`.
+        likelihood ratios are at most exp(epsilon / k) exactly; all else is computed from bits. *Central*: a
+        cost enters one block sum, which it moves by at most the width of the range; the noise is discrete
+        Laplace of scale width * k / epsilon; a block closes by the number of decisions alone, and one that
+        was not dealt to its end is never released. Proof: `docs/guarantees.md#slots`. Regret:
+        `bounds.bandit_dual_averaging`.
 
     Examples:
         >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
-        >>> decision = learner.ask()
-        >>> learner.tell(decision, 0.7)
-        >>> learner.guarantee.local, learner.rounds
-        (True, 1)
-
-        A client can make the bit itself, so that nobody else ever sees the number:
-
-        >>> bit = learner.randomizer().release(0.7)
+        >>> learner.tell(learner.ask(), 0.7)
+        >>> bit = learner.randomizer().release(0.7)  # on a client, so that nobody else sees the number
         >>> learner.tell(learner.ask(), released=bit)
+        >>> learner.guarantee.local, learner.rounds
+        (True, 2)
     """
 
     @keeps_arguments
@@ -103,11 +95,11 @@ class BanditLearner(BanditFeedback[Item]):
         source: BitSource | None = None,
     ) -> None:
         owner = "BanditLearner"
-        names = named_items(owner, items)
-        low, high = cost_interval(owner, cost_range, maximize)
+        names = arguments.named_items(owner, items)
+        low, high = arguments.cost_interval(owner, cost_range, maximize)
         budget = Budget.of(owner, epsilon, rounds_per_person)
         query = CostOfSet(low, high)
-        release = release_of_costs(owner, mode, query, budget)
+        release = arguments.release_of_costs(owner, mode, query, budget)
         self.block = 1
         if mode == "local" and block is not None:
             raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
@@ -177,6 +169,72 @@ class BanditLearner(BanditFeedback[Item]):
         )
 
 
+class PolicyLearner(BanditFeedback[Item]):
+    """Run any policy on privately released costs of the sets that it plays.
+
+    The policy may be plain Python: see `examples/gallery/own_policy.py`. It is given the released sum of each
+    slot's costs, in steps of a grid around the middle of the range: `value` turns the mean of a slot, its sum
+    divided by its rounds, into a cost.
+
+    Args:
+        policy: An object with `start`, `plan` and `learn` (see `policies.Policy`); or a class, or another
+            function of the number of items, that makes one; or either as "MODULE:NAME". Only with a class,
+            which can be imported, or with such a name can the learner be saved.
+        mode: "central": the sum of the costs of each slot gets Laplace noise when its phase closes. "local":
+            every cost becomes one random bit on arrival.
+        maximize: Whether large values are good; the policy is given costs all the same.
+
+    The other arguments are those of `BanditLearner`.
+
+    Formal guarantees:
+        Those of `Laplace` or `Bits` for a query of one cost, whatever the policy does, as long as it reads
+        people's data nowhere else (`docs/guarantees.md#slots`).
+
+    Examples:
+        >>> from discreet.policies import Uniform
+        >>> learner = PolicyLearner(["tea", "milk"], Uniform, epsilon=1.0, cost_range=(0, 1))
+        >>> learner.tell(learner.ask(), 0.3)
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        items: int | Iterable[Item],
+        policy: Any,
+        epsilon: float | Fraction,
+        cost_range: tuple[float, float],
+        *,
+        mode: Mode = "central",
+        maximize: bool = False,
+        rounds_per_person: int = 1,
+        expire_after: int | None = None,
+        seed: Seed | None = None,
+        source: BitSource | None = None,
+    ) -> None:
+        owner = "PolicyLearner"
+        names = arguments.named_items(owner, items)
+        low, high = arguments.cost_interval(owner, cost_range, maximize)
+        budget = Budget.of(owner, epsilon, rounds_per_person)
+        query = CostOfSet(low, high)
+        release = arguments.release_of_costs(owner, mode, query, budget)
+        given = load_object(policy) if isinstance(policy, str) else policy
+        ready = hasattr(given, "plan") and not isinstance(given, type)
+        made = given if ready or not callable(given) else given(len(names))
+        self._grid = Grid(low, high, query.units)
+        super().__init__(
+            names,
+            Learner(len(names), made, query, release),
+            source=source,
+            seed=seed,
+            maximize=maximize,
+            expire_after=expire_after,
+        )
+
+    def value(self, mean: float) -> float:
+        """The cost (or reward) that a released mean stands for; with noise it may be outside the range."""
+        return self._sign * self._grid.value(mean)
+
+
 def best_length(epsilon: Fraction) -> int:
     """The block length that minimises length + 8 / (length epsilon^2): costs, and noise, per estimate.
 
@@ -185,5 +243,5 @@ def best_length(epsilon: Fraction) -> int:
         11
     """
     ideal = math.sqrt(8) / float(epsilon)
-    near = {min(max(1, math.floor(ideal)), LONGEST_BLOCK), min(max(1, math.ceil(ideal)), LONGEST_BLOCK)}
+    near = [min(max(1, length), LONGEST_BLOCK) for length in (math.floor(ideal), math.ceil(ideal))]
     return min(near, key=lambda length: length + 8 / (length * float(epsilon) ** 2))

@@ -10,8 +10,7 @@ import numpy as np
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
 from discreet.kernel.releases import Bits
-from discreet.learners.decision import Decision, Item
-from discreet.learners.session import Session
+from discreet.learners.session import Decision, Item, Session
 from discreet.privacy.grid import number_or_nan
 from discreet.quiet import no_warnings
 from discreet.randomizers.one_bit import OneBit
@@ -21,31 +20,12 @@ from discreet.set_functions.descriptions import affordable
 
 #: What a whole cost function is told as.
 Told = SetFunction | Mapping[str, Any] | Callable[[Any], float]
-
-
-def from_named(function: Callable[[Any], float], items: Sequence[Any]) -> FromCallable:
-    """A Python function of a frozenset of items, as they are named, as a set function over their numbers.
-
-    Examples:
-        >>> f = from_named(lambda chosen: 1.0 if "tea" in chosen else 0.0, ["milk", "tea"])
-        >>> f([0]), f([1])
-        (0.0, 1.0)
-    """
-    return FromCallable(lambda chosen: function(frozenset(items[i] for i in chosen)), len(items))
-
-
 #: Stands for a cost that was left out: a mistake in a program, and no value.
 NOTHING: Any = object()
 
 
 class BanditFeedback(Session[Item]):
-    """A learner that is told one number: what the chosen set cost.
-
-    Examples:
-        >>> from discreet import BanditLearner, FullInformationLearner
-        >>> [issubclass(kind, BanditFeedback) for kind in (BanditLearner, FullInformationLearner)]
-        [True, False]
-    """
+    """A learner that is told one number: what the chosen set cost."""
 
     def tell(self, decision: Decision | int, cost: Any = NOTHING, *, released: int | None = None) -> None:
         """Report the cost of a decision.
@@ -54,8 +34,8 @@ class BanditFeedback(Session[Item]):
             decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             cost: A private number. Outside the declared range it is clipped; anything that is not a finite
                 number counts as the middle of the range. Nothing is raised for any value.
-            released: In local mode, instead of a cost: the bit that :meth:`randomizer` made of it. If it
-                carries another epsilon or range (see `randomizers.Bit`), it is refused.
+            released: In local mode, instead of a cost: the bit that `randomizer` made of it. If it carries
+                another epsilon or range (see `randomizers.Bit`), it is refused.
         """
         if released is not None:
             self._tell_bit(decision, cost, released)
@@ -92,10 +72,8 @@ class BanditFeedback(Session[Item]):
         """What makes bits for this local learner, on the person's own device.
 
         It has the declared range, and the share of epsilon that one round has where a person may appear in
-        several. A value, cost or reward, is released as it would be told.
-
-        Args:
-            source: Random bits; straight from the operating system by default.
+        several. A value, cost or reward, is released as it would be told. Random bits come straight from the
+        operating system, unless there is a `source`.
 
         Examples:
             >>> from discreet import BanditLearner
@@ -112,11 +90,11 @@ class BanditFeedback(Session[Item]):
         """Report many ``(decision, cost)`` pairs; none of them if one decision is unknown or told twice."""
         pairs = [(decision, self._costs(cost)) for decision, cost in feedback]
         with self._alone():
-            tickets = {id(pair): self._ticket(pair[0]) for pair in pairs}
-            if len({ticket.id for ticket in tickets.values()}) < len(pairs):
+            tickets = [self._ticket(decision) for decision, _ in pairs]
+            if len({ticket.id for ticket in tickets}) < len(pairs):
                 raise AlreadyTold("A decision is told about twice in one call; nothing was changed.")
-            for pair in pairs:
-                self._take(tickets[id(pair)], pair[1])
+            for ticket, (_, costs) in zip(tickets, pairs, strict=True):
+                self._take(ticket, costs)
 
     def _costs(self, cost: Any) -> FloatArray:
         if issubclass(type(cost), Decision):  # `isinstance` would run code of the value's own
@@ -125,13 +103,7 @@ class BanditFeedback(Session[Item]):
 
 
 class FunctionFeedback(Session[Item]):
-    """A learner that is told the whole cost function of the round.
-
-    Examples:
-        >>> from discreet import BanditLearner, FullInformationLearner
-        >>> [issubclass(kind, FunctionFeedback) for kind in (BanditLearner, FullInformationLearner)]
-        [False, True]
-    """
+    """A learner that is told the whole cost function of the round."""
 
     def tell(
         self,
@@ -194,12 +166,12 @@ def as_set_function(owner: str, function: Any, items: Sequence[Any]) -> SetFunct
                 f"The 'function' told to {owner} must have {len(items)} items. Got {function.n} instead."
             )
         return function
-    if callable(function):
-        return from_named(function, items)
-    raise InvalidType(
-        f"The 'function' told to {owner} must be a set function, its description or callable. "
-        f"Got {type(function).__name__} instead."
-    )
+    if not callable(function):
+        raise InvalidType(
+            f"The 'function' told to {owner} must be a set function, its description or callable. "
+            f"Got {type(function).__name__} instead."
+        )
+    return FromCallable(lambda chosen: function(frozenset(items[i] for i in chosen)), len(items))
 
 
 def chain_costs(function: SetFunction, order: IntArray) -> FloatArray:

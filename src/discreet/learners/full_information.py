@@ -3,18 +3,19 @@
 import math
 from collections.abc import Hashable, Iterable
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 import numpy.typing as npt
 
 from discreet import bounds, checks
+from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument
 from discreet.kernel.queries import ChainGradient
 from discreet.kernel.releases import Laplace, Tree
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
-from discreet.learners.decision import Item
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
+from discreet.learners.session import Item
 from discreet.policies import Averaging, DualAveraging
 from discreet.policies.averaging import ALPHA
 from discreet.prefix_sums import KAryTree
@@ -33,10 +34,6 @@ class FullInformationLearner(FunctionFeedback[Item]):
     """Choose subsets, be told the whole cost function afterwards, keep every function private.
 
     Args:
-        items: The number of items, or their names in a fixed order: a list or a tuple, not a set.
-        epsilon: What one person may lose, in all their rounds.
-        cost_range: The range of costs (of rewards, where they are maximised), declared beforehand. Others
-            are clipped.
         method: "blocks": blocks of rounds, with a step and lengths that adapt to what was released; the safe
             choice, and the default. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
@@ -44,16 +41,11 @@ class FullInformationLearner(FunctionFeedback[Item]):
         gradient_bound: A smaller bound on the sum of an item-by-item gradient's absolute entries than the
             proved 4M (M is half the width of the range), declared beforehand. Noise falls in proportion.
             Gradients that exceed it are scaled down: private still, but the regret bound is lost.
-        maximize: Whether large values are good. Regret bounds need supermodular rewards: complements.
-        rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
-        start: The first point: n levels in [0, 1], or a set of items.
         step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or
             twenty times that is much better, on others ruinous.
-        expire_after: For how many further decisions feedback is waited for; then a decision counts as a
-            constant function. By default 0: a block closes at the `ask` after its last decision. Where many
-            decisions are open at a time, give more than that many.
-        seed: Makes a run repeatable and not private.
-        source: Random bits, instead of a seed.
+        expire_after: As for a central `BanditLearner`. A missing function counts as a constant one.
+
+    The other arguments are those of `BanditLearner`.
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k).
@@ -67,8 +59,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
     Examples:
         >>> from discreet.set_functions import Modular
         >>> learner = FullInformationLearner(["tea", "milk"], epsilon=1.0, cost_range=(-1, 1))
-        >>> decision = learner.ask()
-        >>> learner.tell(decision, Modular([0.5, -0.5]))
+        >>> learner.tell(learner.ask(), Modular([0.5, -0.5]))
         >>> learner.tell(learner.ask(), lambda subset: 0.5 if "tea" in subset else 0.0)
         >>> learner.pending, learner.rounds  # until the block is full, nothing is released
         (2, 0)
@@ -100,26 +91,28 @@ class FullInformationLearner(FunctionFeedback[Item]):
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
         self._query = ChainGradient.of(owner, low, high, gradient_bound)
-        self._start = first_point(owner, "start", start, names)
+        self._half = 0.5 * high - 0.5 * low
+        point = first_point(owner, "start", start, names)
+        self._range = bounds.start_range(point)
         budget = Budget.of(owner, epsilon, rounds_per_person)
         if method == "tree":
-            learner = self._tree(budget, horizon, step)
+            learner = self._tree(point, budget, horizon, step)
         elif step is not None:
             raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
         else:
-            learner = self._blocks(budget, horizon)
+            learner = self._blocks(point, budget, horizon)
         self.method: Method = method
         super().__init__(
             names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
 
-    def _blocks(self, budget: Budget, horizon: int | None) -> Learner:
-        n, query = self._start.size, self._query
+    def _blocks(self, start: FloatArray, budget: Budget, horizon: int | None) -> Learner:
+        n, query = start.size, self._query
         release = Laplace(query.bound, budget)
         variance = release.noise_variance * query.step**2
         shortest, longest = block_lengths(n, variance, squared_gradient(query), horizon)
         policy = Averaging(
-            self._start,
+            start,
             unit=query.step,
             shortest=shortest,
             longest=longest,
@@ -128,17 +121,16 @@ class FullInformationLearner(FunctionFeedback[Item]):
         )
         return Learner(n, policy, query, release)
 
-    def _tree(self, budget: Budget, horizon: int | None, step: float | None) -> Learner:
+    def _tree(self, start: FloatArray, budget: Budget, horizon: int | None, step: float | None) -> Learner:
         if horizon is None:
             raise InvalidArgument("The method 'tree' of FullInformationLearner needs a 'horizon'.")
-        n, query = self._start.size, self._query
+        n, query = start.size, self._query
         release = Tree(KAryTree(n, horizon, query.bound, budget))
-        variance = release.noise_variance * query.step**2
         if step is None:
-            distance = bounds.start_range(self._start)
-            step = bounds.tree_step(n, horizon, _half(query), variance, start_range=distance)
+            variance = release.noise_variance * query.step**2
+            step = bounds.tree_step(n, horizon, self._half, variance, start_range=self._range)
         eta = checks.positive_number("FullInformationLearner", "step", step)
-        return Learner(n, DualAveraging(self._start, eta, unit=query.step), query, release)
+        return Learner(n, DualAveraging(start, eta, unit=query.step), query, release)
 
     @property
     def block_length(self) -> int:
@@ -149,11 +141,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
     @property
     def step(self) -> float:
         """The present step: levels are start - step * (sum of released gradients). That of blocks adapts."""
-        policy = self.learner.policy
-        if isinstance(policy, Averaging):
-            return policy.step(self._learned_state())
-        assert isinstance(policy, DualAveraging)
-        return float(policy.constants.eta)
+        policy: Any = self.learner.policy
+        return float(policy.constants.rate if self.method == "tree" else policy.step(self._learned_state()))
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
@@ -161,26 +150,23 @@ class FullInformationLearner(FunctionFeedback[Item]):
         It holds for submodular costs in the declared range, each told before the next set is drawn, and
         without a `gradient_bound` that cuts gradients. For blocks the adversary is oblivious.
         """
-        n, half, policy = self._start.size, _half(self._query), self.learner.policy
-        if isinstance(policy, DualAveraging):
+        n, half, distance = len(self.items), self._half, self._range
+        if self.method == "tree":
             rounds = checks.integer("regret_bound", "rounds", rounds, 1, self.horizon)
             # The variances of some of the rounds add up to no more than those of all.
             variance = self.noise_variance * self.horizon / rounds
-            distance = bounds.start_range(self._start)
-            return bounds.tree_dual_averaging(
-                n, rounds, half, variance, policy.constants.eta, start_range=distance
-            )
-        assert isinstance(policy, Averaging)
+            return bounds.tree_dual_averaging(n, rounds, half, variance, self.step, start_range=distance)
+        constants = self.learner.policy.constants  # type: ignore[attr-defined] # of Averaging
         return bounds.batched(
             n,
             rounds,
             half,
             self.noise_variance,
-            policy.constants.shortest,
-            policy.constants.longest,
+            constants.shortest,
+            constants.longest,
             alpha=ALPHA,
             squared_gradient=squared_gradient(self._query),
-            start_range=policy.constants.range,
+            start_range=distance,
             first_spent=ALPHA * n * math.sqrt(self.noise_variance),
         )
 
@@ -202,7 +188,3 @@ def block_lengths(
 def squared_gradient(query: ChainGradient) -> float:
     """The largest squared norm of a gradient, in values."""
     return query.bound.squared_l2 * query.step**2
-
-
-def _half(query: ChainGradient) -> float:
-    return 0.5 * query.high - 0.5 * query.low

@@ -7,7 +7,7 @@ changes is the policy's state, which is public, and the release's mechanism, whi
 from __future__ import annotations
 
 import dataclasses
-import functools
+import inspect
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -18,16 +18,8 @@ import numpy.typing as npt
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import Settled
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.kernel.phase import (
-    FLOAT,
-    Phase,
-    Released,
-    Report,
-    Secret,
-    Ticket,
-    checked_phase,
-    require_dealable,
-)
+from discreet.kernel import Phase, Released, Report
+from discreet.kernel.phase import FLOAT, Secret, Ticket, checked_phase, require_dealable
 from discreet.kernel.queries import Query
 from discreet.kernel.releases import Release, close_many, measured
 from discreet.policies.base import CompiledPolicy, Policy
@@ -37,18 +29,12 @@ from discreet.randomness import BitSource
 from discreet.state import arrays_in, constants_in
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(eq=False)
 class Learner:
-    """A policy, a query and a release.
+    """A policy, a query and a release, for n items.
 
     Its guarantee comes from the query's bound and the release alone: whatever the policy does with released
     numbers is post-processing.
-
-    Args:
-        n: The number of items.
-        policy: Plans and learns.
-        query: What is measured of feedback.
-        release: How sums of it leave.
 
     Examples:
         >>> from discreet.kernel import CostOfSet, Laplace
@@ -64,12 +50,6 @@ class Learner:
     policy: Policy[Any]
     query: Query
     release: Release
-    _measured: Settled = dataclasses.field(
-        default_factory=lambda: Settled(measured), init=False, repr=False, compare=False
-    )
-    _close: Settled = dataclasses.field(
-        default_factory=lambda: Settled(close_many), init=False, repr=False, compare=False
-    )
 
     def __post_init__(self) -> None:
         for name in ("start", "plan", "learn"):
@@ -80,68 +60,65 @@ class Learner:
                 f"The noise of this {type(self.release).__name__} does not hide every report of its "
                 f"{type(self.query).__name__}: make it for the query's bound."
             )
+        #: How many integers a report has.
+        self.dimension = self.query.dimension(self.n)
+        self._compiled = isinstance(self.policy, CompiledPolicy)
+        self._measure, self._close = Settled(measured), Settled(close_many)
 
     @property
     def guarantee(self) -> Guarantee:
         """What is promised to each person, if the random bits are cryptographic."""
         return self.release.guarantee
 
-    @functools.cached_property
-    def dimension(self) -> int:
-        """How many integers a report has."""
-        return self.query.dimension(self.n)
+    def _chooses_among(self) -> bool:
+        """Whether the policy can plan with some of the items."""
+        try:
+            inspect.signature(self.policy.plan).bind("state", "coins", "available")
+        except TypeError:
+            return False
+        return getattr(self.policy, "chooses_among", True)
 
     def mechanism(self) -> Any:
         """The release's secret state before the first slot."""
         return self.release.mechanism(self.dimension)
 
     def plan(self, state: Any, coins: BitSource, available: IntArray | None = None) -> Phase:
-        """The policy's next phase, checked."""
-        if isinstance(self.policy, CompiledPolicy):
-            return require_dealable(self.policy.plan(state, coins, available), self.n)
-        if available is None:
-            return checked_phase(self.policy.plan(state, coins), self.n)
-        phase = checked_phase(self.policy.plan(state, coins, available), self.n)
-        if not np.isin(phase.order, available).all():
-            raise InvalidArgument("A policy planned a set with items that are not available.")
-        return phase
-
-    def plan_for(self, state: Any, coins: BitSource, available: IntArray | None) -> Phase:
-        """A phase for a round among the available items: for it alone, or one that can be restricted."""
-        if available is not None and getattr(self.policy, "chooses_among", True):
-            phase = self.plan(state, coins, available)
+        """The policy's next phase, checked. Among available items it has one round, or is for all items."""
+        if available is not None:
+            if not self._chooses_among():
+                raise InvalidArgument(
+                    "This learner cannot switch items off: its policy does not choose among available items."
+                )
+            phase = self._checked(self.policy.plan(state, coins, available))
+            if not np.isin(phase.order, available).all():
+                raise InvalidArgument("A policy planned a set with items that are not available.")
             if phase.rounds.sum() == 1:
                 return phase
-        return self.plan(state, coins)
+        return self._checked(self.policy.plan(state, coins))
+
+    def _checked(self, phase: Phase) -> Phase:
+        return require_dealable(phase, self.n) if self._compiled else checked_phase(phase, self.n)
 
     def report(self, ticket: Ticket, costs: FloatArray, mechanism: Any, noise: BitSource) -> Report:
         """What is measured of a ticket's feedback; where the release is local, randomised at once.
 
-        Args:
-            ticket: As it was dealt.
-            costs: The private cost of its set, alone; or those of all prefixes of its order. An array that
-                is not of so many floats counts as the middle of the range.
-            mechanism: The release's.
-            noise: Random bits.
+        The costs are the private one of its set, or those of all prefixes of its order. An array that is not
+        of so many floats counts as the middle of the range.
         """
         wanted = ticket.order.size + 1 if self.query.whole else 1
         if costs.shape != (wanted,) or costs.dtype != FLOAT or not costs.flags.c_contiguous:
             costs = np.full(wanted, np.nan)  # nothing is raised: it may depend on private numbers
         units = np.zeros(self.dimension, dtype=np.int64)
-        run, query, (_, _, _, size, chance, order, note) = self._measured, self.query, ticket
+        run, query, (_, _, _, size, chance, order, note) = self._measure, self.query, ticket
         noise.feed_one(
             lambda bits, cursor: run(query, mechanism, costs, order, size, chance, note, units, bits, cursor)
         )
         return Report(ticket, Secret(units))
 
     def close(self, mechanism: Any, phase: Phase, sums: IntArray, noise: BitSource) -> Released:
-        """Release the sums of a phase's slots: now noise is added, unless reports have it already.
+        """Release the exact sums of a phase's slots: now noise is added, unless reports have it already.
 
-        Args:
-            mechanism: The release's; it is changed, and each sum may go in once.
-            phase: Whose rounds were dealt. It and the sums must not be used any more.
-            sums: The exact sums of the slots' reports, one row per slot.
-            noise: Random bits.
+        The mechanism is changed, and each sum may go in once: phase and sums must not be used any more.
         """
         values: npt.NDArray[Any] = sums
         if not self.release.local:
@@ -185,15 +162,10 @@ class Learner:
     def check_state(self, state: Any, mechanism: Any) -> None:
         """Refuse a restored state that no run could have led to: compiled code trusts its numbers."""
         check_round(mechanism)
-        if not isinstance(self.policy, CompiledPolicy):
+        if not self._compiled:
             return
-        x = state.x
-        floats = (a for name, a in arrays_in(state).items() if a.dtype == np.float64 and name != "levels")
-        sound = (
-            x.min(initial=0) >= 0
-            and x.max(initial=0) <= 1
-            and all(np.isfinite(array).all() for array in floats)
-            and not np.isnan(getattr(state, "levels", x)).any()
-        )
-        if not sound:
+        x, levels = state.x, getattr(state, "levels", state.x)
+        floats = [a for name, a in arrays_in(state).items() if a.dtype == FLOAT and name != "levels"]
+        in_cube = x.min(initial=0) >= 0 and x.max(initial=0) <= 1
+        if not (in_cube and all(np.isfinite(a).all() for a in floats) and not np.isnan(levels).any()):
             raise InvalidArgument("The saved state is damaged: its numbers make no sense.")

@@ -1,9 +1,9 @@
-"""Open phases and tickets as a few arrays, for files. Read back they are checked: kernels trust them."""
+"""Open phases and tickets as named arrays, for files. Read back they are checked: kernels trust them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from discreet.checks import IntArray
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.kernel.phase import EACH_ROUND, PHASE_KINDS, Phase, Ticket, checked_phase
+from discreet.kernel.phase import EACH_ROUND, Phase, Ticket, chain_among, checked_phase
+from discreet.learners.learner import Learner
 from discreet.privacy.grid import MOST_UNITS
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -20,8 +21,6 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 MOST_DECISIONS = 1 << 62
 #: The largest report: one round moves a sum by at most this many units, without the noise of local reports.
 _LARGEST_REPORT = 4 * MOST_UNITS
-#: The arrays of an open phase and their types.
-_KINDS = dict(zip(Phase._fields, PHASE_KINDS, strict=True)) | {"decks": np.int64, "sums": np.int64}
 
 
 @dataclasses.dataclass(slots=True, repr=False, eq=False)
@@ -52,156 +51,80 @@ class OpenPhase:
         total = deck.size or int(phase.rounds[0])
         return cls(phase, deck, np.zeros((len(phase.rounds), dimension), dtype=np.int64), total)
 
-    @property
-    def next_slot(self) -> int:
-        """The slot of the next round."""
-        return int(self.deck[self.dealt]) if self.deck.size else 0
-
 
 def packed(phases: Mapping[int, OpenPhase], tickets: Mapping[int, Ticket]) -> dict[str, npt.NDArray[Any]]:
-    """A few arrays, however many there are."""
-    shapes = [(number, *each.phase.order.shape, each.phase.note.shape[1]) for number, each in phases.items()]
-    counts = [(each.dealt, each.last, each.told) for each in phases.values()]
-    rows = [(t.id, t.phase, t.slot, t.size, t.order.size) for t in tickets.values()]
-    parts = [each.phase._asdict() | {"decks": each.deck, "sums": each.sums} for each in phases.values()]
-    return {
-        "phases.shapes": _table(shapes, 4),
-        "phases.counts": _table(counts, 3),
-        **{f"phases.{name}": _joined((each[name] for each in parts), kind) for name, kind in _KINDS.items()},
-        "tickets.rows": _table(rows, 5),
-        "tickets.chances": np.array([t.chance for t in tickets.values()], dtype=np.float64),
-        "tickets.orders": _joined((t.order for t in tickets.values()), np.int64),
-    }
+    """All that `unpacked` needs."""
+    named: dict[str, npt.NDArray[Any]] = {}
+    for number, each in phases.items():
+        counts = np.array([each.dealt, each.last, each.told])
+        parts = each.phase._asdict() | {"deck": each.deck, "sums": each.sums, "counts": counts}
+        named |= {f"phases.{part}.{number}": array for part, array in parts.items()}
+    for t in tickets.values():
+        named[f"tickets.{t.id}"] = np.array([t.phase, t.slot, t.size, *t.order.tolist()])
+    return named
 
 
 def unpacked(
-    saved: Arrays, n: int, dimension: int, planned: int, closed_until: int, asked: int, local: bool
+    saved: Arrays, learner: Learner, planned: int, closed_until: int, asked: int
 ) -> tuple[dict[int, OpenPhase], dict[int, Ticket]]:
-    """The open phases and tickets.
+    """The open phases and tickets of a learner, from what `packed` made.
 
-    Args:
-        saved: What `packed` made.
-        n: The number of items.
-        dimension: How many integers a report has.
-        planned: How many phases were planned.
-        closed_until: The last decision that is closed.
-        asked: The last decision.
-        local: Whether reports have noise already.
+    So many phases were planned, so many decisions asked for, and all up to `closed_until` are closed.
 
     Raises:
-        InvalidArgument: They make no sense.
+        InvalidArgument: They make no sense. Nothing is quoted.
     """
-    try:
-        phases = _phases(saved, n, dimension, local)
-        tickets = _tickets(saved, phases, closed_until)
-    except (DiscreetError, LookupError, OverflowError, TypeError, ValueError):
-        raise damaged() from None
+    phases: dict[int, OpenPhase] = {}
+    tickets: dict[int, Ticket] = {}
     last = 0
-    for number, each in phases.items():
-        finished = each.dealt == each.total or number == planned - 1
-        if not (0 <= number < planned and finished and last < each.last <= asked):
-            raise damaged()
-        last = each.last
+    try:
+        for number in _numbers(saved, "phases."):
+            phases[number] = each = _phase(saved, number, learner)
+            finished = each.dealt == each.total or number == planned - 1
+            _require(number < planned and finished and last < each.last <= asked)
+            last = each.last
+        left = {number: each.dealt - each.told for number, each in phases.items()}
+        for ticket_id in _numbers(saved, "tickets."):
+            ticket = _ticket(ticket_id, saved[f"tickets.{ticket_id}"], phases)
+            left[ticket.phase] -= 1
+            _require(closed_until < ticket_id <= phases[ticket.phase].last and left[ticket.phase] >= 0)
+            tickets[ticket_id] = ticket
+    except (DiscreetError, LookupError, OverflowError, TypeError, ValueError):
+        raise InvalidArgument("The saved state is damaged: its open decisions make no sense.") from None
     return phases, tickets
 
 
-def _phases(saved: Arrays, n: int, dimension: int, local: bool) -> dict[int, OpenPhase]:
-    phases: dict[int, OpenPhase] = {}
-    shapes, counts = _rows(saved, "phases.shapes", 4), _rows(saved, "phases.counts", 3)
-    parts = {name: _Reader(saved[f"phases.{name}"], kind) for name, kind in _KINDS.items()}
-    before = -1
-    for (number, slots, k, notes), (dealt, last, told) in zip(shapes.tolist(), counts.tolist(), strict=True):
-        wanted = ((slots, k), (slots, k + 1), (slots,), (slots,), (slots, notes))
-        phase = checked_phase(
-            Phase(*(parts[f].take(shape) for f, shape in zip(Phase._fields, wanted, strict=True))), n
-        )
-        deck = parts["decks"].take((int(phase.rounds.sum()) if slots > 1 else 0,))
-        found = OpenPhase.of(phase, deck, dimension)
-        found.sums = parts["sums"].take((slots, dimension))
-        most = phase.rounds[:, None].astype(np.float64) * (np.inf if local else _LARGEST_REPORT)
-        sound = (
-            number > before
-            and (slots == 1 or np.array_equal(np.sort(deck), np.repeat(np.arange(slots), phase.rounds)))
-            and 0 <= told <= dealt <= found.total
-            and 0 < dealt <= last
-            and bool(((found.sums <= most) & (found.sums >= -most)).all())
-        )
-        if not sound:
-            raise damaged()
-        found.dealt, found.last, found.told = dealt, last, told
-        phases[number] = found
-        before = number
-    if any(not part.at_end for part in parts.values()):
-        raise damaged()
-    return phases
+def _phase(saved: Arrays, number: int, learner: Learner) -> OpenPhase:
+    parts = [saved[f"phases.{part}.{number}"] for part in (*Phase._fields, "deck", "sums", "counts")]
+    phase, (deck, sums, counts) = checked_phase(Phase(*parts[:-3]), learner.n), parts[-3:]
+    slots, total = len(phase.rounds), int(phase.rounds.sum())
+    in_order = np.repeat(np.arange(slots), phase.rounds) if slots > 1 else np.zeros(0)
+    most = phase.rounds[:, None] * (np.inf if learner.release.local else float(_LARGEST_REPORT))
+    _require(all(array.dtype == np.int64 for array in (deck, sums, counts)))
+    _require(deck.ndim == 1 and np.array_equal(np.sort(deck), in_order))
+    _require(sums.shape == (slots, learner.dimension) and (abs(sums.astype(np.float64)) <= most).all())
+    dealt, last, told = counts.tolist()
+    _require(0 <= told <= dealt <= total and 0 < dealt <= last)
+    return OpenPhase(phase, deck, sums, total, dealt, last, told)
 
 
-def _tickets(saved: Arrays, phases: dict[int, OpenPhase], closed_until: int) -> dict[int, Ticket]:
-    tickets: dict[int, Ticket] = {}
-    orders, before = _Reader(saved["tickets.orders"]), closed_until
-    rows = _rows(saved, "tickets.rows", 5).tolist()
-    chances = _Reader(saved["tickets.chances"], np.float64)
-    left = {number: each.dealt - each.told for number, each in phases.items()}
-    for ticket_id, number, slot, size, k in rows:
-        chance = chances.take((1,)).item()
-        order = orders.take((k,))
-        each = phases[number]
-        left[number] -= 1
-        sound = (
-            before < ticket_id <= each.last
-            and left[number] >= 0
-            and slot >= 0
-            and 0 <= size <= k
-            and int(each.phase.size[slot]) in (EACH_ROUND, size)
-            and np.isin(order, each.phase.order[slot]).all()
-            and np.unique(order).size == k
-            and 0 < chance <= 1 + 1e-9
-        )
-        if not sound:
-            raise damaged()
-        before = ticket_id
-        tickets[ticket_id] = Ticket(ticket_id, number, slot, size, chance, order, each.phase.note[slot])
-    if not orders.at_end or not chances.at_end:
-        raise damaged()
-    return tickets
+def _ticket(ticket_id: int, row: npt.NDArray[Any], phases: Mapping[int, OpenPhase]) -> Ticket:
+    _require(row.ndim == 1 and row.dtype == np.int64)
+    number, slot, size = row[:3].tolist()
+    phase = phases[number].phase
+    _require(0 <= slot < len(phase.rounds) and phase.size[slot] in (EACH_ROUND, size) and size >= 0)
+    order, chance = chain_among(phase, slot, row[3:])
+    _require(np.array_equal(order, row[3:]) and 0 < chance[size] <= 1 + 1e-9)
+    return Ticket(ticket_id, number, slot, size, float(chance[size]), order, phase.note[slot])
 
 
-class _Reader:
-    """Takes arrays of given shapes off a long one."""
-
-    def __init__(self, array: npt.NDArray[Any], kind: Any = np.int64) -> None:
-        if array.ndim != 1 or array.dtype != kind:
-            raise damaged()
-        self._array, self._place = array, 0
-
-    def take(self, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-        if min(shape, default=0) < 0:
-            raise damaged()
-        count = int(np.prod(shape, dtype=object))
-        found = self._array[self._place : self._place + count].reshape(shape).copy()
-        self._place += count
-        return found
-
-    @property
-    def at_end(self) -> bool:
-        return self._place == self._array.size
-
-
-def damaged() -> InvalidArgument:
-    """The error for a file whose open decisions make no sense; it quotes nothing."""
-    return InvalidArgument("The saved state is damaged: its open decisions make no sense.")
-
-
-def _table(rows: Sequence[tuple[int, ...]], width: int) -> IntArray:
-    return np.array(rows, dtype=np.int64).reshape(-1, width)
-
-
-def _rows(saved: Arrays, name: str, width: int) -> IntArray:
-    found = saved[name]
-    if found.ndim != 2 or found.shape[1] != width or found.dtype != np.int64:
-        raise damaged()
+def _numbers(saved: Arrays, prefix: str) -> list[int]:
+    """The numbers at the end of names that begin like this, in order."""
+    found = sorted({int(name.rpartition(".")[2]) for name in saved if name.startswith(prefix)})
+    _require(not found or found[0] >= 0)
     return found
 
 
-def _joined(arrays: Iterable[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
-    return np.concatenate([np.zeros(0, dtype=kind), *(array.ravel() for array in arrays)])
+def _require(sound: bool | np.bool_) -> None:
+    if not sound:
+        raise ValueError

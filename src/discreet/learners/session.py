@@ -1,8 +1,7 @@
 """The session: `ask` for a set, `tell` what it cost.
 
 A session is the host of one learner in one process. It deals tickets, takes feedback, and at every `ask`
-closes the phases that are due: that is when noise is added and when the policy learns. Telling only adds to
-sums.
+closes the phases that are due: then noise is added and the policy learns. Telling only adds to sums.
 
 **When a phase closes.** Once all its rounds were dealt and `expire_after` further decisions were asked for,
 whoever has told by then: both numbers are public. A decision that nobody told about counts as the middle of
@@ -10,74 +9,100 @@ the range. Where reports are randomised on arrival, a phase also closes once all
 privacy does not hide who has reported.
 
 **What shows who has told.** Nothing that a central learner shows: decisions, `point`, `best`, `rounds` and
-`pending` are the same for somebody who never tells as for somebody who tells the middle of the range. But a
-guarantee does not hide that somebody took part: whoever tells learns whether a decision was told about
-before, and `generation`, a number for stores, grows with every `tell`.
+`pending` are the same for somebody who never tells as for somebody who tells the middle of the range. But
+whoever tells learns whether a decision was told about before, and `generation` grows with every `tell`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import os
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from typing import Any, Generic, Self, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet import checks
+from discreet import checks, errors
 from discreet.atomic_files import written_beside
 from discreet.checks import FloatArray, IntArray
-from discreet.errors import (
-    AlreadyTold,
-    Expired,
-    HorizonReached,
-    InvalidArgument,
-    InvalidType,
-    UnknownDecision,
-)
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.phase import EACH_ROUND, Ticket, chain_among, drawn_size, shuffled_deck
-from discreet.learners import packing
-from discreet.learners.arguments import counted, named_classes, notes_arguments, restored_argument
-from discreet.learners.decision import Decision, Item
-from discreet.learners.files import TAKEN
+from discreet.learners.arguments import named_classes, notes_arguments, restored_argument
 from discreet.learners.learner import Learner
-from discreet.learners.packing import OpenPhase
+from discreet.learners.packing import MOST_DECISIONS, OpenPhase, packed, unpacked
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import BitSource, Seed, another_seed, as_source
 from discreet.state import arrays_in, arrays_like, with_arrays
 
-#: After so many further decisions one that was never told about is closed, where reports are randomised on
-#: arrival. Elsewhere phases close at the next `ask`, unless a session is told otherwise.
+# Where only the number of items is known, type checkers let any name pass. Python 3.11 knows no defaults.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Item = TypeVar("Item", bound=Hashable, covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    Item = TypeVar("Item", bound=Hashable, covariant=True)
+
+#: For how many further decisions feedback is waited for where reports are randomised on arrival.
 EXPIRE_AFTER = 100_000
 #: Decisions in one `ask`.
 MOST_AT_ONCE = 100_000
+#: Added to the name of a file whose learner has been loaded (`discreet.loading`).
+TAKEN = ".taken"
 #: Feedback that counts as the middle of the range.
 _NOTHING = np.zeros(0)
+#: What a file keeps of a session as plain numbers.
+_COUNTS = ("asked", "rounds", "planned", "closed_until")
+
+
+@dataclasses.dataclass(frozen=True)
+class Decision(Generic[Item]):
+    """A chosen subset.
+
+    Attributes:
+        id: Identifies the decision when its cost is told.
+        subset: The chosen items, as the caller named them.
+        round: When it was chosen, counting from 1.
+        probability: With which just this set was chosen: public, and useful for off-policy evaluation.
+        lineage: Of the learner that chose it, or of the one that it was loaded from; no other takes it.
+
+    Examples:
+        >>> from discreet import BanditLearner
+        >>> decision = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1)).ask()
+        >>> decision.id, decision.round, decision.subset <= {"tea", "milk"}
+        (1, 1, True)
+    """
+
+    id: int
+    subset: frozenset[Item]
+    round: int
+    probability: float
+    lineage: str = dataclasses.field(repr=False, compare=False)
 
 
 class Session(Exclusive, Generic[Item]):
     """Chooses subsets and learns from their costs.
 
-    Subclasses put a :class:`~discreet.learners.learner.Learner` together. Their constructors take the items
-    first and are decorated with `keeps_arguments`, so that they can be saved and simulated.
+    Subclasses put a `Learner` together. Their constructors take the items first and are decorated with
+    `keeps_arguments`, so that they can be saved and simulated.
 
     Args:
         items: The names of the items (see `named_items`).
         learner: Policy, query and release.
         source: Random bits for the noise. The policy's coins come from a source of their own.
         seed: Makes both repeatable, and the session not private.
-        maximize: Whether feedback is a reward to be made large, not a cost.
-        expire_after: For how many further decisions a phase waits for feedback; see this module. By default
-            100,000 where reports are randomised on arrival, otherwise 0: until the next `ask`.
+        maximize: Whether it is told rewards, to be made large, and not costs.
+        expire_after: For how many further decisions a phase waits for feedback. By default 100,000 where
+            reports are randomised on arrival, otherwise 0: until the next `ask`.
 
     Attributes:
-        items: The items' names, in order.
-        learner: As above.
-        expire_after: As above.
+        horizon: How many rounds it can take.
 
     Examples:
         >>> from discreet import BanditLearner
@@ -101,12 +126,13 @@ class Session(Exclusive, Generic[Item]):
         owner = type(self).__name__
         super().__init__(as_source(source, seed, owner=owner))
         self._coins = BitSource() if seed is None else BitSource(another_seed(seed))
-        self.items = items
-        self.learner = learner
+        self.items, self.learner = items, learner
         self._local = learner.release.local
         if expire_after is None:
             expire_after = EXPIRE_AFTER if self._local else 0
         self.expire_after = checks.integer(owner, "expire_after", expire_after, 1 if self._local else 0)
+        self.horizon = learner.release.horizon
+        self.maximize = bool(maximize)
         self._sign = -1.0 if maximize else 1.0
         self._state = learner.policy.start()
         self._mechanism = learner.mechanism()
@@ -121,11 +147,6 @@ class Session(Exclusive, Generic[Item]):
     def guarantee(self) -> Guarantee:
         """What is promised to each person."""
         return self.learner.guarantee.void(self._not_private_because)
-
-    @property
-    def maximize(self) -> bool:
-        """Whether it is told rewards, to be made large, and not costs."""
-        return self._sign < 0
 
     @property
     def point(self) -> FloatArray:
@@ -144,18 +165,13 @@ class Session(Exclusive, Generic[Item]):
         return self._rounds
 
     @property
-    def horizon(self) -> int:
-        """How many rounds it can take."""
-        return self.learner.release.horizon
-
-    @property
     def pending(self) -> int:
         """How many decisions are open; in central mode whether they were told about or not."""
         return len(self._tickets) if self._local else sum(each.dealt for each in self._phases.values())
 
     @property
     def noise_variance(self) -> float:
-        """Of one released number, in squared costs; in blocks, of the mean over a block."""
+        """Of one released number, in squared costs."""
         return self.learner.release.noise_variance * self.learner.query.bound.step**2
 
     def mean_of(self, state: Any) -> float | None:
@@ -173,34 +189,27 @@ class Session(Exclusive, Generic[Item]):
 
         Args:
             count: How many decisions; None for one, not in a list.
-            available: The items that can be chosen now, all of them by default. It is a public
-                input: it must not depend on anybody's feedback. The set is drawn among these
-                items, and what is learned concerns the choice among them.
+            available: The items that can be chosen now, all of them by default. It is a public input: it must
+                not depend on anybody's feedback. What is learned concerns the choice among these items.
         """
-        among = self._among(available)
+        among = None if available is None else self._among(available)
         wanted = 1
         if count is not None:
             wanted = checks.integer(type(self).__name__, "count", count, 0, MOST_AT_ONCE)
         with self._alone():
             self._close_due()
             if self._asked + wanted > self.horizon:
-                raise HorizonReached(f"This {type(self).__name__} was made for {self.horizon} rounds.")
-            decisions = [self._deal(among) for _ in range(wanted)]
-        return decisions[0] if count is None else decisions
+                raise errors.HorizonReached(f"This {type(self).__name__} was made for {self.horizon} rounds.")
+            if count is None:
+                return self._deal(among)
+            return [self._deal(among) for _ in range(wanted)]
 
     @abstractmethod
     def tell(self, decision: Decision | int, feedback: Any, /) -> None:
-        """Report what a decision cost: one number, or the whole cost function of its round.
+        """Report what a decision cost: one number, or the whole cost function of its round."""
 
-        Args:
-            decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
-            feedback: What this kind of learner is told.
-        """
-
-    def _among(self, available: Iterable[Hashable] | None) -> IntArray | None:
+    def _among(self, available: Iterable[Hashable]) -> IntArray | None:
         """The numbers of the items that can be chosen; None for all."""
-        if available is None:
-            return None
         owner = type(self).__name__
         if isinstance(available, str | bytes) or not isinstance(available, Iterable):
             raise checks.invalid_argument(owner, "available", "an iterable of items", available)
@@ -209,6 +218,8 @@ class Session(Exclusive, Generic[Item]):
         if unknown:
             named = sorted(map(str, unknown))
             raise checks.invalid_argument(owner, "available", "items of this learner", named)
+        if len(wanted) == len(self.items):
+            return None
         return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
 
     # Dealing
@@ -217,43 +228,45 @@ class Session(Exclusive, Generic[Item]):
         number = self._planned - 1
         current = self._phases.get(number)
         if current is None or current.dealt == current.total:
-            phase = self.learner.plan_for(self._state, self._coins, available)
-            current = OpenPhase.of(phase, shuffled_deck(phase, self._coins), self.learner.dimension)
+            planned = self.learner.plan(self._state, self._coins, available)
+            current = OpenPhase.of(planned, shuffled_deck(planned, self._coins), self.learner.dimension)
             number = self._planned
-        slot = current.next_slot
-        order, chance = chain_among(current.phase, slot, available)
-        size = drawn_size(chance, int(current.phase.size[slot]), self._coins)
+        phase, deck = current.phase, current.deck
+        slot = int(deck[current.dealt]) if deck.size else 0
+        order, chance = chain_among(phase, slot, available)
+        size = drawn_size(chance, int(phase.size[slot]), self._coins)
         # From here on nothing fails; a phase whose first round cannot be dealt is planned again.
         self._phases[number] = current
         self._planned = number + 1
-        self._asked = decision_id = self._asked + 1
+        self._asked = current.last = decision_id = self._asked + 1
         self.generation += 1
         current.dealt += 1
-        current.last = decision_id
-        here = float(chance[size])
+        probability = float(chance[size])
         self._tickets[decision_id] = Ticket(
-            decision_id, number, slot, size, here, order, current.phase.note[slot]
+            decision_id, number, slot, size, probability, order, phase.note[slot]
         )
         chosen = order[:size].tolist()
-        probability = here if not current.deck.size else self._probability(current, chosen, available)
+        if deck.size:
+            probability = self._probability(current, set(chosen), available)
         subset = frozenset([self.items[i] for i in chosen])
         return Decision(decision_id, subset, decision_id, probability, self.lineage)
 
-    def _probability(self, current: OpenPhase, chosen: list[int], available: IntArray | None) -> float:
+    def _probability(self, current: OpenPhase, chosen: set[int], available: IntArray | None) -> float:
         """With which a phase of several slots deals a set: each slot has its share of the rounds."""
-        total = 0.0
+        total, size = 0.0, len(chosen)
         for slot, (planned, rounds) in enumerate(zip(current.phase.size, current.phase.rounds, strict=True)):
-            if planned in (EACH_ROUND, len(chosen)):
+            if planned in (EACH_ROUND, size):
                 order, chance = chain_among(current.phase, slot, available)
-                if set(order[: len(chosen)].tolist()) == set(chosen):
-                    total += float(chance[len(chosen)]) * int(rounds) / current.total
+                if set(order[:size].tolist()) == chosen:
+                    total += float(chance[size]) * int(rounds) / current.total
         return total
 
     # Closing
 
     def _close_due(self) -> None:
         """Close the phases whose time has come, in order, and learn from what is released of them."""
-        self._close_complete()
+        if self._complete:
+            self._close_complete()
         deadline = self._asked - self.expire_after
         while self._phases:
             number, phase = next(iter(self._phases.items()))
@@ -298,8 +311,10 @@ class Session(Exclusive, Generic[Item]):
 
     def _add(self, ticket: Ticket, units: IntArray) -> None:
         phase = self._phases[ticket.phase]
-        row = phase.sums[ticket.slot]
-        np.add(row, units, out=row)
+        if units.size == 1:
+            phase.sums[ticket.slot, 0] += units[0]  # twice as fast as adding arrays
+        else:
+            phase.sums[ticket.slot] += units
         self.generation += 1
         if self._local:
             phase.told += 1
@@ -307,29 +322,28 @@ class Session(Exclusive, Generic[Item]):
                 self._complete.append(ticket.phase)
 
     def _ticket(self, decision: Decision | int) -> Ticket:
-        """The ticket of a decision that can still be told about.
-
-        Its id is never quoted: it may be the cost, given in the wrong place.
-        """
+        """The ticket of an open decision. An id is never quoted: it may be the cost, in the wrong place."""
         decision_id = 0
         if isinstance(decision, Decision):
             decision_id = decision.id
             if decision.lineage != self.lineage:
-                raise UnknownDecision("That decision was made by another learner; nothing was changed.")
+                raise errors.UnknownDecision(
+                    "That decision was made by another learner; nothing was changed."
+                )
         elif isinstance(decision, int | np.integer):
             decision_id = int(decision)
-        if not 1 <= decision_id <= self._asked:
-            raise UnknownDecision("No such decision was asked for. Tell it itself, or by its id.")
         ticket = self._tickets.get(decision_id)
         if ticket is not None:
             return ticket
+        if not 1 <= decision_id <= self._asked:
+            raise errors.UnknownDecision("No such decision was asked for. Tell it itself, or by its id.")
         if decision_id <= self._closed_until:
-            raise Expired(
+            raise errors.Expired(
                 f"That decision is closed: its time was over after {self.expire_after} further decisions. "
                 "Nothing was changed. If feedback comes later than that, make the learner with a larger "
                 "'expire_after'."
             )
-        raise AlreadyTold("That decision has been told about already; nothing was changed.")
+        raise errors.AlreadyTold("That decision has been told about already; nothing was changed.")
 
     # Hosting elsewhere, copies, files
 
@@ -337,9 +351,11 @@ class Session(Exclusive, Generic[Item]):
     def _played_elsewhere(self, rounds: int) -> Iterator[None]:
         """Hold the session while a compiled loop plays rounds with its parts; open phases end here."""
         with self._alone():
-            if rounds > self.horizon - self._asked:  # compiled code trusts the number of rounds
-                left = self.horizon - self._asked
-                raise HorizonReached(f"This {type(self).__name__} can take {left} more rounds, not {rounds}.")
+            left = self.horizon - self._asked
+            if rounds > left:  # compiled code trusts the number of rounds
+                raise errors.HorizonReached(
+                    f"This {type(self).__name__} can take {left} more rounds, not {rounds}."
+                )
             self._phases.clear()
             self._tickets.clear()
             self._asked += rounds
@@ -357,10 +373,13 @@ class Session(Exclusive, Generic[Item]):
         return self._made(self.items, self._kept_arguments(), **keywords)
 
     @classmethod
-    def _made(cls, items: Iterable[Hashable], arguments: dict[str, Any], **others: Any) -> Self:
+    def _made(cls, items: Any, arguments: dict[str, Any], **others: Any) -> Self:
         """What the constructor makes of items and of arguments as `keeps_arguments` noted them."""
+        plain = isinstance(items, list | tuple) and all(type(item) is int for item in items)
+        if plain and items and list(items) == list(range(len(items))):
+            items = len(items)  # a custom class may want no names
         given = {name: restored_argument(value) for name, value in arguments.items()}
-        return cls(counted(items), **given, **others)  # type: ignore[arg-type] # a subclass's
+        return cls(items, **given, **others)
 
     def _kept_arguments(self) -> dict[str, Any]:
         if not hasattr(self, "_arguments"):
@@ -373,10 +392,10 @@ class Session(Exclusive, Generic[Item]):
         return self._arguments
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, atomically; :func:`discreet.load` goes on from it.
+        """Write everything to a file, atomically; `discreet.load` goes on from it.
 
-        A session that keeps secrets is handed over: this object cannot go on (`discreet.learners.files`).
-        Its file is as secret as the data.
+        A session that keeps secrets is handed over: this object cannot go on (`discreet.loading`). Its file
+        is as secret as the data.
         """
         if str(path).endswith(TAKEN):
             raise InvalidArgument(f"A learner is not saved under a name that ends with {TAKEN!r}.")
@@ -390,7 +409,7 @@ class Session(Exclusive, Generic[Item]):
                 raise
 
     def to_bytes(self) -> bytes:
-        """The whole session as :meth:`save` writes it; one that keeps secrets is handed over likewise."""
+        """The whole session as `save` writes it; one that keeps secrets is handed over likewise."""
         with self._alone():
             data = self._whole()
             self._handed_over = self.keeps_secrets
@@ -408,21 +427,15 @@ class Session(Exclusive, Generic[Item]):
         return {
             "items": [int(item) if isinstance(item, np.integer) else item for item in self.items],
             "arguments": named_classes(kept),
-            "asked": self._asked,
-            "rounds": self._rounds,
-            "planned": self._planned,
-            "closed_until": self._closed_until,
+            **{name: getattr(self, f"_{name}") for name in _COUNTS},
             "coins": self._coins.saved(),
             "bits": self._source.saved(),
             "constants": self.learner.constants(),
         }
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return (
-            arrays_like(self._state, self.learner.policy.start(), "policy")
-            | arrays_in(self._mechanism, "release")
-            | packing.packed(self._phases, self._tickets)
-        )
+        policy = arrays_like(self._state, self.learner.policy.start(), "policy")
+        return policy | arrays_in(self._mechanism, "release") | packed(self._phases, self._tickets)
 
     @classmethod
     def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
@@ -434,25 +447,19 @@ class Session(Exclusive, Generic[Item]):
             session._coins = BitSource.restored(settings["coins"])
         session._source = source
         session._not_private_because = source.not_private_because
-        for name in ("asked", "rounds", "planned", "closed_until"):
-            most = settings["asked"] if name != "asked" else packing.MOST_DECISIONS
-            setattr(
-                session, f"_{name}", checks.integer(cls.__name__, f"saved '{name}'", settings[name], 0, most)
-            )
+        most = MOST_DECISIONS
+        for name in _COUNTS:
+            number = checks.integer(cls.__name__, f"saved '{name}'", settings[name], 0, most)
+            setattr(session, f"_{name}", number)
+            most = session._asked
         return session
 
     def _load(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
         self._state = with_arrays(self._state, saved, "policy")
         self._mechanism = with_arrays(self._mechanism, saved, "release")
         self.learner.check_state(self._state, self._mechanism)
-        self._phases, self._tickets = packing.unpacked(
-            saved,
-            len(self.items),
-            self.learner.dimension,
-            self._planned,
-            self._closed_until,
-            self._asked,
-            self._local,
+        self._phases, self._tickets = unpacked(
+            saved, self.learner, self._planned, self._closed_until, self._asked
         )
         self._complete = [number for number, each in self._phases.items() if each.told == each.total]
 

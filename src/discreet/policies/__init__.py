@@ -17,12 +17,11 @@ Examples:
     (array([[0, 2, 1]]), array([2]), array([1]))
 """
 
-from discreet.policies.arms import Arms
 from discreet.policies.averaging import Averaging
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.policies.chain_bandit import ChainBandit
-from discreet.policies.fixed import Fixed, Uniform
 from discreet.policies.point_steps import Descent, DualAveraging, Leader
+from discreet.policies.sets import Arms, Fixed, Uniform
 
 __all__ = [
     "Arms",

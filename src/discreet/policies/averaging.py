@@ -28,8 +28,7 @@ from discreet.kernel.phase import Phase
 from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, plan_level_sets
 from discreet.randomness import BitArray
 
-#: The step's alpha: see `discreet.bounds.batched` for what it costs in the worst case, and `benchmarks` for
-#: what it gains.
+#: The step's alpha: `discreet.bounds.batched` says what it costs in the worst case.
 ALPHA = 0.5
 #: How fast lengths change, and the largest change in one slot (in units of the rate).
 PACE, FASTEST_GROWTH, FASTEST_FALL = 0.1, 1.0, 4.0
@@ -59,14 +58,7 @@ class AveragingConstants(NamedTuple):
 
 
 class AveragingState(NamedTuple):
-    """What was learned.
-
-    Attributes:
-        x: The present point.
-        levels: What items are sorted by; x is these, clipped.
-        released: The sum of all that was released, in values.
-        adapted: SPENT and LENGTH.
-    """
+    """The point, its levels before clipping, the sum of what was released in values; SPENT and LENGTH."""
 
     x: FloatArray
     levels: FloatArray
@@ -75,16 +67,7 @@ class AveragingState(NamedTuple):
 
 
 class Averaging(CompiledPolicy):
-    """The policy for a query of gradients.
-
-    Args:
-        start: The first point.
-        unit: The value of one unit of a gradient.
-        shortest: Least number of rounds in a slot.
-        longest: Greatest.
-        noise_energy: The mean squared norm of a slot's noise; 0 keeps the length fixed.
-        first_spent: The first value of D.
-    """
+    """For a query of gradients; see `AveragingConstants` for the arguments. D starts as `first_spent`."""
 
     def __init__(
         self,

@@ -38,10 +38,8 @@ class Policy(Protocol[State]):
     def plan(self, state: State, coins: BitSource, available: IntArray | None = None) -> Phase:
         """The next phase. It must not change the state.
 
-        Args:
-            state: The present one.
-            coins: Random bits for the policy alone; `coins.generator()` is a numpy generator.
-            available: The items that can be chosen, or None for all of them.
+        `coins` are random bits for the policy alone; `coins.generator()` is a numpy generator. A policy that
+        cannot choose among some `available` items leaves that argument out.
         """
 
     def learn(self, state: State, released: Released) -> State:
@@ -68,18 +66,14 @@ class CompiledPolicy:
         first: The first state: a named tuple of arrays, of which `x` is the point, in [0, 1]^n.
         notes: How many numbers are noted per slot.
         numbers: How many released numbers per slot it learns from.
-
-    Attributes:
-        chooses_among: Whether its `plan` can do with some of the items; otherwise it plans with all.
     """
 
+    #: Whether its `plan` can do with some of the items; otherwise it plans with all.
     chooses_among = True
 
     def __init__(self, constants: Any, first: Any, notes: int = 0, numbers: int = 1) -> None:
-        self.constants = constants
-        self._first = first
-        self.notes = notes
-        self.numbers = numbers
+        self.constants, self._first = constants, first
+        self.notes, self.numbers = notes, numbers
         self._items = np.arange(first.x.size)  # in their last order: sorting starts from there
         self._plan = Settled(plan)
         self._learn = {kind: Settled(learn) for kind in "if"}  # from integers, or from the paper's floats
@@ -90,11 +84,11 @@ class CompiledPolicy:
 
     def plan(self, state: Any, coins: BitSource, available: IntArray | None = None) -> Phase:
         """The next phase, of one slot."""
-        some = available is not None and self.chooses_among
-        phase = empty_phase(available if some else self._items, self.notes)  # type: ignore[arg-type] # not None
+        among = available if self.chooses_among else None
+        phase = empty_phase(self._items if among is None else among, self.notes)
         run, constants = self._plan, self.constants
         coins.feed_one(lambda bits, cursor: run(constants, state, phase, bits, cursor))
-        if not some:
+        if among is None:
             self._items = phase.order[0]
         return phase
 
@@ -104,9 +98,7 @@ class CompiledPolicy:
             raise InvalidType(f"A policy learns from a Released. Got {type(released).__name__} instead.")
         note, rounds, values = released.note, released.rounds, released.values
         if note.shape[1] != self.notes or values.shape[1] < self.numbers:
-            raise InvalidArgument(
-                "What was released does not fit this policy: it has too few numbers per slot."
-            )
+            raise InvalidArgument("What was released has too few numbers per slot for this policy.")
         after = state._make([part.copy() for part in state])
         self._learn[values.dtype.kind](self.constants, after, note, rounds, values)
         return after
@@ -115,10 +107,6 @@ class CompiledPolicy:
         """The inclusion level of each item."""
         point: FloatArray = state.x.copy()
         return point
-
-    def best(self, state: Any) -> IntArray:
-        """The items whose level is above one half."""
-        return np.flatnonzero(self.point(state) > 0.5)
 
 
 @lean_kernel

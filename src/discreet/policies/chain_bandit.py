@@ -11,8 +11,8 @@ estimate does. The constant is the mean of what was released, drawn towards the 
 there is little of it. It is noted with the slot. So what a slot adds to the sum depends on its note and on
 what was released of it alone: slots that close late or in another order add up to the same integers.
 
-**Arithmetic.** Sums are of 64-bit integers and bounded (`privacy.bounded_sums`): beyond 2^62 - 1 they stay
-there and never wrap around. Only parameters with which nothing is learned anyway lead there.
+**Arithmetic.** Sums are of 64-bit integers and stay at 2^62 - 1 (`privacy.bounded_sums`), where only
+parameters lead with which nothing is learned anyway.
 """
 
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from discreet.privacy.bounded_sums import bounded_sum
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray
 
-#: Places in `ChainBanditState.counts`.
+#: Places in `ChainBanditState.counts`: how many numbers were released, and their sum in units.
 UPDATES, RELEASED = 0, 1
 #: Places in a slot's note: the two items of the chain between which the set ends (-1 where there is none).
 RAISED, LOWERED, PROBABILITY, BASELINE = 0, 1, 2, 3
@@ -57,14 +57,7 @@ class ChainBanditConstants(NamedTuple):
 
 
 class ChainBanditState(NamedTuple):
-    """What was learned.
-
-    Attributes:
-        x: The present point.
-        levels: What items are sorted by; x is these, clipped.
-        counts: UPDATES, how many numbers were released; RELEASED, their sum in units.
-        gradients: The sum of all estimates, in units.
-    """
+    """The point, its levels before clipping, UPDATES and RELEASED, and the sum of all estimates in units."""
 
     x: FloatArray
     levels: FloatArray
@@ -73,16 +66,7 @@ class ChainBanditState(NamedTuple):
 
 
 class ChainBandit(CompiledPolicy):
-    """The policy for a query of one cost.
-
-    Args:
-        start: The first point.
-        units: Grid steps in half the range of costs.
-        rounds: Rounds in a slot.
-        exploration: The constant of gamma_t.
-        step: The constant of eta_t.
-        prior: How many released numbers the middle of the range weighs in the baseline.
-    """
+    """The policy for a query of one cost: `ChainBanditConstants` says what its arguments are."""
 
     def __init__(
         self, start: FloatArray, *, units: int, rounds: int, exploration: float, step: float, prior: float
@@ -100,14 +84,9 @@ class ChainBandit(CompiledPolicy):
     def fits(self, note: FloatArray) -> bool:
         """Whether notes that were kept elsewhere can be this policy's: kernels index by them."""
         items, n = note[:, [RAISED, LOWERED]], self.constants.start.size
-        return bool(
-            note.shape[1] == 4
-            and (items == np.floor(items)).all()
-            and items.min(initial=0) >= -1
-            and items.max(initial=0) < n
-            and (note[:, PROBABILITY] > 0).all()
-            and (note[:, PROBABILITY] <= 1 + 1e-9).all()
-        )
+        chance = note[:, PROBABILITY]
+        fit = (items == np.floor(items)) & (items >= -1) & (items < n)
+        return bool(note.shape[1] == 4 and fit.all() and ((chance > 0) & (chance <= 1 + 1e-9)).all())
 
     def mean(self, state: ChainBanditState) -> float | None:
         """The mean of all released costs, in halves of the range around its middle; None before any."""

@@ -16,44 +16,32 @@ from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, pl
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray
 
+#: The kinds of policies.
+LEADER, DUAL_AVERAGING, DESCENT = 0, 1, 2
 
-class LeaderConstants(NamedTuple):
-    """Of :class:`Leader`."""
 
+class PointConstants(NamedTuple):
+    """Public numbers.
+
+    Attributes:
+        kind: LEADER, DUAL_AVERAGING or DESCENT.
+        unit: The value of one released unit.
+        gamma: Exploration; 0 draws level sets.
+        coin: Whether to note a fair coin for the paper's one-point estimate.
+        rate: The step, or the strong convexity of losses.
+        start: The first point.
+    """
+
+    kind: int
     unit: float
     gamma: float
     coin: bool
-    H: float
-
-
-class DualAveragingConstants(NamedTuple):
-    """Of :class:`DualAveraging`."""
-
-    unit: float
-    gamma: float
-    coin: bool
-    eta: float
+    rate: float
     start: FloatArray
 
 
-class DescentConstants(NamedTuple):
-    """Of :class:`Descent`."""
-
-    unit: float
-    gamma: float
-    coin: bool
-    eta: float
-
-
 class PointState(NamedTuple):
-    """What was learned.
-
-    Attributes:
-        x: The present point.
-        levels: What items are sorted by; x is these, clipped.
-        released: The sum of all that was released, in values.
-        rounds: How many rounds were released, in its one entry.
-    """
+    """The point, what items are sorted by, the sum of what was released in values, the number of rounds."""
 
     x: FloatArray
     levels: FloatArray
@@ -61,65 +49,44 @@ class PointState(NamedTuple):
     rounds: IntArray
 
 
-def _first(start: FloatArray) -> PointState:
-    return PointState(start.copy(), start.copy(), np.zeros(start.size), np.zeros(1, dtype=np.int64))
+class PointPolicy(CompiledPolicy):
+    """What the three share; `PointConstants` says what the arguments are."""
+
+    kind: int
+
+    def __init__(
+        self, start: FloatArray, rate: float, *, unit: float, gamma: float = 0.0, coin: bool = False
+    ) -> None:
+        first = PointState(start.copy(), start.copy(), np.zeros(start.size), np.zeros(1, dtype=np.int64))
+        constants = PointConstants(self.kind, unit, gamma, coin, rate, start)
+        super().__init__(constants, first, notes=1, numbers=start.size)
 
 
-class Leader(CompiledPolicy):
-    """Follow the approximate leader on losses g.x + H/2 |x|^2.
+class Leader(PointPolicy):
+    """Follow the approximate leader on losses g.x + H/2 |x|^2, where the rate is H.
 
     The leader minimises sum of (g_j + H x_j).x + H/2 |x - x_j|^2. The terms H x_j cancel (erratum E5), which
     leaves x = clip(-(sum of g_j) / (H t), 0, 1): only gradients need to be released.
-
-    Args:
-        start: The first point.
-        H: Strong convexity.
-        unit: The value of one released unit.
-        gamma: Exploration; 0 draws level sets.
-        coin: Whether to note a fair coin for the paper's one-point estimate.
     """
 
-    def __init__(
-        self, start: FloatArray, H: float, *, unit: float, gamma: float = 0.0, coin: bool = False
-    ) -> None:
-        super().__init__(LeaderConstants(unit, gamma, coin, H), _first(start), 1, start.size)
+    kind = LEADER
 
 
-class DualAveraging(CompiledPolicy):
-    """x = clip(start - eta * sum of gradients, 0, 1), with a fixed step eta.
+class DualAveraging(PointPolicy):
+    """x = clip(start - rate * sum of gradients, 0, 1)."""
 
-    Args:
-        start: The first point.
-        eta: The step.
-        unit: The value of one released unit.
-    """
-
-    def __init__(self, start: FloatArray, eta: float, *, unit: float) -> None:
-        super().__init__(DualAveragingConstants(unit, 0.0, False, eta, start), _first(start), 1, start.size)
+    kind = DUAL_AVERAGING
 
 
-class Descent(CompiledPolicy):
-    """x = clip(x - eta * last gradient, 0, 1), as in Hazan and Kale.
+class Descent(PointPolicy):
+    """x = clip(x - rate * last gradient, 0, 1), as in Hazan and Kale."""
 
-    Args:
-        start: The first point.
-        eta: The step.
-        unit: The value of one released unit.
-        gamma: Exploration; 0 draws level sets.
-        coin: Whether to note a fair coin for the paper's one-point estimate.
-    """
-
-    def __init__(
-        self, start: FloatArray, eta: float, *, unit: float, gamma: float = 0.0, coin: bool = False
-    ) -> None:
-        super().__init__(DescentConstants(unit, gamma, coin, eta), _first(start), 1, start.size)
+    kind = DESCENT
 
 
-@plan.register(LeaderConstants)
-@plan.register(DualAveragingConstants)
-@plan.register(DescentConstants)
+@plan.register(PointConstants)
 @lean_kernel
-def _plan_round(policy: Any, state: PointState, phase: Phase, coins: BitArray, cursor: int) -> int:
+def _plan_round(policy: PointConstants, state: PointState, phase: Phase, coins: BitArray, cursor: int) -> int:
     if cursor + 2 > coins.size:
         return NEED_MORE_BITS
     cursor = plan_prefix(state.x, state.levels, policy.gamma, phase, coins, cursor)
@@ -130,47 +97,20 @@ def _plan_round(policy: Any, state: PointState, phase: Phase, coins: BitArray, c
     return cursor
 
 
-@learn.register(LeaderConstants)
+@learn.register(PointConstants)
 @lean_kernel
-def _lead(
-    policy: LeaderConstants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+def _move(
+    policy: PointConstants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
-    add_released(policy.unit, state, values)
-    for i in range(state.x.size):
-        state.x[i] = state.levels[i] = clip_to_cube(-state.released[i] / (policy.H * state.rounds[0]))
-
-
-@learn.register(DualAveragingConstants)
-@lean_kernel
-def _average(
-    policy: DualAveragingConstants,
-    state: PointState,
-    note: FloatArray,
-    rounds: IntArray,
-    values: npt.NDArray[Any],
-) -> None:
-    add_released(policy.unit, state, values)
-    for i in range(state.x.size):
-        state.levels[i] = policy.start[i] - policy.eta * state.released[i]
-        state.x[i] = clip_to_cube(state.levels[i])
-
-
-@learn.register(DescentConstants)
-@lean_kernel
-def _descend(
-    policy: DescentConstants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
-) -> None:
-    add_released(policy.unit, state, values)
     for k in range(values.shape[0]):
+        state.rounds[0] += 1
         for i in range(state.x.size):
-            state.levels[i] = state.x[i] - policy.eta * values[k, i] * policy.unit
-            state.x[i] = state.levels[i] = clip_to_cube(state.levels[i])
-
-
-@lean_kernel
-def add_released(unit: float, state: PointState, values: npt.NDArray[Any]) -> None:
-    """Add released gradients to their sum, in values."""
-    for k in range(values.shape[0]):
-        for i in range(state.x.size):
-            state.released[i] += values[k, i] * unit
-    state.rounds[0] += values.shape[0]
+            new = values[k, i] * policy.unit
+            state.released[i] += new
+            if policy.kind == DUAL_AVERAGING:
+                state.levels[i] = policy.start[i] - policy.rate * state.released[i]
+            elif policy.kind == DESCENT:
+                state.levels[i] = clip_to_cube(state.x[i] - policy.rate * new)
+            else:
+                state.levels[i] = clip_to_cube(-state.released[i] / (policy.rate * state.rounds[0]))
+            state.x[i] = clip_to_cube(state.levels[i])

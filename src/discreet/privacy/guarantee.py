@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from discreet.checks import integer, invalid_argument
 from discreet.errors import InvalidArgument
-from discreet.extras import require_extra
+from discreet.imports import require_extra
 from discreet.privacy.rational import float_above
 
 _RENYI_ORDERS = tuple(1 + 2 ** (j / 8) for j in range(-64, 97))

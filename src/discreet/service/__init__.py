@@ -1,6 +1,6 @@
 """The service: learners in a store, for many workers at once, durable across crashes."""
 
-from discreet.extras import require_extra
+from discreet.imports import require_extra
 
 require_extra(
     "service",

@@ -281,11 +281,9 @@ def answer_bytes(count: int, each: int) -> int:
 
 def _estimate(hosted: HostedLearner, counts: Counts) -> tuple[float | None, float | None]:
     """The mean that released bits stand for, and an upper bound on its standard error."""
-    learner = hosted.host
-    if not learner.local or counts.released == 0:
+    randomizer = hosted.host.randomizer
+    if randomizer is None or counts.released == 0:
         return None, None
-    low, high = learner.mean_of(0, 1), learner.mean_of(1, 1)
-    assert low is not None
-    assert high is not None
+    low, high = randomizer.estimate(0), randomizer.estimate(1)
     error = abs(high - low) / 2 / math.sqrt(counts.released)
-    return learner.mean_of(counts.ones, counts.released), error
+    return low + (high - low) * (counts.ones / counts.released), error

@@ -20,7 +20,7 @@ import joblib
 from discreet import checks
 from discreet.atomic_files import check_place, errors_name, write_atomically
 from discreet.errors import InvalidArgument
-from discreet.extras import require_extra
+from discreet.imports import require_extra
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.sweep import Cell, Sweep, run_cell, schema
 

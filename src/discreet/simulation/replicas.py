@@ -19,7 +19,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, EnvironmentLike, Stream, as_environment
 from discreet.errors import HorizonReached, InvalidArgument, InvalidType
 from discreet.learners.arguments import cost_interval, restored_argument
-from discreet.learners.policy_learner import PolicyLearner
+from discreet.learners.bandit import PolicyLearner
 from discreet.learners.session import Session
 from discreet.policies import Fixed
 from discreet.privacy.guarantee import Guarantee

@@ -11,7 +11,7 @@ import pathlib
 from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
-from discreet.extras import require_extra
+from discreet.imports import require_extra
 from discreet.storage.base import Store
 
 if TYPE_CHECKING:

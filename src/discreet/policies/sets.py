@@ -1,11 +1,11 @@
-"""Exponential weights over all subsets: every set is an arm of its own."""
+"""Policies that choose whole sets: exponential weights over all of them, one set for ever, a random one."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.kernel.phase import Phase
 from discreet.policies.base import CompiledPolicy, learn, plan, put_first
@@ -14,13 +14,7 @@ from discreet.randomness import BitArray
 
 
 class ArmsConstants(NamedTuple):
-    """Public numbers.
-
-    Attributes:
-        unit: The value of one released unit.
-        eta: The learning rate.
-        gamma: The share of rounds that go to uniformly random sets.
-    """
+    """The value of one released unit, the learning rate, the share of rounds with uniformly random sets."""
 
     unit: float
     eta: float
@@ -35,14 +29,7 @@ class ArmsState(NamedTuple):
 
 
 class Arms(CompiledPolicy):
-    """The policy for a query of one cost.
-
-    Args:
-        n: The number of items.
-        eta: The learning rate.
-        gamma: The share of rounds that go to uniformly random sets.
-        unit: The value of one released unit.
-    """
+    """Exponential weights for a query of one cost; `ArmsConstants` says what its arguments are."""
 
     chooses_among = False
 
@@ -99,3 +86,60 @@ def _learn_arms(
         arm = int(note[k, 0])
         if 0 <= arm < state.losses.size:
             state.losses[arm] += values[k, 0] * policy.unit / note[k, 1]
+
+
+class FixedConstants(NamedTuple):
+    """The set; or whether each round has a random one."""
+
+    chosen: BoolArray
+    random: bool
+
+
+class FixedState(NamedTuple):
+    """The point: the set itself, or all levels 1/2."""
+
+    x: FloatArray
+
+
+class Fixed(CompiledPolicy):
+    """The same set in every round; `chosen` says whether each item is in it."""
+
+    chooses_among = False
+
+    def __init__(self, chosen: BoolArray) -> None:
+        super().__init__(FixedConstants(chosen, False), FixedState(chosen.astype(np.float64)))
+
+
+class Uniform(CompiledPolicy):
+    """A uniformly random set of n items in every round."""
+
+    chooses_among = False
+
+    def __init__(self, n: int) -> None:
+        super().__init__(FixedConstants(np.zeros(n, dtype=np.bool_), True), FixedState(np.full(n, 0.5)))
+
+
+@plan.register(FixedConstants)
+@kernel
+def _plan_set(policy: FixedConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
+    chosen = policy.chosen.copy()
+    chance, n = 1.0, chosen.size
+    if policy.random:
+        first = cursor
+        cursor += (n + 63) // 64
+        if cursor > coins.size:
+            return NEED_MORE_BITS
+        for i in range(n):
+            chosen[i] = (coins[first + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+        chance = max(0.5**n, 1e-300)  # 2^-n is zero for many items
+    put_first(chosen, phase)
+    phase.chance[0, phase.size[0]] = chance
+    return cursor
+
+
+@learn.register(FixedConstants)
+@lean_kernel
+def _learn_nothing(
+    policy: Any, state: FixedState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+) -> None:
+    pass
