@@ -1,16 +1,15 @@
-"""One learner, asked and told: all that can be seen of it, as numbers by which different things differ."""
-
-from __future__ import annotations
+"""One learner, asked and told by a script: all that can be seen of it, as numbers that differ if it does."""
 
 import contextlib
 import io
+import itertools
 import json
 import logging
 import math
 import numbers
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,19 @@ from discreet.errors import DiscreetError
 from discreet.learners.session import Session
 from discreet.state import arrays_in, decode
 
+#: What is done (a method of `Run`), for how many rounds, and in which of them people may differ.
+SCRIPT = (
+    ("plain", 3, 1),
+    ("many", 3, 1),
+    ("late", 3, 0),
+    ("available", 2, 0),
+    ("bits", 2, 1),
+    ("errors", 2, 0),
+    ("load", 2, 0),
+    ("plain", 35, None),
+    ("late", 3, 0),
+    ("plain", 2, 0),
+)
 #: Arrays of a saved file that are secret by design, where a learner keeps secrets.
 SECRET = ("release.", "phases.sums")
 #: Public attributes that are not looked at: constants, and a random name.
@@ -26,37 +38,44 @@ _SKIPPED = {"guarantee", "items", "keeps_secrets", "learner", "lineage"}
 #: Arrays that are longer than this are seen as a digest.
 _LONGEST = 64
 
-#: The part of the script, how many were told, what was seen, and which number of it.
-Key = tuple[int, int, str, int]
+#: After how many tells it was seen, what it is, and which number of it.
+Key = tuple[int, str, int]
+
+
+def transcript(learner: Any, told: Iterable[Any], *, keeps_secrets: bool) -> dict[Key, float]:
+    """All that is seen of a learner that is told this by the script."""
+    run, values = Run(learner, keeps_secrets), iter(told)
+    with run.watching():
+        for manner, length, place in SCRIPT:
+            run.looks = place is not None
+            given = [*itertools.islice(values, length)]
+            if given:
+                getattr(run, manner)(given)
+        run.looks = True
+        run.look()
+        run.note("guarantee", str(run.learner.guarantee))
+    return run.seen
 
 
 class Run:
-    """One learner through a script, whose parts are methods, and all that is seen of it."""
+    """A learner, what is done with it, and all that was seen so far."""
 
-    def __init__(self, learner: Any, secret: bool) -> None:
-        self.learner, self._secret = learner, secret
+    def __init__(self, learner: Any, keeps_secrets: bool) -> None:
+        self.learner, self._keeps_secrets = learner, keeps_secrets
         self.seen: dict[Key, float] = {}
-        self.part, self._tells, self.looks = 0, 0, True
+        self._tells, self.looks = 0, True
         self._texts: list[str] = []
         self._printed = io.StringIO()
         self._caught: list[warnings.WarningMessage] = []
         kind = type(learner)
-        self._properties = [
-            name
-            for name in dir(kind)
-            if not name.startswith("_") and isinstance(getattr(kind, name), property) and name not in _SKIPPED
-        ]
+        named = filter(_is_shown, dir(kind))
+        self._properties = [name for name in named if isinstance(getattr(kind, name), property)]
 
     # What is done
 
     def plain(self, values: list[Any]) -> None:
         for value in values:
             self.tell(self.ask(), value)
-
-    def reversed(self, values: list[Any]) -> None:
-        decisions = [self.ask() for _ in values]
-        for decision, value in [*zip(decisions, values, strict=True)][::-1]:
-            self.tell(decision, value)
 
     def many(self, values: list[Any]) -> None:
         if not hasattr(self.learner, "tell_many"):
@@ -66,9 +85,11 @@ class Run:
         return self.look()
 
     def late(self, values: list[Any]) -> None:
-        first = self.ask()
-        self.plain(values[1:])
-        self.tell(first, values[0])
+        """The first ones are told last, in reverse order."""
+        decisions = [self.ask() for _ in values[:2]]
+        self.plain(values[2:])
+        for decision, value in [*zip(decisions, values[:2], strict=True)][::-1]:
+            self.tell(decision, value)
 
     def available(self, values: list[Any]) -> None:
         for value in values:
@@ -101,19 +122,18 @@ class Run:
 
     def load(self, values: list[Any]) -> None:
         """Save, look at the file, go on from it."""
-        if isinstance(self.learner, Session):
-            kind, source = type(self.learner), self.learner._source
-            data = self.call(self.learner.to_bytes)
-            if data is not None:
-                self._file(data)
-                self.call(kind.from_bytes, data, generation=-1)  # an error, which must not quote
-                self.learner = kind.from_bytes(data, generation=json_generation(data), source=source)
+        learner = self.learner
+        data = self.call(learner.to_bytes) if isinstance(learner, Session) else None
+        if data is not None:
+            generation = self._file(data)
+            self.call(learner.from_bytes, data, generation=-1)  # an error, which must not quote
+            self.learner = learner.from_bytes(data, generation=generation, source=learner._source)
         self.plain(values)
 
     def ask(self) -> Any:
         decision = self.learner.ask()
-        self._note("the probability of the set", getattr(decision, "probability", 0.0))
-        self._note("the set", decision.subset)
+        self.note("the probability of the set", getattr(decision, "probability", 0.0))
+        self.note("the set", decision.subset)
         return decision
 
     def tell(self, decision: Any, value: Any) -> None:
@@ -136,81 +156,71 @@ class Run:
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
         """Notice everything that is logged, warned about and printed meanwhile; none of it gets out."""
-        root, handle = logging.getLogger(), logging.Logger.callHandlers
-        level = root.level
+        root, logger = logging.getLogger(), vars(logging)["Logger"]
+        level, handle = root.level, logger.callHandlers
         # Every logger passes here, also those that do not hand on to others.
-        setattr(logging.Logger, "callHandlers", lambda _, record: self._texts.append(record.getMessage()))  # noqa: B010
+        logger.callHandlers = lambda _, record: self._texts.append(record.getMessage())
         root.setLevel(logging.NOTSET)
         try:
             with (
-                warnings.catch_warnings(record=True) as caught,
+                warnings.catch_warnings(record=True) as self._caught,
                 contextlib.redirect_stdout(self._printed),
                 contextlib.redirect_stderr(self._printed),
             ):
                 warnings.simplefilter("always")
-                self._caught = caught
                 yield
         finally:
-            setattr(logging.Logger, "callHandlers", handle)  # noqa: B010 # mypy allows no plain assignment
+            logger.callHandlers = handle
             root.setLevel(level)
 
-    def look(self, **others: Any) -> None:
-        """All that is public after a tell."""
+    def look(self) -> None:
+        """Note all that is public after a tell."""
         self._tells += 1
-        if not (self.looks or others):
+        if not self.looks:
             return
         learner = self.learner
+        public = {name: value for name, value in getattr(learner, "__dict__", {}).items() if _is_shown(name)}
         for name in self._properties:
             try:
-                self._note(name, getattr(learner, name))
+                public[name] = getattr(learner, name)
             except Exception as error:  # what is raised is seen, too
                 self._texts.append(f"{name} {type(error).__name__}: {error}")
-        for name, value in (vars(learner) if hasattr(learner, "__dict__") else {}).items():
-            if not name.startswith("_") and name not in _SKIPPED:
-                self._note(name, value)
-        for name, array in arrays_in(getattr(learner, "_state", None), "state").items():
-            self._note(name, array)
-        self._note("repr", repr(learner))
-        self._texts += [str(each.message) for each in self._caught]
-        self._caught.clear()
-        if self._printed.tell():
-            self._texts.append(self._printed.getvalue())
-            self._printed.seek(0)
-            self._printed.truncate()
-        self._note("errors, results, logs and prints", "\n".join(self._texts))
+        public |= arrays_in(getattr(learner, "_state", None), "state")
+        public["repr"] = repr(learner)
+        self._texts += [*(str(each.message) for each in self._caught), self._printed.getvalue()]
+        public["errors, results, logs and prints"] = "\n".join(self._texts)
         self._texts.clear()
-        for name, value in others.items():
-            self._note(name, value)
+        self._caught.clear()
+        self._printed.seek(0)
+        self._printed.truncate()
+        for name, value in public.items():
+            self.note(name, value)
 
-    def _file(self, data: bytes) -> None:
-        """What is public of a saved file."""
-        try:
-            values, arrays = decode(data)
-        except DiscreetError:
-            self._note("the saved file", repr(data))
-            return
-        values.pop("lineage", None)
-        settings = values.pop("settings", {})
-        for name, value in (values | settings).items():
-            self._note(f"saved {name}", value if isinstance(value, int | float) else json.dumps(value))
+    def _file(self, data: bytes) -> int:
+        """Note what is public of a saved file; its generation."""
+        values, arrays = decode(data)
+        values |= values.pop("settings", {})
+        del values["lineage"]  # a random name
+        for name, value in values.items():
+            self.note(f"saved {name}", value if isinstance(value, int | float) else json.dumps(value))
         for name, array in arrays.items():
-            if not (self._secret and name.startswith(SECRET)):
-                self._note(f"saved {name}", array)
+            if not (self._keeps_secrets and name.startswith(SECRET)):
+                self.note(f"saved {name}", array)
+        return int(values["generation"])
 
-    def _note(self, name: str, value: Any) -> None:
+    def note(self, name: str, value: Any) -> None:
+        """Keep a value as numbers."""
         for place, number in enumerate(_as_numbers(value)):
-            self.seen[self.part, self._tells, name, place] = number
+            self.seen[self._tells, name, place] = number
 
 
-def json_generation(data: bytes) -> int:
-    """The generation that saved bytes are of."""
-    return int(decode(data)[0]["generation"])
+def _is_shown(name: str) -> bool:
+    return not name.startswith("_") and name not in _SKIPPED
 
 
 def _as_numbers(value: Any) -> list[float]:
     """A value as numbers, by which different values differ."""
-    kind = type(value)
-    if kind is float or kind is int or kind is bool:
+    if isinstance(value, float | int):
         return [float(value)]
     if value is None:
         return [math.nan]
