@@ -25,7 +25,7 @@ from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 
 #: Runs that are enough, where the default of a million is more than that.
-ENOUGH = {"binary tree": 800_000, "k-ary tree": 800_000, "gaussian tree": 400_000, "epochs": 20_000}
+ENOUGH = {"binary tree": 800_000, "k-ary tree": 800_000, "gaussian tree": 400_000, "epochs": 40_000}
 
 
 @pytest.mark.parametrize("name", TOO_LITTLE_NOISE)

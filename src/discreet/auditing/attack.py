@@ -146,9 +146,7 @@ def found_factor(target: Any, found: Found, limits: Limits, claimed: float) -> f
     """The smallest factor by which noise may be too small and such an attack would still refute the claim.
 
     Attacks on weaker noise are simulated, with fewer runs; counts are those of as many as this one had.
-
-    Returns:
-        One of FACTORS; infinity if none of them is noticed; None if it is not known how to lessen the noise.
+    Infinity if no factor is noticed; None if it is not known how to lessen the noise.
     """
     weaken = getattr(target, "weakened", None)
     if weaken is None or weaken(FACTORS[0]) is None:

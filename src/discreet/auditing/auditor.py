@@ -181,11 +181,7 @@ def _pairs(target: Any, given: Iterable[tuple[Any, Any]] | None) -> list[Pair]:
 def targets_of(
     given: Any, *, rounds: int | None = None, view: View | None = None, pairs_given: bool = False
 ) -> tuple[Guarantee, list[Any], BitSource | None]:
-    """What something claims, what of it is attacked, and its source of bits if that is known.
-
-    Raises:
-        InvalidType: It cannot be audited.
-    """
+    """What something claims, what of it is attacked, and its source of bits if that is known."""
     if isinstance(given, Session):
         _require_new(given, given.rounds or given.pending)
         targets: list[Any] = [] if view == "released" else [sessions_of(given)]

@@ -65,13 +65,9 @@ def spans_of(mechanism: Any, times: Sequence[int]) -> list[Span]:
 
 
 def log_ratio(mechanism: Any, times: IntArray, first: IntArray, second: IntArray) -> Score | None:
-    """How much more likely a row is for the first reports than for the second, as a logarithm.
+    """How much more likely a row is for the first reports (one per slot) than for the second, as a logarithm.
 
-    Args:
-        mechanism: Of the kernel.
-        times: Rows hold by how much the released sum grew from each of these times to the next.
-        first: One report per slot, in units.
-        second: Likewise.
+    Rows hold by how much the released sum grew from each of the `times` to the next.
     """
     if type(mechanism) is BitNoise:
         return _ratio_of_bits(mechanism, first, second) if len(times) == len(first) else None

@@ -35,25 +35,15 @@ MOST_NUMBERS = 200_000_000
 
 @dataclasses.dataclass
 class Slots:
-    """A mechanism of the kernel over several slots, each with one report; neighbours differ in one person's.
+    """A mechanism of the kernel over several slots with one report each; neighbours differ in one person."""
 
-    Attributes:
-        mechanism: Constants and secret arrays, before the first slot. It is not changed.
-        changes: What a report can be, in units; the farthest apart come first.
-        per_person: In how many slots a person may be.
-        source: Where its bits come from.
-        horizon: How many slots it can release.
-        dtype: Of released numbers.
-        slots: How many to watch; by default as many as show all levels of a tree.
-    """
-
-    mechanism: Any
-    changes: list[Pair]
-    per_person: int
+    mechanism: Any  # before its first slot; it is not changed
+    changes: list[Pair]  # of reports, in units; the farthest apart come first
+    per_person: int  # in how many slots a person may be
     source: BitSource
-    horizon: int
-    dtype: Any = np.int64
-    slots: int | None = None
+    horizon: int  # how many slots it can release
+    dtype: Any = np.int64  # of released numbers
+    slots: int | None = None  # to watch; by default as many as show all levels of a tree
 
     def __post_init__(self) -> None:
         if self.slots is None:
@@ -166,7 +156,7 @@ def values_to_tell(low: float, high: float, step: float) -> dict[str, float]:
         "not a number": math.nan,
         "infinite": math.inf,
         "the middle": middle,
-        "near the middle": middle + 0.1 * width,
+        "above half the range": middle + 0.1 * width,
         "somewhat above": high + 2 * width,
     }
 
