@@ -73,7 +73,7 @@ class Attack:
         if len(pairs) > 1:
             screened = max(LEAST_SCREENED, min(each // 4 // len(pairs), MOST_SCREENED))
             best = max(pairs, key=lambda pair: self._promise(pair, screened))
-        return self._prove(best, max(LEAST, each - screened * len(pairs)), self._limits)
+        return self._prove(best, max(LEAST, each - screened * len(pairs)))
 
     def _promise(self, pair: Pair, count: int) -> float:
         """How much an attack on a pair seems to prove; it decides nothing but where to look.
@@ -81,11 +81,12 @@ class Attack:
         With few runs it is the number of columns that tell the neighbours apart in all of them.
         """
         if count >= 2 * LEAST:
-            return self._prove(pair, count, self._limits._replace(confidence=0.5)).lower_bound
+            return self._prove(pair, count).lower_bound
         return float(frozen_differences(*self._rows(pair, count)).sum())
 
-    def _prove(self, pair: Pair, count: int, limits: Limits) -> Found:
+    def _prove(self, pair: Pair, count: int) -> Found:
         """Learn scores on a quarter of the runs, choose one and an event on another, test it on the rest."""
+        limits = self._limits
         learned, compared = min(count // 4, MOST_LEARNED), count // 4
         candidates = self._candidates(pair, *self._rows(pair, learned))
         events = [
