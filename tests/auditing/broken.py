@@ -32,8 +32,8 @@ FACTOR = Fraction(13, 10)
 # Noise that is too small by 1.3, in every release that ships
 
 
-def smaller(law):
-    return (noise.gaussian if law.is_gaussian else noise.laplace)(law.scale / FACTOR)
+def smaller(law, factor=FACTOR):
+    return (noise.gaussian if law.is_gaussian else noise.laplace)(law.scale / factor)
 
 
 def steeper(units, slope):
@@ -56,8 +56,8 @@ def weak_laplace(query):
     return Learner(2, Uniform(2), query, WeakLaplace(query.bound, Budget(epsilon=1.0)))
 
 
-def weak_tree(tree):
-    tree._law = smaller(tree._law)
+def weak_tree(tree, factor=FACTOR):
+    tree._law = smaller(tree._law, factor)
     return tree
 
 
@@ -76,7 +76,7 @@ def weak_learner(learner):
 
 
 def full(**others):
-    return FullInformationLearner(3, 1.0, (0, 1), **others)
+    return FullInformationLearner(2, 1.0, (0, 1), **others)
 
 
 TOO_LITTLE_NOISE = {
@@ -87,8 +87,8 @@ TOO_LITTLE_NOISE = {
     "gaussian tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(rho=1 / 12))),
     "k-ary tree": lambda: weak_tree(KAryTree(2, 13, BOUND, Budget(epsilon=1.0), arity=3)),
     "epochs": lambda: WeakEpochs(2, BOUND, Budget(epsilon=1.0)),
-    "bandit, local": lambda: weak_learner(BanditLearner(3, 1.0, (0, 1))),
-    "bandit, central": lambda: weak_learner(BanditLearner(3, 1.0, (0, 1), mode="central")),
+    "bandit, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1))),
+    "bandit, central": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), mode="central")),
     "full information": lambda: weak_learner(full()),
     "full information on a tree": lambda: weak_learner(full(method="tree", horizon=100)),
 }
@@ -197,6 +197,7 @@ MECHANISMS = {
     "skipped in the middle of the range": lambda: SkippedInTheMiddle(1.0),
     "noise of one parity": lambda: EvenNoise(),
     "a raw vector": lambda: RawTree(2, 8, BOUND, Budget(epsilon=1.0)),
+    "gradients doubled unless in order": lambda: DoubledUnlessInOrder(3, 1.0, (0, 1)),
 }
 
 
@@ -331,19 +332,16 @@ def central(kind):
 LEARNERS = {
     "raw mean": local(RawMean),
     "raw step": local(RawStep),
-    "raw history in the saved file": local(RawHistory),
-    "raw history in the saved file, central": central(RawHistory),
+    "raw history in the saved file": central(RawHistory),
     "a block that ends by value": central(EndsByValue),
     "a point scaled by a raw norm": local(ScaledByANorm),
-    "gradients doubled unless in order": lambda: DoubledUnlessInOrder(3, 1.0, (0, 1)),
     "errors that quote": local(QuotesInErrors),
     "a leak only when late": local(LeaksWhenLate),
     "a leak only after round 50": central(LeaksAfterRound50),
     "a leak only after loading": central(LeaksAfterLoading),
-    "the cost is returned": local(ReturnsTheCost),
     "large costs stay open": local(KeepsLargeCostsOpen),
     "sums are printed": central(ShowsBlockSums),
-    "the same where rewards are told": lambda: ReturnsTheCost(2, 1.0, (0, 1), maximize=True),
+    "the reward is returned": lambda: ReturnsTheCost(2, 1.0, (0, 1), maximize=True),
 }
 
 

@@ -33,21 +33,20 @@ CONFIDENCE = 1 - 0.05 / len(PRIVATE)
 def test_it_keeps_its_promise(entry):
     """Seed 3, three items."""
     target = entry.make(3, 1.0)
-    report = audit(target, runs=40_000, confidence=CONFIDENCE, seed=3, power=False, **entry.options)
+    report = audit(target, runs=10_000, confidence=CONFIDENCE, seed=3, power=False, **entry.options)
     assert report.passed, report
 
 
 def test_the_loss_comes_near_the_claim_where_it_can():
     """Of single releases nearly all of the claimed loss is proved: the audits are not asleep."""
-    for name in ("one-bit", "laplace", "bandit", "bandit-central", "full"):
-        [report] = audit_named([name], runs=80_000, seed=1, power=False)
+    for report in audit_named(["one-bit", "laplace", "laplace-gradients"], runs=80_000, seed=1, power=False):
         assert 0.85 < report.lower_bound <= 1
 
 
 @pytest.mark.parametrize("name", [name for name in builtin_targets if find(name).published])
 def test_published_algorithms_are_refuted(name):
     """Errata E1 and E3: noise made for L, where an estimate or a difference is larger."""
-    [report] = audit_named([name], n=2, runs=200_000, seed=1)
+    [report] = audit_named([name], n=2, runs=20_000, seed=1)
     assert not report.passed, report
 
 
@@ -81,7 +80,7 @@ def test_every_private_class_is_listed():
     any_policy = {discreet.PolicyLearner} if hasattr(discreet, "PolicyLearner") else set()
     assert kinds - covered - not_private - any_policy == without_learning
     for learner in (baselines.FixedSet(2, [0]), baselines.RandomSet(2)):
-        assert audit(learner, runs=2000, seed=1).lower_bound == 0
+        assert audit(learner, runs=128, seed=1).lower_bound == 0
 
 
 def test_names():
@@ -152,5 +151,5 @@ def test_a_custom_learner_need_not_be_made_by_a_function(
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    (found,) = audit_named(["own_learner:learner"], runs=2000, seed=1)
+    (found,) = audit_named(["own_learner:learner"], runs=128, seed=1)
     assert found.passed

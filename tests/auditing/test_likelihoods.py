@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from discreet import audit
+from discreet.auditing import Pair
 from discreet.auditing.likelihoods import spans_of
-from discreet.kernel.releases import close
+from discreet.auditing.releases import Slots
 from discreet.prefix_sums import BinaryTree, KAryTree
 from discreet.privacy import Budget, VectorBound
 from discreet.privacy.noise import variance
 from discreet.randomness import BitSource
-from discreet.state import copied
 
 BOUND = VectorBound(coordinate=5, l1=5)
 
@@ -29,14 +29,10 @@ def test_nodes_have_independent_noise_of_the_stated_variance(tree) -> None:
 
     Entries lie within 0.2 of it (six deviations and more); prefix sums instead of nodes are rejected.
     """
-    rounds, runs, source = tree.horizon, 4000, BitSource(1)
-    sums = np.zeros((runs, rounds + 1))
-    out, nothing = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    for run in range(runs):
-        mechanism = copied(tree.steps)
-        for t in range(rounds):
-            source.feed_one(lambda bits, cursor, m=mechanism: close(m, nothing, out, bits, cursor))
-            sums[run, t + 1] = sums[run, t] + out[0]
+    rounds, nothing = tree.horizon, np.zeros(1, dtype=np.int64)
+    target = Slots(tree.steps, [Pair("nothing", nothing, nothing)], 1, BitSource(1), rounds, slots=rounds)
+    grown = target.observe(np.zeros((rounds, 1), dtype=np.int64), 4000, seed=1)
+    sums = np.pad(np.cumsum(grown, axis=1), ((0, 0), (1, 0)))
     spans = spans_of(tree.steps, range(1, rounds + 1))
     assert len(spans) >= rounds - 2 * len(tree.steps.state.digits)
     nodes = np.stack([sums[:, end] - sums[:, start] for start, end in spans], axis=1)
@@ -49,7 +45,7 @@ def test_they_prove_more_than_what_is_learned() -> None:
     """Of a tree whose loss is spread over four levels."""
     tree = BinaryTree(2, 8, VectorBound.for_costs(-1, 1, units=1000), Budget(epsilon=1.0))
     exact, learned = (
-        audit(tree, score=score, seed=1, runs=400_000, power=False) for score in ("likelihood", "learned")
+        audit(tree, score=score, seed=1, runs=200_000, power=False) for score in ("likelihood", "learned")
     )
     assert exact.passed
     assert exact.score == "likelihood"

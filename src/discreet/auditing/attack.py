@@ -1,7 +1,6 @@
 """The attack: choose a pair of neighbours and an event on some runs, and test that event on others."""
 
-from __future__ import annotations
-
+import bisect
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.auditing.scores import Candidate, learned_scores
-from discreet.auditing.statistics import Event, best_event, loss_lower_bound
+from discreet.auditing.statistics import best_event, loss_lower_bound
 from discreet.auditing.target import Pair, seed_sequence
 from discreet.checks import BoolArray, FloatArray, invalid_argument
 from discreet.errors import InvalidArgument
@@ -17,27 +16,25 @@ from discreet.randomness import Seed
 
 #: Each neighbour is run at least so often where pairs are compared, and so often in total.
 LEAST_SCREENED, LEAST = 8, 64
-#: Runs from which scores are learned, and with which they are compared, at most.
+#: Runs from which scores are learned, and with which pairs are compared, at most.
 MOST_LEARNED, MOST_SCREENED = 20_000, 10_000
 #: Rows that are made at once.
 PART = 20_000
-
-SCORES = (None, "likelihood", "learned")
-#: How much less noise the simulated power tries, and how often.
-FACTORS, REPEATS = (1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0), 3
+#: How much less noise the simulated power tries; runs of each simulated attack, at most.
+FACTORS, MOST_SIMULATED = (1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0), 400_000
 
 
 class Found(NamedTuple):
     """What an attack proved."""
 
-    bound: float
+    lower_bound: float
     event: str
+    pair: Pair
     hits: int
     false_alarms: int
     trials: int
-    kind: str
     runs: int
-    pair: Pair
+    score: str
 
 
 class Limits(NamedTuple):
@@ -49,82 +46,88 @@ class Limits(NamedTuple):
     score: str | None
     seed: Seed | None
 
-
-def attack(
-    target: Any, pairs: list[Pair], limits: Limits, advance: Callable[[int], None] = lambda _: None
-) -> Found:
-    """Prove as large a loss as possible on the pair that promises most."""
-    each = min(limits.runs, getattr(target, "most_runs", limits.runs)) // 2
-    if each < LEAST:
-        raise invalid_argument("audit", "runs", f"at least {2 * LEAST}", limits.runs)
-    runs = _Runs(target, limits.seed, advance)
-    best, screened = pairs[0], 0
-    if len(pairs) > 1:
-        screened = max(LEAST_SCREENED, min(each // 4 // len(pairs), MOST_SCREENED))
-        best = max(pairs, key=lambda pair: _promise(runs, pair, screened, limits))
-    rest = max(LEAST, each - screened * len(pairs))
-    learned = min(rest // 4, MOST_LEARNED)
-    shown = runs.rows(best, learned)
-    candidates = _candidates(target, best, *shown, limits.score)
-    compared = rest // 4
-    chosen, event = _best(candidates, runs.scores(best, compared, candidates), limits)
-    tested = rest - learned - compared
-    [scores] = runs.scores(best, tested, [chosen])
-    hits, alarms = event.counts(*scores)
-    bound = loss_lower_bound(hits, alarms, tested, delta=limits.delta, confidence=limits.confidence)
-    about = f"{chosen.about}: {event}"
-    return Found(float(bound), about, hits, alarms, tested, chosen.kind, runs.made, best)
+    def proved(self, hits: float, false_alarms: float, trials: int) -> float:
+        """The epsilon that counts prove."""
+        return float(
+            loss_lower_bound(hits, false_alarms, trials, delta=self.delta, confidence=self.confidence)
+        )
 
 
-def found_factor(target: Any, pair: Pair, limits: Limits, claimed: float) -> float | None:
-    """The smallest factor by which noise may be too small and still be noticed in most of a few such attacks.
+class Attack:
+    """Runs of a target, each with a seed of its own if there is one, and what they show."""
 
-    Returns:
-        One of FACTORS; infinity if none of them is noticed; None if it is not known how to lessen the noise.
-    """
-    weaken = getattr(target, "weakened", None)
-    if weaken is None or weaken(1.5) is None:
-        return None
-    seeds = iter(seed_sequence(limits.seed).spawn(1)[0].spawn(REPEATS * len(FACTORS)))
+    def __init__(
+        self, target: Any, limits: Limits, advance: Callable[[int], object] = lambda count: None
+    ) -> None:
+        self._target, self._limits, self._advance = target, limits, advance
+        self._seeds = None if limits.seed is None else seed_sequence(limits.seed)
+        self._made = 0
 
-    def noticed(factor: float) -> bool:
-        weak = weaken(factor)
-        found: list[bool] = []
-        while abs(2 * sum(found) - REPEATS) <= REPEATS - len(found):  # not decided yet
-            again = limits._replace(seed=None if limits.seed is None else next(seeds))
-            found.append(attack(weak, [pair], again).bound > claimed)
-        return 2 * sum(found) > REPEATS
+    def on(self, pairs: list[Pair]) -> Found:
+        """Prove as large a loss as possible on the pair that promises most."""
+        wanted = self._limits.runs
+        each = min(wanted, getattr(self._target, "most_runs", wanted)) // 2
+        if each < LEAST:
+            raise invalid_argument("audit", "runs", f"at least {2 * LEAST}", wanted)
+        best, screened = pairs[0], 0
+        if len(pairs) > 1:
+            screened = max(LEAST_SCREENED, min(each // 4 // len(pairs), MOST_SCREENED))
+            best = max(pairs, key=lambda pair: self._promise(pair, screened))
+        return self._prove(best, max(LEAST, each - screened * len(pairs)))
 
-    low, high = 0, len(FACTORS)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if noticed(FACTORS[middle]) else (middle + 1, high)
-    return FACTORS[low] if low < len(FACTORS) else float("inf")
+    def _promise(self, pair: Pair, count: int) -> float:
+        """How much an attack on a pair seems to prove; it decides nothing but where to look.
 
+        With few runs it is the number of columns that tell the neighbours apart in all of them.
+        """
+        if count >= 2 * LEAST:
+            return self._prove(pair, count).lower_bound
+        return float(frozen_differences(*self._rows(pair, count)).sum())
 
-class _Runs:
-    """Runs of a target, each with a seed of its own if there is one."""
+    def _prove(self, pair: Pair, count: int) -> Found:
+        """Learn scores on a quarter of the runs, choose one and an event on another, test it on the rest."""
+        limits = self._limits
+        learned, compared = min(count // 4, MOST_LEARNED), count // 4
+        candidates = self._candidates(pair, *self._rows(pair, learned))
+        events = [
+            best_event(*scores, delta=limits.delta, confidence=limits.confidence)
+            for scores in self._scores(pair, compared, candidates)
+        ]
+        best = max(range(len(events)), key=lambda k: events[k][0])
+        chosen, event = candidates[best], events[best][1]
+        tested = count - learned - compared
+        [scores] = self._scores(pair, tested, [chosen])
+        hits, alarms = event.counts(*scores)
+        bound, about = limits.proved(hits, alarms, tested), f"{chosen.about}: {event}"
+        return Found(bound, about, pair, hits, alarms, tested, self._made, chosen.kind)
 
-    def __init__(self, target: Any, seed: Seed | None, advance: Callable[[int], None]) -> None:
-        self._target, self._advance = target, advance
-        self._seeds = None if seed is None else seed_sequence(seed)
-        self.made = 0
+    def _candidates(self, pair: Pair, first: FloatArray, second: FloatArray) -> list[Candidate]:
+        target, wanted, found = self._target, self._limits.score, []
+        ratio = getattr(target, "log_ratio", lambda first, second: None)
+        exact = ratio(pair.first, pair.second) if wanted != "learned" else None
+        if exact is not None:
+            found.append(Candidate("log-likelihood ratio", "likelihood", exact))
+        elif wanted == "likelihood":
+            name = type(target).__name__
+            raise InvalidArgument(f"The likelihoods of {name} are not known for these neighbours.")
+        if wanted != "likelihood":
+            found += learned_scores(first, second, getattr(target, "column", lambda j: f"column {j + 1}"))
+        return found or [Candidate("nothing that differs", "learned", lambda rows: np.zeros(len(rows)))]
 
-    def rows(self, pair: Pair, count: int) -> tuple[FloatArray, FloatArray]:
+    def _rows(self, pair: Pair, count: int) -> tuple[FloatArray, FloatArray]:
         """So many rows of both neighbours, of the same width."""
-        first, second = (self._observe(data, count) for data in pair[1:])
-        width = max(first.shape[1], second.shape[1])
-        return _padded(first, width), _padded(second, width)
+        first, second = self._observe(pair.first, count), self._observe(pair.second, count)
+        return padded(first, second.shape[1]), padded(second, first.shape[1])
 
-    def scores(self, pair: Pair, count: int, candidates: list[Candidate]) -> list[list[FloatArray]]:
+    def _scores(self, pair: Pair, count: int, candidates: list[Candidate]) -> list[list[FloatArray]]:
         """For each candidate the scores of so many rows of both neighbours."""
-        found: list[list[FloatArray]] = [[np.empty(count), np.empty(count)] for _ in candidates]
+        found = [[np.empty(count), np.empty(count)] for _ in candidates]
         for side, data in enumerate(pair[1:]):
             for start in range(0, count, PART):
-                end = min(start + PART, count)
-                rows = self._observe(data, end - start)
+                rows = self._observe(data, min(PART, count - start))
                 for candidate, scores in zip(candidates, found, strict=True):
-                    scores[side][start:end] = _scored(candidate, rows)
+                    seen = np.nan_to_num(np.asarray(candidate.score(rows), dtype=np.float64), nan=-np.inf)
+                    scores[side][start : start + PART] = seen
         return found
 
     def _observe(self, data: Any, count: int) -> FloatArray:
@@ -135,31 +138,36 @@ class _Runs:
                 f"The 'observe' of {type(self._target).__name__} must return one row for each of {count} "
                 f"runs. Got shape {seen.shape} instead."
             )
-        self.made += count
+        self._made += count
         self._advance(count)
         return seen
 
 
-def _padded(rows: FloatArray, width: int) -> FloatArray:
-    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=np.nan)
+def found_factor(target: Any, found: Found, limits: Limits, claimed: float) -> float | None:
+    """The smallest factor by which noise may be too small and such an attack would still refute the claim.
 
-
-def _promise(runs: _Runs, pair: Pair, count: int, limits: Limits) -> float:
-    """How much an attack on a pair seems to prove; it decides nothing but where to look.
-
-    Columns with one value in all runs of one neighbour and another in all runs of the other need few runs.
-    For the rest there must be enough of them to choose an event on one half and look at the other.
+    Attacks on weaker noise are simulated, with fewer runs; counts are those of as many as this one had.
+    Infinity if no factor is noticed; None if it is not known how to lessen the noise.
     """
-    first, second = runs.rows(pair, count)
-    telling = int(frozen_differences(first, second).sum())
-    half = count // 2
-    if telling or half < LEAST:
-        return 10.0 * min(telling, 1) + math.log1p(telling)
-    candidates = _candidates(runs._target, pair, first[:half], second[:half], limits.score)
-    scores = [[_scored(candidate, rows[:half]) for rows in (first, second)] for candidate in candidates]
-    chosen, event = _best(candidates, scores, limits)
-    counts = event.counts(*(_scored(chosen, rows[half:]) for rows in (first, second)))
-    return float(loss_lower_bound(*counts, count - half, delta=limits.delta, confidence=0.5))
+    weaken = getattr(target, "weakened", None)
+    if weaken is None or weaken(FACTORS[0]) is None:
+        return None
+    seed = None if limits.seed is None else seed_sequence(limits.seed).spawn(1)[0]
+    score = "likelihood" if found.score == "likelihood" else limits.score
+    fewer = limits._replace(runs=min(limits.runs, MOST_SIMULATED), seed=seed, score=score)
+
+    def noticed(factor: float) -> bool:
+        weak = Attack(weaken(factor), fewer).on([found.pair])
+        scale = found.trials / weak.trials
+        return limits.proved(scale * weak.hits, scale * (weak.false_alarms + 1), found.trials) > claimed
+
+    place = bisect.bisect_left(FACTORS, True, key=noticed)
+    return FACTORS[place] if place < len(FACTORS) else math.inf
+
+
+def padded(rows: FloatArray, width: int) -> FloatArray:
+    """Rows of at least this width; what is missing is not a number."""
+    return np.pad(rows, ((0, 0), (0, max(0, width - rows.shape[1]))), constant_values=np.nan)
 
 
 def frozen_differences(first: FloatArray, second: FloatArray) -> BoolArray:
@@ -169,31 +177,3 @@ def frozen_differences(first: FloatArray, second: FloatArray) -> BoolArray:
         (first == first[0]).all(axis=0) & (second == second[0]).all(axis=0) & (first[0] != second[0])
     )
     return telling
-
-
-def _candidates(
-    target: Any, pair: Pair, first: FloatArray, second: FloatArray, wanted: str | None
-) -> list[Candidate]:
-    ratio = getattr(target, "log_ratio", lambda first, second: None)
-    exact = ratio(pair.first, pair.second) if wanted != "learned" else None
-    found = [] if exact is None else [Candidate("log-likelihood ratio", "likelihood", exact)]
-    if wanted == "likelihood" and exact is None:
-        raise InvalidArgument(
-            f"The likelihoods of {type(target).__name__} are not known for these neighbours."
-        )
-    if wanted != "likelihood":
-        names = getattr(target, "column", lambda j: f"column {j + 1}")
-        found += learned_scores(first, second, names)
-    return found or [Candidate("nothing that differs", "learned", lambda rows: np.zeros(len(rows)))]
-
-
-def _scored(candidate: Candidate, rows: FloatArray) -> FloatArray:
-    return np.nan_to_num(np.asarray(candidate.score(rows), dtype=np.float64), nan=-np.inf)
-
-
-def _best(
-    candidates: list[Candidate], scores: list[list[FloatArray]], limits: Limits
-) -> tuple[Candidate, Event]:
-    events = [best_event(*pair, delta=limits.delta, confidence=limits.confidence) for pair in scores]
-    best = max(range(len(events)), key=lambda k: events[k][0])
-    return candidates[best], events[best][1]

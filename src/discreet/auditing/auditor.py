@@ -1,29 +1,40 @@
 """The function `discreet.audit`."""
 
-from __future__ import annotations
-
-import contextlib
+import copy
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
+
+import numpy as np
 
 from discreet import checks
-from discreet.auditing.attack import SCORES, Limits, attack, found_factor
-from discreet.auditing.numbers import Numbers, randomizer_target, sums_target
-from discreet.auditing.releases import Slots, changes_of_feedback, changes_of_vectors
+from discreet.auditing.attack import Attack, Found, Limits, found_factor
+from discreet.auditing.releases import (
+    Slots,
+    changes_of_feedback,
+    changes_of_numbers,
+    changes_of_vectors,
+    pairs_in_slots,
+    pairs_of_values,
+)
 from discreet.auditing.report import Audit
-from discreet.auditing.sessions import Sessions, session_target
-from discreet.auditing.source_check import what_is_wrong
-from discreet.auditing.target import Pair, seed_sequence
+from discreet.auditing.sessions import Sessions, sessions_of
+from discreet.auditing.statistics import fault_of_bits
+from discreet.auditing.target import Called, Pair, seed_sequence
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.kernel.releases import BitNoise
 from discreet.learners.learner import Learner
 from discreet.learners.session import Session
 from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum
 from discreet.privacy.guarantee import Guarantee
+from discreet.randomizers.one_bit import OneBit
 from discreet.randomness import BitSource, Seed
+from discreet.simulation.progress import progress_bar
+from discreet.state import constants_in
 
 View = Literal["released", "shown"]
+Score = Literal["likelihood", "learned"]
 
 _OWN, _SEEDED = "from its own source", "seeded by the audit: its own source of bits was not tested"
 _UNKNOWN = "drawn by the target itself: its source of bits was not tested"
@@ -37,7 +48,7 @@ def audit(
     confidence: float = 0.95,
     delta: float | None = None,
     claim: float | Guarantee | None = None,
-    score: str | None = None,
+    score: Score | None = None,
     rounds: int | None = None,
     view: View | None = None,
     power: bool = True,
@@ -51,7 +62,7 @@ def audit(
 
     Args:
         target: A learner or a mechanism of this package before its first round (it is not changed, but bits
-            are drawn from its source), or any object with the methods of :class:`discreet.auditing.Target`.
+            are drawn from its source), or any object with the methods of `discreet.auditing.Target`.
         pairs: Pairs of neighbouring inputs to try, instead of the worst known ones; of a learner, sequences
             of feedback.
         runs: How many, for both neighbours and all pairs together. What runs in Python is run less often.
@@ -63,7 +74,7 @@ def audit(
         rounds: How many slots of a release or rounds of prefix sums are watched.
         view: Of learners: "released" is what their mechanism releases, "shown" all that a session shows. By
             default both are attacked.
-        power: Whether to simulate which violations would have been found; that takes several times as long.
+        power: Whether to simulate which violations would have been found.
         name: How the report calls it.
         seed: Makes an audit repeatable. The noise under audit is then seeded too, and the source of bits that
             the target would use is not tested.
@@ -83,67 +94,56 @@ def audit(
     """
     began = time.perf_counter()
     called = name or type(target).__name__
-    if not 0 < checks.finite_number("audit", "confidence", confidence) < 1:
-        raise checks.invalid_argument("audit", "confidence", "a number strictly between 0 and 1", confidence)
+    checked_confidence(confidence)
     if delta is not None and not 0 <= checks.finite_number("audit", "delta", delta) < 1:
         raise checks.invalid_argument("audit", "delta", "a number from 0 to below 1", delta)
-    if score not in SCORES:
-        raise checks.invalid_argument("audit", "score", "'likelihood' or 'learned'", score)
-    if view not in (None, "released", "shown"):
-        raise checks.invalid_argument("audit", "view", "'released' or 'shown'", view)
+    for option, given, known in (("score", score, get_args(Score)), ("view", view, get_args(View))):
+        if given is not None:
+            checks.one_of("audit", option, given, known)
     wanted = checks.integer("audit", "runs", runs, 1)
     if seed is not None:
         seed = seed_sequence(seed)
-    if pairs is not None and isinstance(target, Session):
-        view = view or "shown"  # they are histories of feedback
-    targets, source = targets_of(target, rounds=rounds, view=view)
-    if pairs is not None and _is_randomizer(target):
-        targets = [Numbers(target)]  # they are numbers, not reports
-    promise = stated(_claim(targets[0].claim(), claim, called), delta)
-    assert promise.epsilon is not None
-    each = 1 - (1 - confidence) / len(targets)  # several bounds must hold at once
-    limits = Limits(wanted, promise.delta, each, score, seed)
-    about: dict[str, Any] = {
-        "name": called,
-        "claimed": promise.epsilon,
-        "delta": promise.delta,
-        "confidence": confidence,
-        "source": _UNKNOWN if source is None else _OWN if seed is None else _SEEDED,
-        "neighbours": promise.neighbours.value,
-    }
-    wrong = what_is_wrong(source) if source is not None and seed is None else None
-    if wrong is not None:  # nothing else is run: samplers may never end without random bits
-        about |= {"lower_bound": float("inf"), "event": wrong, "pair": "any", "score": "bits"}
-        about |= dict.fromkeys(("hits", "false_alarms", "trials", "runs", "pairs"), 0)
-        return Audit(**about, finds_factor=None, seconds=time.perf_counter() - began)
-    listed = [_pairs(one, pairs, seed) for one in targets]
-    with _bar(called, wanted, progress) as advance:
-        results = []
-        for one, tried in zip(targets, listed, strict=True):
-            results.append(attack(one, tried, limits, advance))
-            if results[-1].bound > promise.epsilon:
-                break  # refuted
-    best = max(results, key=lambda result: result.bound)
+    own, targets, source = targets_of(target, rounds=rounds, view=view, pairs_given=pairs is not None)
+    promise = stated(_claim(own, claim, called), delta)
+    claimed = promise.epsilon
+    assert claimed is not None
+    fault = fault_of_bits(source) if source is not None and seed is None else None
     factor = None
-    if power and best.bound <= promise.epsilon and promise.epsilon > 0:
-        factor = found_factor(targets[-1], results[-1].pair, limits, promise.epsilon)
+    if fault is not None:  # nothing is run: samplers may never end without random bits
+        results, tried = [Found(float("inf"), fault, Pair("any", None, None), 0, 0, 0, 0, "bits")], 0
+    else:
+        each = 1 - (1 - confidence) / len(targets)  # several bounds must hold at once
+        limits = Limits(wanted, promise.delta, each, score, seed)
+        results, tried = [], 0
+        with progress_bar(called, wanted, shown=progress, unit="runs") as bar:
+            for one in targets:
+                listed = _pairs(one, pairs)
+                tried += len(listed)
+                results.append(Attack(one, limits, bar.advance).on(listed))
+                if results[-1].lower_bound > claimed:
+                    break  # refuted
+        if power and results[-1].lower_bound <= claimed and claimed > 0:
+            factor = found_factor(targets[-1], results[-1], limits, claimed)
+    best = max(results, key=lambda result: result.lower_bound)
+    shown = best._asdict() | {"pair": best.pair.about, "runs": sum(result.runs for result in results)}
     return Audit(
-        **about,
-        lower_bound=best.bound,
-        event=best.event,
-        pair=best.pair.about,
-        hits=best.hits,
-        false_alarms=best.false_alarms,
-        trials=best.trials,
-        runs=sum(result.runs for result in results),
-        score=best.kind,
-        pairs=sum(
-            len(one.pairs() if isinstance(one, Sessions) and pairs is None else tried)
-            for one, tried in zip(targets, listed, strict=True)
-        ),
+        name=called,
+        claimed=claimed,
+        delta=promise.delta,
+        confidence=confidence,
+        pairs=tried,
         finds_factor=factor,
+        source=_UNKNOWN if source is None else _OWN if seed is None else _SEEDED,
+        neighbours=promise.neighbours.value,
         seconds=time.perf_counter() - began,
+        **shown,
     )
+
+
+def checked_confidence(confidence: float) -> None:
+    """Refuse what is not strictly between 0 and 1."""
+    if not 0 < checks.finite_number("audit", "confidence", confidence) < 1:
+        raise checks.invalid_argument("audit", "confidence", "a number strictly between 0 and 1", confidence)
 
 
 def stated(claim: Guarantee, delta: float | None) -> Guarantee:
@@ -169,9 +169,7 @@ def _claim(own: Guarantee, given: float | Guarantee | None, name: str) -> Guaran
     return own
 
 
-def _pairs(target: Any, given: Iterable[tuple[Any, Any]] | None, seed: Seed | None) -> list[Pair]:
-    if given is None and isinstance(target, Sessions):
-        return target.shortlist(seed)
+def _pairs(target: Any, given: Iterable[tuple[Any, Any]] | None) -> list[Pair]:
     if given is None:
         own = getattr(target, "pairs", None)
         return [Pair("its two inputs", *target.neighbours())] if own is None else own()
@@ -182,112 +180,91 @@ def _pairs(target: Any, given: Iterable[tuple[Any, Any]] | None, seed: Seed | No
 
 
 def targets_of(
-    given: Any, *, rounds: int | None = None, view: View | None = None
-) -> tuple[list[Any], BitSource | None]:
-    """What is attacked of something, and its source of bits if that is known.
-
-    Raises:
-        InvalidType: It cannot be audited.
-    """
-    inner = next((getattr(given, part) for part in ("_sums", "_tree") if hasattr(given, part)), None)
-    if inner is not None and not isinstance(given, Session | PrefixSum):  # the paper's bare sums
-        targets, source = targets_of(getattr(inner, "prefix_sum", inner), rounds=rounds)
-        return [_with_claim(one, given.guarantee) for one in targets], source
+    given: Any, *, rounds: int | None = None, view: View | None = None, pairs_given: bool = False
+) -> tuple[Guarantee, list[Any], BitSource | None]:
+    """What something claims, what of it is attacked, and its source of bits if that is known."""
     if isinstance(given, Session):
-        return _session(given, rounds, view), given._source
-    if isinstance(given, PrefixSum):
-        return [_prefix_sum(given, rounds)], given._source
+        _require_new(given, given.rounds or given.pending)
+        targets: list[Any] = [] if view == "released" else [sessions_of(given)]
+        if view == "released" or (view is None and not pairs_given):  # these are histories of feedback
+            targets.append(_release(given.learner, given._mechanism, given._source, rounds))
+        return given.guarantee, targets, given._source
     if isinstance(given, Learner):
         source = BitSource()
-        return [_slots(given, given.mechanism(), given.guarantee, source, rounds)], source
-    if _is_randomizer(given):
+        return given.guarantee, [_release(given, given.mechanism(), source, rounds)], source
+    sums = given
+    while hasattr(sums, "_sums"):  # the paper's bare sums
+        sums = getattr(sums._sums, "prefix_sum", sums._sums)
+    if isinstance(sums, PrefixSum):
+        return given.guarantee, [_prefix_sum(sums, rounds)], sums._source
+    if callable(getattr(given, "release", None)) and hasattr(given, "grid") and hasattr(given, "_source"):
         if rounds is not None or view is not None:
             raise InvalidArgument(
                 "The 'rounds' and the 'view' are for learners and sums: this is one release."
             )
-        return [randomizer_target(given)], given._source
-    if (
-        hasattr(given, "claim")
-        and hasattr(given, "observe")
-        and (hasattr(given, "neighbours") or hasattr(given, "pairs"))
-    ):
-        return [given], given._source if isinstance(given, Sessions) else None
+        return given.guarantee, [_randomizer(given, compiled=not pairs_given)], given._source
+    has = {name for name in ("claim", "observe", "neighbours", "pairs") if hasattr(given, name)}
+    if has >= {"claim", "observe"} and len(has) > 2:
+        return given.claim(), [given], given._source if isinstance(given, Sessions) else None
     raise InvalidType(
         "The 'target' of audit must be a learner, a mechanism, or have the methods claim, neighbours and "
         f"observe. Got {type(given).__name__} instead."
     )
 
 
-def _is_randomizer(given: Any) -> bool:
-    return callable(getattr(given, "release", None)) and hasattr(given, "grid") and hasattr(given, "_source")
-
-
-def _with_claim(target: Any, claim: Guarantee) -> Any:
-    target._claim = claim
-    return target
-
-
-def _session(given: Session[Any], rounds: int | None, view: View | None) -> list[Any]:
-    if given.rounds or given.pending:
-        raise InvalidArgument(f"An audit needs a {type(given).__name__} before its first round.")
-    _refuse_own_methods(given)
-    learner = given.learner
-    targets: list[Any] = []
-    if view != "shown":
-        targets.append(_slots(learner, given._mechanism, given.guarantee, given._source, rounds))
-    return targets if view == "released" else [_with_claim(session_target(given), given.guarantee), *targets]
-
-
-def _slots(
-    learner: Learner, mechanism: Any, claim: Guarantee, source: BitSource, rounds: int | None
-) -> Slots:
+def _release(learner: Learner, mechanism: Any, source: BitSource, rounds: int | None) -> Slots:
     """The release of a learner, given sums of what its query measures."""
-    horizon, changes = learner.release.horizon, changes_of_feedback(learner)
-    slots = None if rounds is None else checks.integer("audit", "rounds", rounds, 1, horizon)
-    return Slots(mechanism, changes, claim, source, horizon=horizon, dtype=learner.release.dtype, slots=slots)
+    release, changes = learner.release, changes_of_feedback(learner)
+    per_person = release.guarantee.rounds_per_person
+    return Slots(mechanism, changes, per_person, source, release.horizon, release.dtype, rounds)
 
 
 def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
-    if given.round:
-        raise InvalidArgument(f"An audit needs a {type(given).__name__} before its first round.")
-    _refuse_own_methods(given)
-    horizon = given.horizon or 1 << 20
-    slots = None if rounds is None else checks.integer("audit", "rounds", rounds, 1, horizon)
-    changes = changes_of_vectors(given.bound, given.dimension, given.guarantee.neighbours)
-    if isinstance(given, CompiledPrefixSum) and type(given).__module__.startswith("discreet."):
-        return Slots(
-            given.steps,
-            changes,
-            given.guarantee,
-            given._source,
-            horizon=horizon,
-            dtype=given.dtype,
-            slots=slots,
-        )
-    made = type(given)._from_settings(given._settings(), given._source)
-    if getattr(made, "_law", None) != getattr(given, "_law", None):
+    """Prefix sums: their compiled steps where these are the package's, else their method `add`."""
+    _require_new(given, given.round)
+    claim, source, horizon = given.guarantee, given._source, given.horizon or 1 << 20
+    changes = changes_of_vectors(given.bound, given.dimension, claim.neighbours)
+    kind, settings = type(given), given._settings()
+    if isinstance(given, CompiledPrefixSum) and kind.__module__.startswith("discreet."):
+        return Slots(given.steps, changes, claim.rounds_per_person, source, horizon, given.dtype, rounds)
+    if constants_in(kind._from_settings(settings, source).steps) != constants_in(given.steps):
         raise InvalidArgument(
-            f"The noise of this {type(given).__name__} was changed after it was made. Others made like it "
+            f"The noise of this {kind.__name__} was changed after it was made. Others made like it "
             "would not have that change: give its class the change instead."
         )
-    return sums_target(given, changes, slots or min(horizon, 5))
+
+    def run(bits: BitSource, vectors: Any) -> Any:
+        made = kind._from_settings(settings, bits)
+        sums = [made.add(vector).values / made.bound.step for vector in vectors]
+        return np.diff(sums, axis=0, prepend=0.0).ravel()
+
+    slots = checks.integer("audit", "rounds", min(horizon, 5) if rounds is None else rounds, 1, horizon)
+    return Called(run, pairs_in_slots(changes, slots, claim.rounds_per_person), source)
 
 
-def _refuse_own_methods(given: Any) -> None:
-    own = [name for name, value in vars(given).items() if callable(value) and hasattr(type(given), name)]
+def _randomizer(given: Any, compiled: bool) -> Any:
+    """A randomizer of single numbers: by its method `release`, or for exactly `OneBit` compiled."""
+    grid = given.grid
+    if compiled and type(given) is OneBit and "release" not in vars(given):
+        mechanism = BitNoise(given.slope, round(given.magnitude))
+        return Slots(mechanism, changes_of_numbers(grid), 1, given._source, horizon=1)
+    twin = copy.copy(given)
+
+    def run(bits: BitSource, value: Any) -> list[float]:
+        twin._source = bits
+        return [twin.release(value)]
+
+    return Called(run, pairs_of_values(grid.low, grid.high, grid.step), given._source)
+
+
+def _require_new(given: Any, begun: int) -> None:
+    """Refuse what an audit could not make again: it makes many like the one it is given."""
+    kind = type(given)
+    if begun:
+        raise InvalidArgument(f"An audit needs a {kind.__name__} before its first round.")
+    own = [name for name, value in vars(given).items() if callable(value) and hasattr(kind, name)]
     if own:
         raise InvalidArgument(
-            f"This {type(given).__name__} has a method of its own, {own[0]!r}. Write a class for it: an "
+            f"This {kind.__name__} has a method of its own, {own[0]!r}. Write a class for it: an "
             "audit makes many like the one it is given."
         )
-
-
-@contextlib.contextmanager
-def _bar(name: str, runs: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    if not shown:
-        yield lambda _: None
-        return
-    from discreet.simulation.progress import progress_bar
-
-    with progress_bar(name, runs, shown=True, unit="runs") as bar:
-        yield bar.advance

@@ -1,19 +1,17 @@
 """Everything that ships and can be audited by name."""
 
-from __future__ import annotations
-
 import dataclasses
-import importlib
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from discreet import checks
-from discreet.auditing.auditor import audit, stated, targets_of
+from discreet import baselines, checks, paper
+from discreet.auditing.auditor import audit, checked_confidence, stated, targets_of
 from discreet.auditing.report import Audit
 from discreet.errors import InvalidType, MissingExtra
 from discreet.imports import failed, load_object
-from discreet.kernel import Bits, ChainGradient, CostOfSet, Laplace, Query, Release
+from discreet.kernel import Bits, ChainGradient, CostOfSet, Laplace
 from discreet.learners import BanditLearner, FullInformationLearner, Learner, PolicyLearner
 from discreet.policies import Uniform
 from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
@@ -27,143 +25,110 @@ GAUSSIAN_DELTA = 0.01
 _COSTS = (0.0, 1.0)
 _COST = CostOfSet(*_COSTS)
 _GRADIENT = ChainGradient.of("audit", *_COSTS)
+_BOUND = VectorBound.for_costs(*_COSTS, units=1 << 16)
+_bandit = functools.partial(BanditLearner, cost_range=_COSTS)
+_full = functools.partial(FullInformationLearner, cost_range=_COSTS)
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
     """Something that can be audited by name.
 
-    Attributes:
-        name: Its name.
-        make: From items and epsilon to the thing under audit.
-        about: A short description.
-        options: Further arguments of `audit`.
-        published: Whether it is an algorithm as it was printed, with the epsilon that its theorem claims. It
-            fails, and is only audited when asked for.
+    Algorithms that are `published` as they were printed fail at the epsilon that their theorem claims: they
+    are only audited when asked for.
     """
 
     name: str
-    make: Callable[[int, float], Any]
     about: str
+    make: Callable[[int, float], Any]
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
     published: bool = False
 
 
 class LeftOut(UserWarning):
-    """An entry is not audited for want of an extra.
-
-    Attributes:
-        extra: The name of that extra.
-    """
+    """An entry is not audited for want of an extra, whose name is `extra`."""
 
     def __init__(self, name: str, missing: MissingExtra) -> None:
         super().__init__(f"{name} was left out. {missing}")
         self.extra = missing.extra
 
 
-def _bound() -> VectorBound:
-    return VectorBound.for_costs(*_COSTS, units=1 << 16)
+def _bits(n: int, epsilon: float) -> Learner:
+    return Learner(n, Uniform(n), _COST, Bits(Budget(epsilon=epsilon), _COSTS))
 
 
-def _release(n: int, query: Query, release: Release) -> Learner:
-    """A query and a release, with a policy that does not matter."""
-    return Learner(n, Uniform(n), query, release)
+def _laplace(n: int, epsilon: float, query: Any = _COST) -> Learner:
+    return Learner(n, Uniform(n), query, Laplace(query.bound, Budget(epsilon=epsilon)))
 
 
-def _from(module: str, name: str, *given: Any, **named: Any) -> Any:
-    """An object of a module that is imported only when it is audited."""
-    return getattr(importlib.import_module(f"discreet.{module}"), name)(*given, **named)
-
-
-def _box(n: int) -> Any:
-    return _from("paper", "Box", [0.0] * n, [1.0] * n)
+def _published_bandit(n: int, epsilon: float) -> Any:
+    gamma = min(1.0, n / 2**3.5)
+    return paper.BanditSubmodPFTAL(n, 2**14, epsilon, gamma=gamma, calibration="published")
 
 
 _LISTED = [
-    Entry("one-bit", lambda n, e: OneBit(e, _COSTS), "OneBit, one release"),
-    Entry("bits", lambda n, e: _release(n, _COST, Bits(Budget(epsilon=e), _COSTS)), "Bits, of costs"),
-    Entry(
-        "laplace",
-        lambda n, e: _release(n, _COST, Laplace(_COST.bound, Budget(epsilon=e))),
-        "Laplace, of costs",
-    ),
-    Entry(
-        "laplace-gradients",
-        lambda n, e: _release(n, _GRADIENT, Laplace(_GRADIENT.bound, Budget(epsilon=e))),
-        "Laplace, of gradients",
-    ),
-    Entry("binary-tree", lambda n, e: BinaryTree(n, 8, _bound(), Budget(epsilon=e)), "BinaryTree, 8 rounds"),
+    Entry("one-bit", "OneBit, one release", lambda n, e: OneBit(e, _COSTS)),
+    Entry("bits", "Bits, of costs", _bits),
+    Entry("laplace", "Laplace, of costs", _laplace),
+    Entry("laplace-gradients", "Laplace, of gradients", lambda n, e: _laplace(n, e, _GRADIENT)),
+    Entry("binary-tree", "BinaryTree, 8 rounds", lambda n, e: BinaryTree(n, 8, _BOUND, Budget(epsilon=e))),
     Entry(
         "binary-tree-gaussian",
-        lambda n, e: BinaryTree(n, 8, _bound(), Budget(rho=e**2 / 12)),
         "BinaryTree, discrete Gaussian noise, 8 rounds",
+        lambda n, e: BinaryTree(n, 8, _BOUND, Budget(rho=e**2 / 12)),
         {"delta": GAUSSIAN_DELTA},
     ),
     Entry(
         "k-ary-tree",
-        lambda n, e: KAryTree(n, 13, _bound(), Budget(epsilon=e), arity=3),
         "KAryTree of arity 3, 9 rounds",
+        lambda n, e: KAryTree(n, 13, _BOUND, Budget(epsilon=e), arity=3),
     ),
-    Entry("epochs", lambda n, e: Epochs(n, _bound(), Budget(epsilon=e)), "Epochs, 5 rounds"),
-    Entry("bandit", lambda n, e: BanditLearner(n, e, _COSTS), "BanditLearner"),
+    Entry("epochs", "Epochs, 5 rounds", lambda n, e: Epochs(n, _BOUND, Budget(epsilon=e))),
+    Entry("bandit", "BanditLearner", _bandit),
     Entry(
         "bandit-three-rounds",
-        lambda n, e: BanditLearner(n, e, _COSTS, rounds_per_person=3),
         "BanditLearner, a person in three rounds",
+        lambda n, e: _bandit(n, e, rounds_per_person=3),
     ),
-    Entry(
-        "bandit-central", lambda n, e: BanditLearner(n, e, _COSTS, mode="central"), "BanditLearner in blocks"
-    ),
-    Entry("full", lambda n, e: FullInformationLearner(n, e, _COSTS), "FullInformationLearner in blocks"),
+    Entry("bandit-central", "BanditLearner in blocks", lambda n, e: _bandit(n, e, mode="central")),
+    Entry("full", "FullInformationLearner in blocks", _full),
     Entry(
         "full-tree",
-        lambda n, e: FullInformationLearner(n, e, _COSTS, method="tree", horizon=100),
         "FullInformationLearner on a tree",
+        lambda n, e: _full(n, e, method="tree", horizon=100),
     ),
-    Entry("paper-tbap", lambda n, e: _from("paper", "TBAP", n, 8, 1.0, e), "TBAP corrected, 8 rounds"),
+    Entry("paper-tbap", "TBAP corrected, 8 rounds", lambda n, e: paper.TBAP(n, 8, 1.0, e)),
     Entry(
         "paper-pftal",
-        lambda n, e: _from("paper", "PFTAL", _box(n), 8, e, 1.0, 1.0),
         "PFTAL corrected, its sums, 8 rounds",
+        lambda n, e: paper.PFTAL(paper.Box([0.0] * n, [1.0] * n), 8, e, 1.0, 1.0),
     ),
-    Entry(
-        "paper-full", lambda n, e: _from("paper", "SubmodPFTAL", n, 16, e), "SubmodPFTAL corrected, 16 rounds"
-    ),
+    Entry("paper-full", "SubmodPFTAL corrected, 16 rounds", lambda n, e: paper.SubmodPFTAL(n, 16, e)),
     Entry(
         "paper-bandit",
-        lambda n, e: _from("paper", "BanditSubmodPFTAL", n, 16, e, gamma=1.0),
         "BanditSubmodPFTAL corrected, 16 rounds",
+        lambda n, e: paper.BanditSubmodPFTAL(n, 16, e, gamma=1.0),
     ),
-    Entry(
-        "noised-gradients",
-        lambda n, e: _from("baselines", "NoisedGradients", n, 64, e),
-        "NoisedGradients",
-    ),
-    Entry(
-        "exponential-weights",
-        lambda n, e: _from("baselines", "ExponentialWeights", n, 64, e),
-        "ExponentialWeights",
-    ),
+    Entry("noised-gradients", "NoisedGradients", lambda n, e: baselines.NoisedGradients(n, 64, e)),
+    Entry("exponential-weights", "ExponentialWeights", lambda n, e: baselines.ExponentialWeights(n, 64, e)),
     Entry(
         "paper-bandit-published",
-        lambda n, e: _from(
-            "paper", "BanditSubmodPFTAL", n, 2**14, e, gamma=min(1.0, n / 2**3.5), calibration="published"
-        ),
         "BanditSubmodPFTAL as printed, 64 of 16,384 rounds",
+        _published_bandit,
         {"rounds": 64, "view": "released"},
         published=True,
     ),
     Entry(
         "paper-tbap-published",
-        lambda n, e: _from("paper", "TBAP", n, 4, 1.0, e, calibration="published"),
         "TBAP as printed, 4 rounds",
+        lambda n, e: paper.TBAP(n, 4, 1.0, e, calibration="published"),
         published=True,
     ),
 ]
 
 _ENTRIES = {entry.name: entry for entry in _LISTED}
-#: The names that :func:`audit_named` and the command line know.
-builtin_targets = [entry.name for entry in _LISTED]
+#: The names that `audit_named` and the command line know.
+builtin_targets = list(_ENTRIES)
 
 
 def audit_named(
@@ -179,31 +144,22 @@ def audit_named(
 ) -> list[Audit]:
     """Audit things by name, all that is private by default; together they are as sure as `confidence`.
 
-    Args:
-        names: Names of :data:`builtin_targets`, or ``module:name`` of a custom target (or of something that
-            makes one when it is called).
-        n: Items.
-        epsilon: What each claims.
-        runs: For each.
-        confidence: The probability with which all bounds are right at once (Bonferroni).
-        power: Whether to simulate what would have been found.
-        seed: Makes the audits repeatable.
-        progress: Whether to show bars.
-
     Entries that are not asked for by name and need an extra that is not installed are left out, with a
     warning. What is asked for is made before anything is run, and refused if an extra is missing.
+
+    A name is one of `builtin_targets`, or ``module:name`` of a custom target (or of something that makes one
+    when it is called). They have `n` items and claim `epsilon`; the rest is as for `audit`.
     """
     wanted = [find(name) for name in names] or [entry for entry in _LISTED if not entry.published]
     size, loss = checks.integer("audit", "n", n, 1, 16), checks.positive_number("audit", "epsilon", epsilon)
-    if not 0 < checks.finite_number("audit", "confidence", confidence) < 1:
-        raise checks.invalid_argument("audit", "confidence", "a number strictly between 0 and 1", confidence)
+    checked_confidence(confidence)
     each = 1 - (1 - confidence) / len(wanted)
     made = []
     for entry in wanted:
         try:
             target = entry.make(size, loss)
             options = entry.options | ({"claim": loss} if entry.published else {})
-            stated(targets_of(target)[0][0].claim(), options.get("delta"))
+            stated(targets_of(target)[0], options.get("delta"))
             made.append((entry, target, options))
         except MissingExtra as error:
             if names:
@@ -221,7 +177,7 @@ def find(name: str) -> Entry:
     if name in _ENTRIES:
         return _ENTRIES[name]
     if ":" in name:
-        return Entry(name, lambda n, e: _custom(name, n, e), "a custom target")
+        return Entry(name, "a custom target", lambda n, e: _custom(name, n, e))
     raise checks.unknown_name(
         f"There is nothing called {name!r} to audit.", name, _ENTRIES, others=", or MODULE:NAME"
     )

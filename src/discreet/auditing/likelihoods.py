@@ -6,9 +6,7 @@ the mechanisms listed here, by their exact type. That type also decides which co
 scored with the likelihoods of another.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,6 @@ from discreet.prefix_sums.binary import BinarySteps
 from discreet.prefix_sums.kary import KArySteps
 from discreet.prefix_sums.spherical import SphericalSteps
 from discreet.prefix_sums.steps import FreshNoise
-from discreet.privacy.noise import Law
 from discreet.randomizers.one_bit import CENTRE
 
 #: Slots (from, to] whose sum is one noisy node.
@@ -46,74 +43,53 @@ def watched_times(mechanism: Any, slots: int) -> IntArray:
     return np.unique([*range(1, 17), *powers, slots])
 
 
-def _each_slot(mechanism: Any, end: int) -> list[Span]:
-    return [(end - 1, end)]
-
-
-def _binary_nodes(mechanism: Any, end: int) -> list[Span]:
-    return [(end - (end & -end), end)]
-
-
-def _k_ary_nodes(mechanism: KArySteps, end: int) -> list[Span]:
-    """With digits from -reach to reach, each digit that rises adds a node or stops subtracting one."""
-    k, reach, spans = mechanism.shape.arity, mechanism.shape.reach, []
-    for level in range(mechanism.shape.height):
-        if end % k**level == 0 and (end // k**level + reach) % k != 0:
-            spans.append((end - k**level, end))
-    return spans
-
-
-_NODES: dict[type, Callable[[Any, int], list[Span]]] = {
-    FreshNoise: _each_slot,
-    BinarySteps: _binary_nodes,
-    SphericalSteps: _binary_nodes,
-    KArySteps: _k_ary_nodes,
-}
-
-
-def spans_of(mechanism: Any, times: Sequence[int]) -> list[Span] | None:
-    """The nodes that can be read off the prefix sums at these times; None if the mechanism is not known."""
-    nodes = _NODES.get(type(mechanism))
-    if nodes is None:
+def _nodes_that_end(mechanism: Any, end: int) -> list[Span] | None:
+    """The nodes whose last slot is this; None if the mechanism is not known."""
+    kind = type(mechanism)
+    if kind is FreshNoise:
+        return [(end - 1, end)]
+    if kind in (BinarySteps, SphericalSteps):
+        return [(end - (end & -end), end)]
+    if kind is not KArySteps:
         return None
+    # With digits from -reach to reach, each digit that rises adds a node or stops subtracting one.
+    k, reach = mechanism.shape.arity, mechanism.shape.reach
+    sizes = [k**level for level in range(mechanism.shape.height)]
+    return [(end - size, end) for size in sizes if end % size == 0 and (end // size + reach) % k != 0]
+
+
+def spans_of(mechanism: Any, times: Sequence[int]) -> list[Span]:
+    """The nodes that can be read off the prefix sums at these times; none if the mechanism is not known."""
     known = {0, *times}
-    return [span for end in times for span in nodes(mechanism, end) if span[0] in known]
+    return [span for end in times for span in _nodes_that_end(mechanism, end) or () if span[0] in known]
 
 
 def log_ratio(mechanism: Any, times: IntArray, first: IntArray, second: IntArray) -> Score | None:
-    """How much more likely a row is for the first reports than for the second, as a logarithm.
+    """How much more likely a row is for the first reports (one per slot) than for the second, as a logarithm.
 
-    Args:
-        mechanism: Of the kernel.
-        times: Rows hold by how much the released sum grew from each of these times to the next.
-        first: One report per slot, in units.
-        second: Likewise.
+    Rows hold by how much the released sum grew from each of the `times` to the next.
     """
     if type(mechanism) is BitNoise:
         return _ratio_of_bits(mechanism, first, second) if len(times) == len(first) else None
-    spans = spans_of(mechanism, times.tolist())
+    spans = [
+        (start, end)
+        for start, end in spans_of(mechanism, times.tolist())
+        if np.any(first[start:end].sum(axis=0) != second[start:end].sum(axis=0))
+    ]
     if not spans:
         return None
-    places = {0: 0, **{time: k + 1 for k, time in enumerate(times.tolist())}}
-    starts, ends = (np.array([places[span[side]] for span in spans]) for side in (0, 1))
-    sums = [
+    ours, theirs = (
         np.array([data[start:end].sum(axis=0) for start, end in spans], dtype=np.float64)
         for data in (first, second)
-    ]
-    telling = np.flatnonzero(np.any(sums[0] != sums[1], axis=1))
-    if not telling.size:
-        return None
-    starts, ends = starts[telling], ends[telling]
-    ours, theirs = (total[telling] for total in sums)
+    )
+    starts, ends = np.searchsorted([0, *times], np.transpose(spans))
 
     def score(seen: FloatArray) -> FloatArray:
         grown = seen.reshape(len(seen), len(times), -1)
         prefix = np.concatenate((np.zeros_like(grown[:, :1]), np.cumsum(grown, axis=1)), axis=1)
         nodes = prefix[:, ends] - prefix[:, starts]
         ratios = _log_density(mechanism, nodes - ours) - _log_density(mechanism, nodes - theirs)
-        return np.round(
-            ratios, 9
-        )  # the largest ratio has a probability of its own: rounding must not split it
+        return np.round(ratios, 9)  # the largest has a probability of its own: rounding must not split it
 
     return score
 
@@ -122,9 +98,8 @@ def _log_density(mechanism: Any, noise: FloatArray) -> FloatArray:
     """The log-likelihood of the noise of nodes, up to a constant; of shape (runs, nodes, numbers)."""
     if type(mechanism) is SphericalSteps:
         return np.asarray(-np.linalg.norm(noise, axis=2).sum(axis=1) / mechanism.scale)
-    law: Law = mechanism.law
-    scale = float(law.scale)
-    sizes = noise**2 / (2 * scale**2) if law.is_gaussian else np.abs(noise) / scale
+    scale = float(mechanism.law.scale)
+    sizes = noise**2 / (2 * scale**2) if mechanism.law.is_gaussian else np.abs(noise) / scale
     return np.asarray(-sizes.sum(axis=(1, 2)))
 
 

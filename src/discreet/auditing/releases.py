@@ -1,289 +1,266 @@
 """Attacks on releases: the compiled code that adds the noise, run many times on two reports."""
 
-from __future__ import annotations
-
+import dataclasses
 import itertools
 import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet import checks
 from discreet.auditing import likelihoods
 from discreet.auditing.target import Pair, Score, bits_for
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import lean_kernel, rewind
+from discreet.compiled import lean_kernel
 from discreet.kernel.queries import Query, measure
 from discreet.kernel.releases import BitNoise, arrive, close
 from discreet.learners.learner import Learner
 from discreet.prefix_sums.spherical import SphericalSteps
 from discreet.privacy import noise
-from discreet.privacy.guarantee import Guarantee, Neighbours
+from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.sensitivity import VectorBound
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomizers.one_bit import CENTRE
 from discreet.randomness import BitArray, BitSource, Seed
-from discreet.state import copied
+from discreet.state import arrays_in
 
 #: Slots that are watched: at least and, to see all levels of a tree, at most.
 SLOTS, MOST_SLOTS = 8, 1024
-#: Numbers that are released and kept in one part of an audit.
-MOST_NUMBERS = 20_000_000
+#: Numbers that are released in an audit.
+MOST_NUMBERS = 200_000_000
 
 
-class Change(NamedTuple):
-    """What one report can be: two vectors in units, and what led to them."""
-
-    about: str
-    first: IntArray
-    second: IntArray
-
-
+@dataclasses.dataclass
 class Slots:
-    """A mechanism of the kernel over several slots, each with one report; neighbours differ in one of them.
+    """A mechanism of the kernel over several slots with one report each; neighbours differ in one person."""
 
-    Args:
-        mechanism: Named tuple of constants and secret arrays, before its first slot. It is not changed.
-        changes: What the report of a person can be; the farthest apart come first.
-        claim: What is promised.
-        source: Where its bits come from.
-        horizon: How many slots it can release.
-        dtype: Of released numbers.
-        slots: How many to watch; by default as many as show all levels of a tree.
-    """
+    mechanism: Any  # before its first slot; it is not changed
+    changes: list[Pair]  # of reports, in units; the farthest apart come first
+    per_person: int  # in how many slots a person may be
+    source: BitSource
+    horizon: int  # how many slots it can release
+    dtype: Any = np.int64  # of released numbers
+    slots: int | None = None  # to watch; by default as many as show all levels of a tree
 
-    def __init__(
-        self,
-        mechanism: Any,
-        changes: list[Change],
-        claim: Guarantee,
-        source: BitSource,
-        *,
-        horizon: int,
-        dtype: Any = np.int64,
-        slots: int | None = None,
-    ) -> None:
-        self._mechanism, self._changes, self._claim, self._source = mechanism, changes, claim, source
-        needed = max(SLOTS, claim.rounds_per_person, likelihoods.slots_of_all_levels(mechanism))
-        self._slots = min(horizon, needed, MOST_SLOTS) if slots is None else slots
-        self._times = likelihoods.watched_times(mechanism, self._slots)
-        self._dimension, self._dtype = changes[0].first.size, dtype
-        self.most_runs = MOST_NUMBERS * 10 // (self._slots * self._dimension)
-
-    def claim(self) -> Guarantee:
-        return self._claim
+    def __post_init__(self) -> None:
+        if self.slots is None:
+            needed = max(SLOTS, self.per_person, likelihoods.slots_of_all_levels(self.mechanism))
+            self.slots = min(self.horizon, needed, MOST_SLOTS)
+        self._slots = checks.integer("audit", "rounds", self.slots, 1, self.horizon)
+        self._times = likelihoods.watched_times(self.mechanism, self._slots)
+        self._dimension = self.changes[0].first.size
+        self.most_runs = MOST_NUMBERS // (self._slots * self._dimension)
 
     def pairs(self) -> list[Pair]:
-        """The farthest change in the first, a middle and the last slot, and the others in the first."""
-        places = sorted({0, min(5, self._slots - 1), self._slots - 1})
-        farthest, *others = self._changes
-        placed = [(place, farthest) for place in places] + [(0, change) for change in others]
-        return [
-            Pair(f"slot {place + 1}: {change.about}", *self._reports(place, change))
-            for place, change in placed
-        ]
-
-    def _reports(self, place: int, change: Change) -> Iterator[IntArray]:
-        """Neutral reports but for one person's: as many as one person may have."""
-        first = min(place, max(0, self._slots - self._claim.rounds_per_person))
-        for vector in change[1:]:
-            reports = np.zeros((self._slots, self._dimension), dtype=np.int64)
-            reports[first : first + self._claim.rounds_per_person] = vector
-            yield reports
+        return pairs_in_slots(self.changes, self._slots, self.per_person)
 
     def observe(self, data: IntArray, runs: int, seed: Seed | None) -> FloatArray:
-        start, mine = copied(self._mechanism), copied(self._mechanism)
-        seen = np.empty((runs, self._times.size, self._dimension), dtype=self._dtype)
+        mechanism, memory = _in_one_block(self.mechanism)
+        seen = np.zeros((runs, self._times.size, self._dimension), dtype=self.dtype)
         kept = np.searchsorted(self._times, np.arange(1, self._slots + 1))
-        units, released = (
-            np.zeros(self._dimension, dtype=np.int64),
-            np.zeros(self._dimension, dtype=self._dtype),
-        )
-        bits_for(self._source, seed).feed(
-            lambda done, bits, cursor: _play(
-                mine, start, data, kept, units, released, seen, done, bits, cursor
-            ),
+        work = memory.copy(), data[0].copy(), seen[0, 0].copy()
+        bits_for(self.source, seed).feed(
+            lambda done, bits, cursor: _play(mechanism, memory, *work, data, kept, seen, done, bits, cursor),
             runs,
         )
         return seen.reshape(runs, -1).astype(np.float64)
 
     def log_ratio(self, first: IntArray, second: IntArray) -> Score | None:
-        return likelihoods.log_ratio(self._mechanism, self._times, first, second)
+        return likelihoods.log_ratio(self.mechanism, self._times, first, second)
 
-    def weakened(self, factor: float) -> Slots | None:
+    def weakened(self, factor: float) -> Self | None:
         """The same with noise that is too small by a factor; None if it is not known how."""
-        largest = max(int(np.abs(vector).max()) for change in self._changes for vector in change[1:])
-        weak = with_less_noise(self._mechanism, factor, largest)
-        if weak is None:
+        mechanism, law = self.mechanism, getattr(self.mechanism, "law", None)
+        if type(mechanism) is BitNoise:
+            largest = max(int(np.abs(units).max()) for change in self.changes for units in change[1:])
+            bias = largest * mechanism.slope / CENTRE
+            weaker: dict[str, Any] = {
+                "slope": int(mechanism.slope * math.tanh(factor * math.atanh(bias)) / bias)
+            }
+        elif type(mechanism) is SphericalSteps:
+            weaker = {"scale": mechanism.scale / factor}
+        elif isinstance(law, noise.Law):
+            make = noise.gaussian if law.is_gaussian else noise.laplace
+            weaker = {"law": make(law.scale / Fraction(factor))}
+        else:
             return None
-        made = Slots.__new__(Slots)
-        made.__dict__.update(self.__dict__, _mechanism=weak)
-        return made
+        return dataclasses.replace(self, mechanism=mechanism._replace(**weaker))
 
     def column(self, index: int) -> str:
         time, number = divmod(index, self._dimension)
         return f"number {number + 1} released after slot {self._times[time]}"
 
 
+def _in_one_block(mechanism: Any) -> tuple[Any, IntArray]:
+    """A copy whose arrays lie in one block of memory, and that block: to restore it is to begin again."""
+    arrays = [np.zeros(0, dtype=np.int64), *arrays_in(mechanism).values()]
+    memory = np.concatenate([array.ravel().view(np.int64) for array in arrays])
+    parts = iter(np.split(memory, np.cumsum([array.size for array in arrays]))[1:])
+
+    def placed(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return next(parts).view(value.dtype).reshape(value.shape)
+        return type(value)(*map(placed, value)) if hasattr(value, "_fields") else value
+
+    return placed(mechanism), memory
+
+
 @lean_kernel
 def _play(
     mechanism: Any,
-    start: Any,
-    reports: IntArray,
-    kept: IntArray,
+    memory: IntArray,
+    start: IntArray,
     units: IntArray,
     released: npt.NDArray[Any],
+    reports: IntArray,
+    kept: IntArray,
     seen: npt.NDArray[Any],
     done: int,
     bits: BitArray,
     cursor: int,
 ) -> tuple[int, int]:
-    n = units.size
     while done < seen.shape[0]:
-        rewind(mechanism, start)
-        for t in range(seen.shape[1]):
-            for i in range(n):
-                seen[done, t, i] = 0
+        for k in range(memory.size):
+            memory[k] = start[k]
+        for k in range(seen.shape[1]):
+            for i in range(units.size):
+                seen[done, k, i] = 0
         after = cursor
         for slot in range(reports.shape[0]):
-            for i in range(n):
+            for i in range(units.size):
                 units[i] = reports[slot, i]
             after = arrive(mechanism, units, bits, after)
+            if after != NEED_MORE_BITS:
+                after = close(mechanism, units, released, bits, after)
             if after == NEED_MORE_BITS:
-                break
-            after = close(mechanism, units, released, bits, after)
-            if after == NEED_MORE_BITS:
-                break
-            for i in range(n):
+                return done, cursor
+            for i in range(units.size):
                 seen[done, kept[slot], i] += released[i]
-        if after == NEED_MORE_BITS:
-            break
         cursor = after
         done += 1
     return done, cursor
 
 
-def with_less_noise(mechanism: Any, factor: float, largest: int) -> Any:
-    """A mechanism whose noise is too small by a factor; None if it holds no noise that is known.
-
-    Args:
-        mechanism: Of the kernel.
-        factor: The loss grows by it.
-        largest: The largest number that is reported, in units.
-    """
-    if type(mechanism) is BitNoise:
-        bias = largest * mechanism.slope / CENTRE
-        return mechanism._replace(slope=int(mechanism.slope * math.tanh(factor * math.atanh(bias)) / bias))
-    if type(mechanism) is SphericalSteps:
-        return mechanism._replace(scale=mechanism.scale / factor)
-    law = getattr(mechanism, "law", None)
-    if not isinstance(law, noise.Law):
-        return None
-    make = noise.gaussian if law.is_gaussian else noise.laplace
-    return mechanism._replace(law=make(law.scale / Fraction(factor)))
-
-
-def changes_of_vectors(bound: VectorBound, dimension: int, relation: Neighbours) -> list[Change]:
-    """Reports at corners of a bound, and what is forced into it: odd, far outside, not finite."""
-    corner = np.zeros(dimension, dtype=np.int64)
-    left = bound.l1
-    for i in range(dimension):
-        corner[i] = min(bound.coordinate, left) * (1 if i % 2 == 0 else -1)
-        left -= abs(int(corner[i]))
-    corner = bound.enforce(corner)
-    odd = -corner
-    odd[0] += 1
-    far = np.full(dimension, 1e9 * bound.step * bound.l1)
-    inputs = {
-        "the corner of the bound": corner,
-        "its opposite": -corner,
-        "its opposite, one step off": odd,
-        "far outside": bound.enforce(far),
-        "far outside, negative": bound.enforce(-far),
-        "not a number": bound.enforce(np.full(dimension, math.nan)),
-        "infinite": bound.enforce(np.full(dimension, math.inf)),
-        "the middle": np.zeros(dimension, dtype=np.int64),
-    }
-    if relation is Neighbours.ZERO_OUT_ONE_ROUND:
-        zero = inputs["the middle"]
-        return farthest_first(Change(f"{name} against zero", units, zero) for name, units in inputs.items())
-    return farthest_first(_all_pairs(inputs))
-
-
-def changes_of_feedback(learner: Learner) -> list[Change]:
-    """What the query measures of two people's feedback, for many kinds of feedback and many tickets.
-
-    The worst of each kind is kept: of ends of the range, values far outside and not finite, the middle, and
-    numbers of odd difference; along the identity and along other orders.
-    """
-    n, query = learner.n, learner.query
-    generator = np.random.default_rng(0)
-    planned = learner.plan(learner.policy.start(), BitSource(seed=0))
-    width = max(1, planned.note.shape[1])
-    orders = {"": np.arange(n), "reversed order, ": np.arange(n)[::-1].copy()}
-    orders |= {"shuffled order, ": generator.permutation(n)}
-    sizes, chances, signs = sorted({0, 1, n // 2, n}), [1.0, 0.5, 1e-3], [1.0, -1.0]
-    if query.whole:  # which set was chosen plays no part
-        sizes, chances, signs = [n], [1.0], [1.0]
-    found: list[Change] = []
-    for (name, order), size, chance, sign in itertools.product(orders.items(), sizes, chances, signs):
-        measured: dict[str, IntArray] = {}
-        for about, costs in _feedback(query, n):
-            out = np.zeros(learner.dimension, dtype=np.int64)
-            measure(query, costs, order, size, chance, np.full(width, sign), out)
-            measured[name + about] = out
-        found += farthest_first(_all_pairs(measured))
-    return farthest_first(found)
-
-
-def _feedback(query: Query, n: int) -> Iterator[tuple[str, FloatArray]]:
-    """Costs of one set, or of all prefixes of an order."""
-    low, high = query.low, query.high
-    step = (high - low) / 2 / getattr(query, "units", 1 << 20)
-    numbers = {
+def values_to_tell(low: float, high: float, step: float) -> dict[str, float]:
+    """What one person may tell: ends of a range, inside, outside, not finite, one step off."""
+    middle, width = low + (high - low) / 2, high - low
+    return {
         "the upper end": high,
         "the lower end": low,
         "one step above the lower end": low + step,
-        "the middle": low + (high - low) / 2,
-        "far above": high + 1e9 * (high - low),
-        "far below": low - 1e9 * (high - low),
+        "far above": high + 1e9 * width,
+        "far below": low - 1e9 * width,
         "not a number": math.nan,
         "infinite": math.inf,
+        "the middle": middle,
+        "above half the range": middle + 0.1 * width,
+        "somewhat above": high + 2 * width,
     }
-    if not query.whole:
-        yield from ((about, np.array([value])) for about, value in numbers.items())
-        return
-    places = np.arange(n + 1)
-    for about, value in numbers.items():
-        yield f"{about} everywhere", np.full(n + 1, value)
-        for k in range(min(n, 4)):
-            yield f"{about} after {k + 1} items", np.where(places == k + 1, value, low)
-            yield f"{about} except after {k + 1} items", np.where(places == k + 1, low, value)
 
 
-def _all_pairs(inputs: dict[str, IntArray]) -> Iterator[Change]:
-    for (name, first), (other, second) in itertools.combinations(inputs.items(), 2):
-        yield Change(f"{name} against {other}", first, second)
+def pairs_of_values(low: float, high: float, step: float) -> list[Pair]:
+    """Each such value against the end of the range that is farther from it; both ends come first."""
+    values, middle = values_to_tell(low, high, step), low + (high - low) / 2
+    del values["the lower end"]
+    return [
+        Pair(f"{name} against the lower end", value, low)
+        if value > middle
+        else Pair(f"{name} against the upper end", value, high)
+        for name, value in values.items()
+    ]
 
 
-def farthest_first(changes: Iterable[Change]) -> list[Change]:
-    """The farthest apart in L1 of each kind of change, the farthest of all first."""
+def pairs_in_slots(changes: list[Pair], slots: int, per_person: int) -> list[Pair]:
+    """The farthest change in the first, a middle and the last slot, and the others in the first.
+
+    Other reports are neutral; a person has as many as one may have.
+    """
+    farthest, *others = changes
+    places = [(place, farthest) for place in sorted({0, min(5, slots - 1), slots - 1})]
+    pairs = []
+    for place, change in places + [(0, change) for change in others]:
+        first = min(place, max(0, slots - per_person))
+        told = np.zeros((2, slots, farthest.first.size), dtype=np.int64)
+        told[:, first : first + per_person] = np.array(change[1:])[:, None]
+        pairs.append(Pair(f"slot {place + 1}: {change.about}", *told))
+    return pairs
+
+
+def changes_of_numbers(grid: Any) -> list[Pair]:
+    """What a grid makes of one person's number."""
+    values = values_to_tell(grid.low, grid.high, grid.step)
+    return farthest_first([{name: np.array([grid.of(value)]) for name, value in values.items()}])
+
+
+def changes_of_vectors(bound: VectorBound, dimension: int, relation: Neighbours) -> list[Pair]:
+    """Reports at corners of a bound, and what is forced into it."""
+    before = np.minimum(bound.l1, bound.coordinate * np.arange(dimension + 1))
+    corner = np.diff(before) * np.where(np.arange(dimension) % 2 == 0, 1.0, -1.0)
+    values = values_to_tell(-1.0, 1.0, 1.0 / bound.coordinate)
+    with np.errstate(invalid="ignore"):  # infinity times zero
+        inputs = {name: bound.enforce(value * bound.step * corner) for name, value in values.items()}
+    against = (
+        {"zero": np.zeros(dimension, dtype=np.int64)} if relation is Neighbours.ZERO_OUT_ONE_ROUND else None
+    )
+    return farthest_first([inputs], against)
+
+
+def changes_of_feedback(learner: Learner) -> list[Pair]:
+    """What the query measures of two people's feedback, for many kinds of feedback and many tickets."""
+    n, query = learner.n, learner.query
+    width = max(1, learner.plan(learner.policy.start(), BitSource(seed=0)).note.shape[1])
+    orders = {
+        "": np.arange(n),
+        "reversed order, ": np.arange(n)[::-1].copy(),
+        "shuffled order, ": np.random.default_rng(0).permutation(n),
+    }
+    sizes, chances, signs = sorted({0, 1, n // 2, n}), [1.0, 0.5, 1e-3], [1.0, -1.0]
+    if query.whole:  # which set was chosen plays no part
+        sizes, chances, signs = [n], [1.0], [1.0]
+    tickets = []
+    for (name, order), size, chance, sign in itertools.product(orders.items(), sizes, chances, signs):
+        measured: dict[str, IntArray] = {}
+        for about, costs in _feedback(query, n):
+            out = measured[name + about] = np.zeros(learner.dimension, dtype=np.int64)
+            measure(query, costs, order, size, chance, np.full(width, sign), out)
+        tickets.append(measured)
+    return farthest_first(tickets)
+
+
+def _feedback(query: Query, n: int) -> Iterator[tuple[str, FloatArray]]:
+    """Costs of one set, or of all prefixes of an order: one value in some places, the lower end in others."""
+    places = np.arange(n + 1 if query.whole else 1)
+    masks = {"": places >= 0}
+    for k in range(1, min(places.size, 5)):
+        masks |= {f" after {k} items": places == k, f" except after {k} items": places != k}
+    step = (query.high - query.low) / 2 / getattr(query, "units", 1 << 20)
+    values = values_to_tell(query.low, query.high, step)
+    for (about, value), (where, mask) in itertools.product(values.items(), masks.items()):
+        yield about + where, np.where(mask, value, query.low)
+
+
+def farthest_first(
+    groups: Iterable[dict[str, IntArray]], against: dict[str, IntArray] | None = None
+) -> list[Pair]:
+    """The reports of a group that lie farthest apart in L1, for each kind of report; the farthest first."""
     kinds = ("", "odd", "far", "not a number", "infinite", "the middle", "order")
-    best: dict[str, tuple[float, Change]] = {}
-    given = list(changes)
-    for change in given:
-        difference = change.first.astype(np.float64) - change.second
-        distance = float(np.abs(difference).sum())
-        odd = bool((np.abs(difference) % 2 == 1).any())
+    best: dict[str, tuple[float, Pair]] = {}
+    for inputs in groups:
+        others = against or inputs
+        units, other_units = (np.array([*group.values()], dtype=np.float64) for group in (inputs, others))
+        apart = np.abs(units[:, None] - other_units)
+        distance, odd = apart.sum(axis=2), (apart % 2 == 1).any(axis=2)
         for kind in kinds:
-            fits = distance > 0 and (odd if kind == "odd" else kind in change.about)
-            if fits and (kind not in best or distance > best[kind][0]):
-                best[kind] = distance, change
-    listed: list[Change] = []
-    for _, change in sorted(best.values(), key=lambda entry: -entry[0]):
-        seen = {(one.first.tobytes(), one.second.tobytes()) for one in listed}
-        if (change.first.tobytes(), change.second.tobytes()) not in seen:
-            listed.append(change)
-    return listed or given[:1]
+            fits = odd if kind == "odd" else np.array([[kind in name] for name in inputs])
+            one, other = np.unravel_index(np.argmax(distance * fits), distance.shape)
+            if (distance * fits)[one, other] > best.get(kind, (0.0,))[0]:
+                names = [*inputs][one], [*others][other]
+                pair = Pair(" against ".join(names), inputs[names[0]], others[names[1]])
+                best[kind] = float(distance[one, other]), pair
+    ranked = sorted(best.values(), key=lambda entry: -entry[0])
+    once = {(pair.first.tobytes(), pair.second.tobytes()): pair for _, pair in ranked}
+    nothing = next(iter(inputs.values()))
+    return [*once.values()] or [Pair("nothing that differs", nothing, nothing)]

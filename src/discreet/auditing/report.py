@@ -1,7 +1,5 @@
 """What an audit found, in words and as data."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import math
@@ -27,9 +25,9 @@ class Audit:
         trials: Out of how many runs under each, none of which was used to choose the event.
         runs: How many runs were made in total.
         score: The kind of score: "likelihood" (exact), or how it was learned.
-        pairs: How many pairs of neighbours were tried.
-        finds_factor: Noise that is too small by this factor would have been found, in most of a few simulated
-            audits; infinity if no factor that was tried would have been; None if that was not simulated.
+        pairs: How many pairs of neighbours were compared.
+        finds_factor: Such an audit finds noise that is too small by this factor more often than not, by
+            simulation; infinity if no factor that was tried would be found; None if that was not simulated.
         source: Whether the bits came from the object's own source.
         neighbours: The relation between the two inputs.
         seconds: How long it took.
@@ -81,19 +79,16 @@ class Audit:
         claim = f"epsilon = {rounded_up(self.claimed)}"
         if self.delta:
             claim += f", delta = {rounded_up(self.delta)}"
-        share = f"{self.hits:,} of {self.trials:,} runs against {self.false_alarms:,}"
-        lines = [
-            f"{self.name}: {'not refuted' if self.passed else 'VIOLATED'}",
-            f"  claimed      {claim} ({self.neighbours})",
-            f"  measured     epsilon >= {self.lower_bound:.4f} with {100 * self.confidence:g}% confidence",
-            f"  inputs       {self.pair} ({self.pairs} tried)",
-            f"  shown by     {self.event}:",
-            f"               {share}",
-            f"  runs         {self.runs:,} in {self.seconds:.1f} s, score: {self.score}",
-            f"  bits         {self.source}",
-            f"  power        {self.power}",
-        ]
-        return "\n".join(lines)
+        return f"""\
+{self.name}: {"not refuted" if self.passed else "VIOLATED"}
+  claimed      {claim} ({self.neighbours})
+  measured     epsilon >= {self.lower_bound:.4f} with {100 * self.confidence:g}% confidence
+  inputs       {self.pair} ({self.pairs} compared)
+  shown by     {self.event}:
+               {self.hits:,} of {self.trials:,} runs against {self.false_alarms:,}
+  runs         {self.runs:,} in {self.seconds:.1f} s, score: {self.score}
+  bits         {self.source}
+  power        {self.power}"""
 
     @property
     def power(self) -> str:

@@ -5,9 +5,7 @@ used again. An audit tries them all and keeps the one that proves most: a likeli
 nothing.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,13 +20,14 @@ NOTHING = -1e300
 RANKED_ON, SINGLE = 2000, 2
 #: Columns whose evidence is added up; bins of each.
 MOST_ADDED, BINS = 64, 16
-#: A column with fewer distinct values than this is also taken value by value.
+#: A column with at most so many distinct values is also taken value by value.
 FEW_VALUES = 64
 #: With more columns than this no linear score is fitted.
 MOST_LINEAR = 400
 
-#: What is done to columns before they are looked at, by name.
-VIEWS: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
+View = Callable[[FloatArray, FloatArray], FloatArray]
+#: What is done to columns, given their medians, before they are looked at; by name.
+VIEWS: dict[str, View] = {
     "{}": lambda seen, middle: seen,
     "the distance of {} from its median": lambda seen, middle: np.abs(seen - middle),
     "{} modulo 2": lambda seen, middle: np.where(np.abs(seen) < 2**53, seen % 2, 0.0),
@@ -52,11 +51,6 @@ def learned_scores(
     Single columns, their distances from the middle (another scale of noise), their remainders (noise of one
     parity), their single values (texts, and numbers without noise); evidence added up over columns; and the
     linear combination that separates best (noise that was used twice cancels in differences).
-
-    Args:
-        first: One row per run.
-        second: Likewise.
-        column: Names the columns.
     """
     first, second = _clean(first), _clean(second)
     middle = np.median(np.concatenate((first[:RANKED_ON], second[:RANKED_ON])), axis=0)
@@ -68,14 +62,15 @@ def learned_scores(
             if ranks[j] == 0:
                 break
             about = name.format(column(j))
-            yield Candidate(about, "value", _single(view, middle, j))
-            table = _value_table(ours[:, j], theirs[:, j])
-            if table is not None:
-                yield Candidate(f"which value {about} has", "value", _single(view, middle, j, table))
-        if name == "{}":
-            added = [j for j in order[:MOST_ADDED].tolist() if ranks[j] > _chance_level(ours, theirs)]
-            if len(added) > 1:
-                yield Candidate("evidence from several columns", "sum", _sum_of_evidence(ours, theirs, added))
+            yield Candidate(about, "value", _value(view, middle, j))
+            if np.unique(np.concatenate((ours[:, j], theirs[:, j]))).size <= min(FEW_VALUES, len(first)):
+                evidence = _sum_of_evidence(view, middle, ours, theirs, [j])
+                yield Candidate(f"which value {about} has", "value", evidence)
+        chance_level = 1.6 * np.sqrt(2 / min(len(ours), RANKED_ON))
+        added = [j for j in order[:MOST_ADDED].tolist() if ranks[j] > chance_level]
+        if name == "{}" and len(added) > 1:
+            evidence = _sum_of_evidence(view, middle, ours, theirs, added)
+            yield Candidate("evidence from several columns", "sum", evidence)
     varying = np.flatnonzero(
         (np.concatenate((first, second)) != first[0]).any(axis=0) & (np.abs(first).max(axis=0) < 1e200)
     )
@@ -99,71 +94,38 @@ def _separation(first: FloatArray, second: FloatArray) -> FloatArray:
     return np.where(farthest > 1e-9, farthest, 0.0)
 
 
-def _chance_level(first: FloatArray, second: FloatArray) -> float:
-    """Separations below this are what chance makes of equal columns."""
-    return 1.6 * float(np.sqrt(2 / min(len(first), RANKED_ON)))
+def _value(view: View, middle: FloatArray, j: int) -> Score:
+    return lambda seen: view(_clean(seen[:, j]), middle[j])
 
 
-def _single(
-    view: Callable[[FloatArray, FloatArray], FloatArray],
-    middle: FloatArray,
-    j: int,
-    table: tuple[FloatArray, FloatArray] | None = None,
+def _sum_of_evidence(
+    view: View, middle: FloatArray, first: FloatArray, second: FloatArray, columns: Sequence[int]
 ) -> Score:
-    def score(seen: FloatArray) -> FloatArray:
-        values = view(_clean(seen[:, j]), middle[j])
-        return values if table is None else _looked_up(values, *table)
-
-    return score
-
-
-def _value_table(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-    """The evidence of each single value, where there are few; others count as none."""
-    values, codes = np.unique(np.concatenate((first, second)), return_inverse=True)
-    if values.size > min(FEW_VALUES, len(first)):
-        return None
-    return values, _evidence(codes[: len(first)], codes[len(first) :], values.size)
-
-
-def _looked_up(values: FloatArray, known: FloatArray, evidence: FloatArray) -> FloatArray:
-    place = np.minimum(np.searchsorted(known, values), known.size - 1)
-    return np.where(known[place] == values, evidence[place], 0.0)
-
-
-def _evidence(first: npt.NDArray[np.intp], second: npt.NDArray[np.intp], bins: int) -> FloatArray:
-    """The logarithm of how much more often each code occurs in the first runs than in the second."""
-    ours, theirs = (
-        (np.bincount(codes, minlength=bins) + 0.5) / (codes.size + 0.5 * bins) for codes in (first, second)
-    )
-    return np.log(ours / theirs)
-
-
-def _sum_of_evidence(first: FloatArray, second: FloatArray, columns: list[int]) -> Score:
+    """How much more often, as a logarithm, the first runs had what is seen: bin by bin, or value by value."""
     parts = []
     for j in columns:
-        edges = np.unique(
-            np.quantile(np.concatenate((first[:, j], second[:, j])), np.linspace(0, 1, BINS + 1)[1:-1])
+        pooled = np.concatenate((first[:, j], second[:, j]))
+        edges = np.unique(pooled)
+        if edges.size > FEW_VALUES:
+            edges = np.unique(np.quantile(pooled, np.linspace(0, 1, BINS + 1)[1:-1]))
+        bins = edges.size + 1
+        ours, theirs = (
+            (np.bincount(np.searchsorted(edges, side[:, j]), minlength=bins) + 0.5) / (len(side) + 0.5 * bins)
+            for side in (first, second)
         )
-        codes = [np.searchsorted(edges, side[:, j]) for side in (first, second)]
-        parts.append((j, edges, _evidence(codes[0], codes[1], edges.size + 1)))
-
-    def score(seen: FloatArray) -> FloatArray:
-        total = np.zeros(len(seen))
-        for j, edges, evidence in parts:
-            total += evidence[np.searchsorted(edges, _clean(seen[:, j]))]
-        return total
-
-    return score
+        parts.append((_value(view, middle, j), edges, np.log(ours / theirs)))
+    return lambda seen: sum(
+        (evidence[np.searchsorted(edges, value(seen))] for value, edges, evidence in parts),
+        start=np.zeros(len(seen)),
+    )
 
 
 def _linear(first: FloatArray, second: FloatArray, columns: npt.NDArray[np.intp]) -> Score:
-    """Fisher's discriminant; where there is no noise at all in a direction, that direction."""
-    ours, theirs = first[:, columns], second[:, columns]
-    spread = np.concatenate((ours, theirs)).std(axis=0)
+    """Fisher's discriminant, by least squares: the combination that comes nearest to 1 and to -1."""
+    rows = np.concatenate((first, second))[:, columns]
+    spread = rows.std(axis=0)
     spread[spread == 0] = 1.0
-    ours, theirs = ours / spread, theirs / spread
-    centred = np.concatenate((ours - ours.mean(axis=0), theirs - theirs.mean(axis=0)))
-    sizes, axes = np.linalg.eigh(centred.T @ centred / len(centred))
-    moved = axes.T @ (ours.mean(axis=0) - theirs.mean(axis=0))
-    weights = axes @ (moved / (np.maximum(sizes, 0.0) + 1e-13 * sizes.max() + 1e-300)) / spread
+    rows = (rows - rows.mean(axis=0)) / spread
+    labels = np.repeat([1.0, -1.0], [len(first), len(second)])
+    weights = np.linalg.lstsq(rows.T @ rows, rows.T @ labels, rcond=1e-13)[0] / spread
     return lambda seen: _clean(seen[:, columns]) @ weights

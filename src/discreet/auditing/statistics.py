@@ -1,4 +1,4 @@
-"""What samples of a score prove about a privacy loss, with a stated confidence.
+"""What samples of a score prove about a privacy loss, with a stated confidence; and a test of random bits.
 
 If a mechanism is (epsilon, delta)-differentially private then for every event E and neighbours A and B,
 P_A(E) <= e^epsilon P_B(E) + delta. So one event that is likely under A and unlikely under B bounds epsilon
@@ -7,34 +7,30 @@ chosen on runs that are not looked at again, and the bounds on the two probabili
 and Pearson, which hold for every number of runs.
 """
 
-from __future__ import annotations
-
-import dataclasses
-from typing import Any, Literal, get_args
+import itertools
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.stats
 
 from discreet.checks import FloatArray
+from discreet.randomness import BitSource
 
 #: Thresholds that are looked at when one is chosen.
 CANDIDATES = 1001
+#: 64-bit integers that are drawn to test a source of bits; the probability that a good one is refused.
+DRAWN, FALSE_ALARM = 4096, 1e-9
 
-Side = Literal["first", "second"]
 
-
-@dataclasses.dataclass(frozen=True)
-class Event:
-    """What an audit looks for: a score beyond a threshold.
+class Event(NamedTuple):
+    """What an audit looks for: a score of at least (`above`) or at most a threshold.
 
     Attributes:
-        side: Which neighbour makes it more likely.
-        threshold: The least score that counts, or the largest.
-        above: Which of the two.
+        side: Which neighbour makes it more likely, "first" or "second".
     """
 
-    side: Side
+    side: str
     threshold: float
     above: bool
 
@@ -51,9 +47,7 @@ class Event:
         return f"score {relation} {self.threshold:.4g} (more likely under the {self.side} neighbour)"
 
 
-def clopper_pearson(
-    hits: npt.ArrayLike, trials: int, alpha: float
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def clopper_pearson(hits: npt.ArrayLike, trials: int, alpha: float) -> tuple[FloatArray, FloatArray]:
     """A lower and an upper bound on a probability; each fails with probability at most `alpha`.
 
     Examples:
@@ -61,39 +55,31 @@ def clopper_pearson(
         >>> float(low), round(float(high), 4)
         (0.0, 0.0295)
     """
-    return _at_least(hits, trials, alpha), _at_most(hits, trials, alpha)
-
-
-def _at_least(hits: npt.ArrayLike, trials: int, alpha: float) -> FloatArray:
     k = np.asarray(hits, dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        return np.where(k > 0, scipy.stats.beta.ppf(alpha, k, trials - k + 1), 0.0)
-
-
-def _at_most(hits: npt.ArrayLike, trials: int, alpha: float) -> FloatArray:
-    k = np.asarray(hits, dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        return np.where(k < trials, scipy.stats.beta.ppf(1 - alpha, k + 1, trials - k), 1.0)
+        low = np.where(k > 0, scipy.stats.beta.ppf(alpha, k, trials - k + 1), 0.0)
+        high = np.where(k < trials, scipy.stats.beta.ppf(1 - alpha, k + 1, trials - k), 1.0)
+    return low, high
 
 
 def loss_lower_bound(
     hits: npt.ArrayLike, false_alarms: npt.ArrayLike, trials: int, *, delta: float, confidence: float
-) -> npt.NDArray[np.float64]:
+) -> FloatArray:
     """The epsilon that these counts prove, or 0 where they prove nothing.
 
     Args:
-        hits: Runs under one neighbour in which the event happened.
+        hits: In how many runs under one neighbour an event happened.
         false_alarms: The same under the other.
-        trials: Runs under each.
+        trials: How many runs there were of each.
         delta: That of the claim.
-        confidence: The bound is wrong with probability at most 1 - confidence.
+        confidence: The probability, at least, with which the bound is right.
 
     Examples:
         >>> round(float(loss_lower_bound(900, 100, 1000, delta=0.0, confidence=0.95)), 3)
         1.99
     """
     alpha = (1 - confidence) / 2  # the two bounds must hold at once
-    least, most = _at_least(hits, trials, alpha), _at_most(false_alarms, trials, alpha)
+    least, most = clopper_pearson(hits, trials, alpha)[0], clopper_pearson(false_alarms, trials, alpha)[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(least > delta, np.maximum(np.log((least - delta) / most), 0.0), 0.0)
 
@@ -106,26 +92,26 @@ def best_event(
     first, second = np.sort(first[:trials]), np.sort(second[:trials])
     pooled = np.concatenate((first, second))
     thresholds = np.unique(np.quantile(pooled, np.linspace(0, 1, CANDIDATES), method="nearest"))
+    below = {"first": first, "second": second}
     best = (-np.inf, Event("first", float(thresholds[0]), above=True))
-    for above in (True, False):
-        ours, theirs = (
-            trials - np.searchsorted(scores, thresholds, "left")
+    for above, (side, other) in itertools.product((True, False), itertools.permutations(below)):
+        hits, alarms = (
+            trials - np.searchsorted(below[name], thresholds, "left")
             if above
-            else np.searchsorted(scores, thresholds, "right")
-            for scores in (first, second)
+            else np.searchsorted(below[name], thresholds, "right")
+            for name in (side, other)
         )
-        for side in get_args(Side):
-            likely, other = (ours, theirs) if side == "first" else (theirs, ours)
-            bounds = _roughly_proved(likely, other, trials, delta, confidence)
-            k = int(np.argmax(bounds))
-            best = max(best, (float(bounds[k]), Event(side, float(thresholds[k]), above)), key=lambda b: b[0])
+        bounds = _roughly_proved(hits, alarms, trials, delta, confidence)
+        k = int(np.argmax(bounds))
+        if bounds[k] > best[0]:
+            best = float(bounds[k]), Event(side, float(thresholds[k]), above)
     return best
 
 
 def _roughly_proved(
     hits: npt.NDArray[Any], false_alarms: npt.NDArray[Any], trials: int, delta: float, confidence: float
 ) -> FloatArray:
-    """About what :func:`loss_lower_bound` gives, and much faster: good enough to choose by."""
+    """About what `loss_lower_bound` gives, and much faster: good enough to choose by."""
     # Wider than the confidence asks for: of very many events that are tried, rare ones look good by chance.
     deviations = scipy.stats.norm.ppf(1 - (1 - confidence) / 2) + 1
     ours, theirs = hits / trials, (false_alarms + 1) / (trials + 1)
@@ -150,3 +136,26 @@ def proved_loss(
     _, event = best_event(first[:half], second[:half], delta=delta, confidence=confidence)
     hits, false_alarms = event.counts(first[half : 2 * half], second[half : 2 * half])
     return float(loss_lower_bound(hits, false_alarms, half, delta=delta, confidence=confidence))
+
+
+def fault_of_bits(source: BitSource) -> str | None:
+    """What is wrong with a source of bits, or None. It is no test of cryptographic strength.
+
+    It looks for integers that come twice, also in a second generator made like the first, and for bits that
+    are not balanced or follow each other. Of good bits, two in 8,192 integers are equal with probability
+    2e-12.
+    """
+    drawn = np.array([source.bits64() for _ in range(DRAWN)], dtype=np.uint64)
+    if np.unique(drawn).size < DRAWN:
+        return "its source of bits repeats itself"
+    if source.private:
+        again = BitSource(fresh=source._fresh)
+        other = np.array([again.bits64() for _ in range(DRAWN)], dtype=np.uint64)
+        if np.intersect1d(drawn, other).size:
+            return "a second source of bits made like its own gives the same bits"
+    bits = np.unpackbits(drawn.view(np.uint8)).reshape(DRAWN, 64)
+    counts = np.concatenate([bits.sum(axis=0), (bits[1:] ^ bits[:-1]).sum(axis=0)])
+    low, high = (scipy.stats.binom.ppf(p, DRAWN - 1, 0.5) for p in (FALSE_ALARM / 256, 1 - FALSE_ALARM / 256))
+    if counts.min() < low or counts.max() > high + 1:
+        return "the bits of its source are not balanced, or follow each other"
+    return None

@@ -1,8 +1,7 @@
 """What can be audited: three methods, which a mechanism of yours can have too."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,8 +18,8 @@ Score = Callable[[FloatArray], FloatArray]
 class Target(Protocol):
     """Something that claims to be private and can be run many times.
 
-    Optional methods make an audit stronger: `pairs()`, a list of :class:`Pair` to try, instead of
-    `neighbours`; `log_ratio(first, second)`, the exact log-likelihood ratio as a function of rows, or None;
+    Optional methods make an audit stronger: `pairs()`, a list of `Pair` to try, instead of `neighbours`;
+    `log_ratio(first, second)`, the exact log-likelihood ratio as a function of rows, or None;
     `weakened(factor)`, the same target with that much less noise, for simulating power; and `column(index)`,
     the name of a column.
 
@@ -65,6 +64,23 @@ class Pair(NamedTuple):
     about: str
     first: Any
     second: Any
+
+
+@dataclasses.dataclass
+class Called:
+    """A target that runs in Python: a function from random bits and an input to all that is seen of it."""
+
+    run: Callable[[BitSource, Any], Sequence[float]]
+    tried: list[Pair]
+    source: BitSource
+    most_runs: int = 40_000
+
+    def pairs(self) -> list[Pair]:
+        return self.tried
+
+    def observe(self, data: Any, runs: int, seed: Seed | None) -> FloatArray:
+        source = bits_for(self.source, seed)
+        return np.array([self.run(source, data) for _ in range(runs)], dtype=np.float64)
 
 
 def seed_sequence(seed: Seed | None) -> np.random.SeedSequence:
