@@ -121,7 +121,7 @@ class ChainGradient(NamedTuple):
 class OnePoint(NamedTuple):
     """The paper's gradient estimate from the cost of the chosen prefix; its coin is the ticket's first note.
 
-    The subgradient has the entries f(B_i) - f(B_{i-1}), so the cost of the chosen prefix B_k appears twice:
+    The subgradient has the entries `f(B_i) - f(B_{i-1})`, so the cost of the chosen prefix B_k appears twice:
     with a plus at the k-th item of the order, with a minus at the next. A fair coin picks one of them, with
     twice the weight; divided by the probability of B_k, the estimate is unbiased. With exploration gamma all
     probabilities are at least gamma / (n+1), so its entry is at most 2M (n+1) / gamma. That is enforced,
