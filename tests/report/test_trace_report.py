@@ -151,7 +151,7 @@ def test_regret_that_a_logarithm_cannot_show(tmp_path: pathlib.Path) -> None:
     nothing = trace("FixedSet", cost=trace().best, final_points=np.ones((3, 3)))
     better = trace("B", cost=trace().best - MARKS, environment="city")
     page = check_page(report(tmp_path, [trace("A"), nothing, better]))
-    assert "Regret of zero or below, which a logarithmic scale cannot show: full set." in page.text
+    assert "In part or wholly zero or below, which a logarithmic scale cannot show: full set." in page.text
     assert "below zero better than any fixed set" in page.text
     assert "Regret −1 per round" in page.text
 

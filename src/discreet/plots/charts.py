@@ -28,8 +28,6 @@ _REFERENCE_LINES: tuple[Any, ...] = ((0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (
 _NOTHING = 1e-6
 #: Every so many checkpoints there is a marker.
 _MARK_EVERY = 6
-#: Charts begin at this round, if they end at so many times that.
-_FIRST, _LONG = 10.0, 100.0
 
 
 def looks(labels: Iterable[str], references: Iterable[str] = ()) -> dict[str, Look]:
@@ -214,16 +212,16 @@ def _line(axes: Axes, curve: Curve, k: int = 0) -> None:
 
 
 def _not_shown(labels: Sequence[str]) -> str:
-    text = "Regret of zero or below, which a logarithmic scale cannot show"
+    text = "In part or wholly zero or below, which a logarithmic scale cannot show"
     return f"{text}: {', '.join(labels)}." if labels else ""
 
 
 def _round_axis(axes: Axes, curves: Sequence[Curve]) -> float:
-    """A logarithmic axis of rounds; returns its first, for the noise of the first few is left out."""
+    """A logarithmic axis of rounds; returns its first, for of long runs the first few are left out."""
     last = max(float(curve.x[-1]) for curve in curves)
     first = min(float(curve.x[0]) for curve in curves)
-    if last >= _LONG * _FIRST:
-        first = max(first, _FIRST)
+    if last >= 1000:
+        first = max(first, 10.0)
     first = min([first, *(float(curve.x[-1]) for curve in curves)])
     canvas.log_scale(axes.xaxis, first if first < last else first / 2, last * 1.05)
     axes.set_xlabel("rounds")

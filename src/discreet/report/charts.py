@@ -10,18 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from discreet.formatting import counted, number
+from discreet.plots import charts as plots
 from discreet.plots.canvas import PANEL, figure_of, inline_svg, legend_entries, new_axes
-from discreet.plots.charts import (
-    Curve,
-    Look,
-    best_curve,
-    cost_curve,
-    draw_against,
-    draw_costs,
-    draw_items,
-    draw_regret,
-    looks,
-)
+from discreet.plots.charts import Curve
 from discreet.report.results import Result, TraceResult, family, grouped, with_looks
 
 #: Learners in one chart; more are split.
@@ -76,7 +67,7 @@ def choice_charts(name: str, group: Sequence[TraceResult]) -> list[Chart]:
             caption += f" The {MOST_ITEMS} of {result.n} items that are taken most."
         axes = new_axes((PANEL[0], 0.9 + 0.25 * max(shown.size, 4)))
         names = [str(trace.items[i]) for i in shown]
-        draw_items(axes, names, levels[shown], shares[shown], result.look["color"])
+        plots.draw_items(axes, names, levels[shown], shares[shown], result.look["color"])
         charts.append(_chart(f"{name}-items{k}", axes, f"Chosen in the end by {result.learner}", caption))
     return charts
 
@@ -90,7 +81,7 @@ def _chart(name: str, axes: Axes, title: str, caption: str, *, legend: bool = Tr
 
 def _regret_chart(name: str, group: Sequence[TraceResult], title: str) -> Chart:
     axes = new_axes()
-    note = draw_regret(axes, group)
+    note = plots.draw_regret(axes, group)
     scale = "both scales logarithmic; lower is better."
     if axes.get_yscale() == "linear":
         scale = "lower is better, below zero better than any fixed set."
@@ -100,19 +91,19 @@ def _regret_chart(name: str, group: Sequence[TraceResult], title: str) -> Chart:
             f" Dashed: proved bounds on expected regret, for {group[0].kind}s that are fixed beforehand, "
             "where they lie within the chart; the table has all."
         )
-    return _chart(name, axes, f"Regret per round against rounds{title}", f"{caption} {note}")
+    return _chart(name, axes, f"Regret per round against rounds{title}", f"{caption} {note}".rstrip())
 
 
 def _cost_chart(name: str, group: Sequence[TraceResult], title: str) -> Chart:
     axes, kind = new_axes(), group[0].kind
-    curves = [cost_curve(r.trace, r.label, r.look, reference=r.reference) for r in group]
-    best = [best_curve(max(group, key=lambda result: result.rounds).trace)]
+    curves = [plots.cost_curve(r.trace, r.label, r.look, reference=r.reference) for r in group]
+    best = [plots.best_curve(max(group, key=lambda result: result.rounds).trace)]
     dotted = "The dotted line is what regret is measured against."
-    if not all(_same(best_curve(result.trace), best[0]) for result in group):
+    if not all(_same(plots.best_curve(result.trace), best[0]) for result in group):
         # What is best depends on what the learner did.
-        best = [best_curve(r.trace, f"{r.label}: best fixed set", r.look["color"]) for r in group]
+        best = [plots.best_curve(r.trace, f"{r.label}: best fixed set", r.look["color"]) for r in group]
         dotted = f"Dotted, in the same colour: the best fixed set for the {kind}s that this learner met."
-    draw_costs(axes, curves, best)
+    plots.draw_costs(axes, curves, best)
     better = "higher" if group[0].trace.maximize else "lower"
     caption = f"Mean over the seeds{_bands(group)}; {better} is better. {dotted}"
     return _chart(name, axes, f"Mean {kind} per round so far{title}", caption)
@@ -174,7 +165,7 @@ def curve_panels(results: Sequence[Result]) -> Panels:
         "proved bounds, where they lie within the chart; the tables have all."
     )
     found = {place: longest(members) for place, members in places_of(results, "rounds").items()}
-    return _panels("curves", "Regret curves", intro, found, draw_regret)
+    return _panels("curves", "Regret curves", intro, found, plots.draw_regret)
 
 
 def against_panels(results: Sequence[Result], quantity: str, name: str = "sweep") -> Panels:
@@ -183,7 +174,7 @@ def against_panels(results: Sequence[Result], quantity: str, name: str = "sweep"
     Learners with different epsilons are one curve; what has no epsilon is a level.
     """
     families = grouped(results, lambda result: family(result.label))
-    seen = looks(families, [label for label, members in families.items() if members[0].reference])
+    seen = plots.looks(families, [label for label, members in families.items() if members[0].reference])
     found = {}
     for place, members in places_of(results, quantity).items():
         most = max(result.rounds for result in members)
@@ -197,11 +188,11 @@ def against_panels(results: Sequence[Result], quantity: str, name: str = "sweep"
     if quantity == "epsilon":
         intro += " A small epsilon is more private; level lines have none."
     called, label = QUANTITIES[quantity]
-    draw = functools.partial(draw_against, quantity=label)
+    draw = functools.partial(plots.draw_against, quantity=label)
     return _panels(f"{name}-{quantity}", f"Regret against {called}", intro, found, draw)
 
 
-def _curve_against(label: str, results: Sequence[Result], quantity: str, look: Look) -> Curve:
+def _curve_against(label: str, results: Sequence[Result], quantity: str, look: plots.Look) -> Curve:
     rows = [(getattr(result, quantity), result.regret, *result.interval) for result in results]
     x, mean, low, high = np.array(sorted(rows, key=lambda row: row[0] or 0.0), dtype=np.float64).T
     like = results[0]
