@@ -16,13 +16,10 @@ import matplotlib
 import matplotlib.style
 from markupsafe import Markup, escape
 from matplotlib import ticker
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 
 from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
@@ -116,26 +113,20 @@ def inline_svg(figure: Figure, name: str, title: str = "") -> Markup:
 
 
 def legend_entries(several: Sequence[Axes], name: str) -> list[tuple[Markup, str]]:
-    """What is drawn on the axes, once each, bars first: a sample as markup, and its label."""
+    """The lines that are drawn on the axes, once each: a sample as markup, and the label."""
     handles: dict[str, Any] = {}
     for axes in several:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    bars_first = sorted(handles.items(), key=lambda pair: not isinstance(pair[1], BarContainer))
-    return [(_sample(handle, f"{name}-k{k}"), label) for k, (label, handle) in enumerate(bars_first)]
+    return [(_sample(line, f"{name}-k{k}"), label) for k, (label, line) in enumerate(handles.items())]
 
 
-def _sample(handle: Any, name: str) -> Markup:
-    """A short piece of a line with its marker, or of a bar."""
+def _sample(line: Line2D, name: str) -> Markup:
+    """A short piece of a line with its marker."""
     figure = Figure(figsize=(0.5, 0.194))
-    piece: Artist
-    if isinstance(handle, BarContainer):
-        piece = Rectangle((0.04, 0.15), 0.92, 0.7)
-        piece.update_from(handle.patches[0])
-    else:
-        piece = Line2D([0.04, 0.5, 0.96], [0.5, 0.5, 0.5])
-        piece.update_from(handle)
-        piece.set_markevery([1])
+    piece = Line2D([0.04, 0.5, 0.96], [0.5, 0.5, 0.5])
+    piece.update_from(line)
+    piece.set_markevery([1])
     piece.set_transform(figure.transFigure)  # place and limits are not those of the chart
     piece.set_clip_box(None)
     piece.set_clip_path(None)

@@ -60,7 +60,10 @@ def choice_charts(name: str, group: Sequence[TraceResult]) -> list[Chart]:
     for k, result in enumerate(learners[:MOST_CHOICES]):
         trace = result.trace
         levels, shares = trace.final_points.mean(axis=0), trace.best_sets.mean(axis=0)
-        caption = f"Bars: the mean level over {counted(result.seeds, 'seed')}, near 1 if the item is taken."
+        caption = (
+            f"Bars: the mean level over {counted(result.seeds, 'seed')}, near 1 if the item is taken. "
+            "Diamonds: the share of seeds in which it is in the best set."
+        )
         shown = np.arange(result.n)
         if shown.size > MOST_ITEMS:
             shown = np.sort(np.argsort(-(levels + shares), kind="stable")[:MOST_ITEMS])
@@ -68,7 +71,8 @@ def choice_charts(name: str, group: Sequence[TraceResult]) -> list[Chart]:
         axes = new_axes((PANEL[0], 0.9 + 0.25 * max(shown.size, 4)))
         names = [str(trace.items[i]) for i in shown]
         plots.draw_items(axes, names, levels[shown], shares[shown], result.look["color"])
-        charts.append(_chart(f"{name}-items{k}", axes, f"Chosen in the end by {result.learner}", caption))
+        title = f"Chosen in the end by {result.learner}"
+        charts.append(_chart(f"{name}-items{k}", axes, title, caption, legend=False))
     return charts
 
 
