@@ -15,8 +15,7 @@ from matplotlib.axes import Axes
 import discreet
 from discreet.baselines import FixedSet, RandomSet
 from discreet.plots.canvas import drawing, figure_of, new_axes
-from discreet.plots.charts import draw_costs
-from discreet.plots.curves import Curve, best_curve, cost_curve, looks
+from discreet.plots.charts import Curve, best_curve, cost_curve, draw_costs, looks
 from discreet.simulation import Trace
 from examples.gallery.pictures import options, save
 

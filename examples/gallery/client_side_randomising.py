@@ -14,8 +14,7 @@ from matplotlib.colors import ListedColormap
 
 import discreet
 from discreet.extending import FloatArray
-from discreet.plots.canvas import drawing, linear_scale, log_scale, new_panels
-from discreet.plots.curves import COLOURS, GRID, INK
+from discreet.plots.canvas import COLOURS, GRID, INK, drawing, linear_scale, log_scale, new_panels
 from discreet.randomness import BitSource
 from discreet.simulation.replicas import log_grid
 from examples.gallery.pictures import options, save

@@ -15,8 +15,7 @@ from matplotlib.colors import LinearSegmentedColormap
 import discreet
 from discreet.extending import FloatArray
 from discreet.formatting import short_number
-from discreet.plots.canvas import drawing, figure_of, new_panels
-from discreet.plots.curves import COLOURS, INK
+from discreet.plots.canvas import COLOURS, INK, drawing, figure_of, new_panels
 from examples.gallery.pictures import options, save
 
 SIZE = 12

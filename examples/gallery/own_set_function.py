@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 
 import discreet
 from discreet.extending import BoolArray, FloatArray, IntArray
-from discreet.plots.canvas import drawing, new_panels
-from discreet.plots.curves import COLOURS, INK
+from discreet.plots.canvas import COLOURS, INK, drawing, new_panels
 from discreet.set_functions import FromCallable, Modular, SetFunction, is_submodular
 from examples.gallery.pictures import options, save
 

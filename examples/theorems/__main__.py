@@ -14,7 +14,7 @@ import pathlib
 import numpy as np
 import polars
 
-from discreet.plots.curves import COLOURS
+from discreet.plots.canvas import COLOURS
 from discreet.simulation.compare import compare
 from examples.theorems.series import RATES, Series, all_series
 

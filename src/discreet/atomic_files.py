@@ -15,8 +15,8 @@ def written_beside(
 ) -> Iterator[Callable[[], None]]:
     """Write a temporary file next to `path`, and yield a function that moves it into place.
 
-    Symbolic links are followed. Only the owner may read what is secret; other files get the permissions of
-    the file they replace, or those of any new file. Errors name the path as it was given.
+    Only the owner may read what is secret; other files get the permissions of the file they replace, or
+    those of any new file. Errors name the path as it was given.
     """
     check_place(path)
     target = real_path(path)
@@ -48,23 +48,20 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         put_in_place()
 
 
-def check_place(path: str | os.PathLike[str]) -> None:
-    """Raise the `OSError` that writing there would, before work is done whose result would be lost."""
-    refusal = _refusal(path)
-    if refusal is not None:
-        raise refusal
-
-
 @contextlib.contextmanager
 def errors_name(path: str | os.PathLike[str]) -> Iterator[None]:
     """Let errors of temporary files name the file that the user asked for."""
     try:
         yield
+        return
     except OSError as error:
-        raise _refusal(path) or OSError(error.errno, error.strerror, os.fspath(path)) from None
+        code, why = error.errno, error.strerror
+    check_place(path)
+    raise OSError(code, why, os.fspath(path)) from None
 
 
-def _refusal(path: str | os.PathLike[str]) -> OSError | None:
+def check_place(path: str | os.PathLike[str]) -> None:
+    """Raise the `OSError` that writing there would, before work is done whose result would be lost."""
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
     if os.path.isdir(target):
@@ -76,8 +73,8 @@ def _refusal(path: str | os.PathLike[str]) -> OSError | None:
     elif not os.access(folder, os.W_OK | os.X_OK):
         code, why = errno.EACCES, f"nothing may be written to the folder {folder}"
     else:
-        return None
-    return OSError(code, why, os.fspath(path))
+        return
+    raise OSError(code, why, os.fspath(path))
 
 
 def name_beside(target: pathlib.Path) -> pathlib.Path:

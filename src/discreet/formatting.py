@@ -5,8 +5,6 @@ Examples:
     ('0.0486', '−0.5', '12,346', '2e−06')
     >>> [short_number(x) for x in (1, 20_000, 3e6, 0.05, -0.5, 0.00002)]
     ['1', '20k', '3M', '0.05', '−0.5', '2e−05']
-    >>> percent(0.9625), percent(0.9987), decimals(0.48637), decimals(-0.00001)
-    ('96%', '99.9%', '0.4864', '0.0000')
     >>> counted(1, "seed"), counted(4096, "round"), counted_range([3, 1], "seed"), counted_range([2], "seed")
     ('1 seed', '4,096 rounds', '1 to 3 seeds', '2 seeds')
     >>> listed(["a", "b", "c"]), listed(["a"])
@@ -20,11 +18,10 @@ from collections.abc import Sequence
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number in so many digits."""
+    """A number in so many digits; a zero has no sign."""
     if not math.isfinite(value):
         return "−∞" if value == -math.inf else "∞" if value == math.inf else "unknown"
-    value += 0.0  # a zero has no sign
-    text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+    text = f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:z.{digits}g}"
     return text.replace("-", "−")
 
 
@@ -34,17 +31,6 @@ def short_number(value: float) -> str:
         if abs(value) >= size:
             return number(value / size) + letter
     return number(value)
-
-
-def percent(share: float) -> str:
-    """A share as a percentage; above 99 with one decimal."""
-    return f"{100 * share:.0f}%" if share < 0.99 else f"{100 * share:.1f}%"
-
-
-def decimals(value: float) -> str:
-    """A number with four decimals, for aligned columns; what rounds to zero has no sign."""
-    text = f"{value:.4f}"
-    return text if float(text) else text.removeprefix("-")
 
 
 def counted(count: int, noun: str) -> str:

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import polars
 import pytest
 
 import discreet
 from commands import run
-from discreet.cli.demo import too_few
-from discreet.cli.output import plain, table
+from discreet.cli.app import show, table
 
 QUICK = ["--rounds", "400", "--seeds", "2", "--n", "4"]
 
@@ -55,7 +55,8 @@ def test_json_is_data(
     assert [effect for effect, _ in unsure["by_effect"]] == [0.5, 0.2, 0.05]
     code, out, _ = run(capsys, "list", "--json")
     assert "modular" in json.loads(out)["streams"]
-    assert plain({"a": float("inf"), "b": {3, 1}}) == {"a": None, "b": [1, 3]}
+    show(True, {"a": float("inf"), "b": {3, 1}, "c": np.array([1.5, np.nan])}, "")
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": [1, 3], "c": [1.5, None]}
 
 
 def test_plan_and_list_are_words(capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,7 +204,7 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: pathlib.Path) -> None
     command = ["simulate", "modular", "--n", "100", "--rounds", "3e7", "--seeds", "1", "--report", "r.html"]
     # With polars, whose handling of signals leaves a waiting main thread asleep.
     code = "import sys, threading, os, signal, polars; from discreet.cli import main; "
-    code += "threading.Timer(4.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start(); main(sys.argv[1:])"
+    code += "threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start(); main(sys.argv[1:])"
     ended = subprocess.run(
         [sys.executable, "-c", code, *command],
         cwd=tmp_path,
@@ -241,7 +242,7 @@ def test_a_demo_with_too_few_customers_says_so(
     As data there is nothing but JSON on standard output; the report is written all the same.
     """
     report = tmp_path / "demo.html"
-    few = ["--rounds", "300", "--epsilon", "0.1", "--seeds", "2", "--quiet", "--json"]
+    few = ["--n", "4", "--rounds", "300", "--epsilon", "0.1", "--seeds", "2", "--quiet", "--json"]
     code, out, _ = run(capsys, "demo", *few, "--report", str(report))
     found = json.loads(out)
     assert (code, found["report"], report.exists()) == (0, str(report), True)
@@ -251,7 +252,6 @@ def test_a_demo_with_too_few_customers_says_so(
     assert words.startswith("The private learner did not learn in 300 customers")
     assert re.search(r"better by 0\.\d+ per customer. 'discreet plan' predicts .* about \d+,000", words)
     assert "of the way" not in words
-    assert too_few(discreet.environments.checkout(), 0.1, 300, 0.0).endswith("No set was better than that.")
 
 
 OWN_STREAM = """
@@ -286,7 +286,7 @@ def test_a_stream_in_plain_python_is_simulated_and_compared(
     (entry,) = json.loads(out)
     assert (code, entry["rounds"], entry["cost"]) == (0, 30, 0.0)
     flags = ["-s", f"{name}:prices", "-s", "image-cuts", "-l", "random", "--n", "2", "--n", "3"]
-    flags += ["--rounds", "40"]
+    flags += ["--rounds", "10"]
     code, out, err = run(capsys, "compare", *flags, "--seeds", "2", "--workers", "2", "--no-report", "--json")
     assert (code, err) == (0, "")
     found = [(row["environment"], row["n"], row["seeds"]) for row in json.loads(out)]
@@ -334,16 +334,17 @@ def test_ctrl_c_in_a_sweep_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
 def test_audit_of_what_is_sound(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     """Exit code 0, a line each, a picture; as data and as a table for documentation too."""
     picture = tmp_path / "audits.svg"
-    small = ["audit", "one-bit", "laplace", "--runs", "8000", "--seed", "1"]
+    small = ["audit", "one-bit", "laplace", "--runs", "2000", "--seed", "1"]
     code, out, _ = run(capsys, *small, "--plot", str(picture))
     assert code == 0
     assert "none of 2 claims refuted" in out
     assert picture.read_text().lstrip().startswith("<?xml")
+    small.remove("laplace")
     _, out, _ = run(capsys, *small, "--json")
-    assert [entry["name"] for entry in json.loads(out)] == ["one-bit", "laplace"]
+    assert [entry["name"] for entry in json.loads(out)] == ["one-bit"]
     _, out, _ = run(capsys, *small, "--markdown")
-    assert out.count("\n| `") == 2
-    _, out, _ = run(capsys, "audit", "one-bit", "--runs", "8000", "--seed", "1", "--epsilon", "0.5")
+    assert out.count("\n| `") == 1
+    _, out, _ = run(capsys, *small, "--epsilon", "0.5")
     assert "epsilon = 0.5" in out
     assert "not refuted" in out
 

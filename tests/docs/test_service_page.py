@@ -128,7 +128,7 @@ def test_its_commands_for_postgresql_work(
     """A store moves there, several processes serve it, and another machine joins them."""
     move, serve, join = (
         re.sub(r"postgresql://\S+", postgres, command).replace("/etc/discreet/", f"{tmp_path}/")
-        for command in SHARED
+        for command in (command.replace("--workers 4", "--workers 2") for command in SHARED)
     )
     monkeypatch.chdir(tmp_path)
     key = ["--key-file", f"{tmp_path}/shop.key"]

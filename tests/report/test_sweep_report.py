@@ -13,8 +13,7 @@ from report_material import Page, check_page, frame, sweep_rows
 
 from discreet import DiscreetError
 from discreet.report import charts, write_sweep_report
-from discreet.report.charts import Panels
-from discreet.report.results import SweepFrame, is_reference
+from discreet.report.results import is_reference, sweep_results
 from discreet.simulation.builtin_learners import BUILTIN_LEARNERS
 
 
@@ -27,7 +26,7 @@ def report(folder: pathlib.Path, swept: pl.DataFrame, **more: object) -> Page:
 def words_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages without figures, which take most of the time."""
     for name in ("curve_panels", "against_panels"):
-        monkeypatch.setattr(charts, name, lambda *_: Panels("", "", [], []))
+        monkeypatch.setattr(charts, name, lambda *_: {"charts": []})
 
 
 def full_frame() -> pl.DataFrame:
@@ -67,7 +66,7 @@ def test_one_value_is_not_drawn_against(tmp_path: pathlib.Path) -> None:
 def test_final_numbers_are_means_with_intervals_by_students_t() -> None:
     """Against numpy and scipy."""
     rows = sweep_rows(seeds=4, bound=50.0)
-    (final,) = SweepFrame(frame(rows)).results
+    (final,) = sweep_results(frame(rows))[0]
     ends = np.array([row["regret"] / row["round"] for row in rows if row["round"] == 1000])
     low, high = scipy.stats.t.interval(0.95, 3, ends.mean(), scipy.stats.sem(ends))
     assert [final.regret, *final.interval] == pytest.approx([ends.mean(), low, high])
@@ -83,24 +82,23 @@ def test_one_seed_has_no_interval_and_rounding_no_regret(tmp_path: pathlib.Path)
     rows = [sweep_rows(epsilon=epsilon, seeds=1, level=1e-9) for epsilon in (0.5, 1.0)]
     path = write_sweep_report(tmp_path / "s.html", frame(*rows), title="Sweep")
     assert "95%" not in path.read_text(encoding="utf-8")
-    assert [final.regret for final in SweepFrame(frame(*rows)).results] == [0.0, 0.0]
+    assert [final.regret for final in sweep_results(frame(*rows))[0]] == [0.0, 0.0]
     several = write_sweep_report(tmp_path / "s.html", frame(sweep_rows(seeds=2)), title="Sweep")
     assert "95% interval" in several.read_text(encoding="utf-8")
 
 
 def test_what_does_not_learn_counts_once_for_all_epsilons() -> None:
     """A random set that was played for each epsilon has as many seeds as for one, and no epsilon."""
-    sweep = SweepFrame(frame(*(sweep_rows("RandomSet", epsilon=e) for e in (0.5, 1.0))))
-    (final,) = sweep.results
+    (final,), _ = sweep_results(frame(*(sweep_rows("RandomSet", epsilon=e) for e in (0.5, 1.0))))
     assert (final.epsilon, final.seeds) == (None, 3)
-    infinite = SweepFrame(frame(sweep_rows("Open", epsilon=float("inf"), private=False)))
-    assert infinite.results[0].epsilon is None
+    (infinite,), _ = sweep_results(frame(sweep_rows("Open", epsilon=float("inf"), private=False)))
+    assert infinite.epsilon is None
 
 
 def test_a_learner_called_full_keeps_its_epsilons() -> None:
     """It learns from full information; only what does not learn at all is a reference, by whatever name."""
-    frames = SweepFrame(frame(*(sweep_rows("full", epsilon=e) for e in (0.5, 1.0))))
-    assert [final.epsilon for final in frames.results] == [0.5, 1.0]
+    results, _ = sweep_results(frame(*(sweep_rows("full", epsilon=e) for e in (0.5, 1.0))))
+    assert [final.epsilon for final in results] == [0.5, 1.0]
     assert {name for name in BUILTIN_LEARNERS if is_reference(name)} == {
         name for name, learner in BUILTIN_LEARNERS.items() if learner.feedback == "any"
     }
@@ -116,7 +114,7 @@ def test_one_stream_with_two_parameters_is_two_environments(tmp_path: pathlib.Pa
     page = report(tmp_path, pl.concat([near, far]))
     for name in ("town (gap=0.1, noise=1)", "town (gap=0.5, noise=1)"):
         assert f"Final numbers in {name};" in page.text
-    assert [final.environment for final in SweepFrame(near).results] == ["town"]
+    assert [final.environment for final in sweep_results(near)[0]] == ["town"]
 
 
 @pytest.mark.usefixtures("words_only")

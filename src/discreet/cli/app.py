@@ -1,10 +1,17 @@
-"""The application that commands are added to, and the options that several of them share."""
+"""The application, and what its commands share: options, text for people, JSON for programs."""
 
 from __future__ import annotations
 
+import dataclasses
 import decimal
+import json
 import re
+import shlex
+import shutil
 import sys
+import textwrap
+from collections.abc import Mapping, Set
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,24 +19,19 @@ from typer import Option
 from typer.core import TyperGroup
 
 import discreet
+from discreet.atomic_files import check_place
+from discreet.errors import InvalidArgument
 
-#: No count is larger.
-MOST = 2**63 - 1
 #: What people may call a command.
 MEANT = {
-    "benchmark": "compare",
-    "check": "audit",
-    "draw": "report",
-    "ls": "list",
-    "optimise": "minimize",
-    "optimize": "minimize",
-    "plot": "report",
-    "predict": "plan",
-    "run": "simulate",
-    "server": "serve",
-    "start": "serve",
-    "sweep": "compare",
-    "test": "audit",
+    "audit": {"check", "test"},
+    "compare": {"benchmark", "sweep"},
+    "list": {"ls"},
+    "minimize": {"optimise", "optimize"},
+    "plan": {"predict"},
+    "report": {"draw", "plot"},
+    "serve": {"server", "start"},
+    "simulate": {"run"},
 }
 
 
@@ -37,9 +39,9 @@ class Commands(TyperGroup):
     """The commands by their names; other words that people try are answered with the right one."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        meant = MEANT.get(args[0])
-        if meant is not None:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
+        for command, words in MEANT.items():
+            if args[0] in words:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {command!r}?")
         return super().resolve_command(ctx, args)
 
 
@@ -68,12 +70,7 @@ def Count(help: str) -> Any:  # noqa: A002 # as typer.Option has it
 
 
 def integer(text: str | int) -> int:
-    """An integer as people write it.
-
-    Examples:
-        >>> integer("65536"), integer("1e6"), integer("2.5e3"), integer("1,000,000")
-        (65536, 1000000, 2500, 1000000)
-    """
+    """An integer as people write it: 65536, 1e6, 2.5e3 or 1,000,000."""
     if isinstance(text, int):  # a default
         return text
     plain = re.sub(r"(?<=\d)[,_](?=\d{3}(?!\d))", "", text)
@@ -81,31 +78,88 @@ def integer(text: str | int) -> int:
         number = decimal.Decimal(plain)
     except decimal.InvalidOperation:
         number = decimal.Decimal("nan")
-    if not number.is_finite() or number.copy_abs() > MOST or number != int(number):
+    if not number.is_finite() or number.copy_abs() >= 2**63 or number != int(number):
         raise typer.BadParameter(f"an integer is needed, such as 65536, 1e6 or 1,000,000. Got {text!r}.")
     return int(number)
 
 
 Epsilon = Annotated[float, Option(help="Privacy loss.")]
-Seeds = Annotated[int, Option(help="Independent runs.")]
 Json = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Show no progress bar.")]
-NoReport = Annotated[bool, Option("--no-report", help="Write no report.")]
-Yes = Annotated[bool, Option("--yes", help="Do not ask; nobody is asked where there is no terminal.")]
-Store = Annotated[str, Option("--store", help="A path (SQLite) or postgresql://user@host/database.")]
-KeyFile = Annotated[
-    str | None,
-    Option("--key-file", help="The encryption key, unless DISCREET_KEY has it; beside an SQLite file."),
-]
 
 
-def confirm(question: str, yes: bool) -> None:
-    """Go on only if whoever sits at a terminal says so; scripts are not asked."""
-    if yes or not sys.stdin.isatty():
-        return
-    if not typer.confirm(question):
-        print("Nothing was changed.")
-        raise typer.Exit(1)
+def show(as_json: bool, data: Any, text: str) -> None:
+    """Print what a command found: a text, or data as one JSON document; what is not finite is null there."""
+    if as_json:
+        finite = json.loads(json.dumps(data, default=_plain), parse_constant=lambda _: None)
+        text = json.dumps(finite, indent=2)
+    print(text)
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if hasattr(value, "tolist"):  # of numpy
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return sorted(value) if isinstance(value, Set) else str(value)
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Rows as aligned text: columns of numbers to the right, others to the left.
+
+    Where a line would be wider than the terminal, the text of the last column continues below, unless there
+    is too little room for words.
+    """
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
+    numeric = [all(re.fullmatch(r"[-\d.,e+]*", cell) for cell in column) for column in columns]
+    widths = [max(map(len, (name, *column))) for name, column in zip(header, columns, strict=True)]
+    left = sum(width + 2 for width in widths[:-1])
+    room = _terminal_width() - left
+    if numeric[-1] or room < 16:
+        room = max(widths[-1], 1)
+    lines = []
+    for row in [header, *rows]:
+        last, *more = _lines(row[-1], room) or [""]
+        cells = zip([*row[:-1], last], widths, numeric, strict=True)
+        lines.append("  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in cells).rstrip())
+        lines += [" " * left + part for part in more]
+    return "\n".join(lines)
+
+
+def wrapped(text: str) -> str:
+    """Each line of a text as a paragraph that fits the terminal; what follows a dash is indented."""
+    return "\n".join(
+        part
+        for line in text.splitlines()
+        for part in _lines(line, _terminal_width(), "  " if line.startswith("- ") else "") or [""]
+    )
+
+
+def _terminal_width() -> int:
+    return shutil.get_terminal_size((80, 24)).columns
+
+
+def _lines(text: str, width: int, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def require_place(*files: Path | None) -> None:
+    """Refuse files that cannot be written, before a run whose result would be lost; None is skipped."""
+    for file in files:
+        if file is not None:
+            try:
+                check_place(file)
+            except OSError as error:
+                raise InvalidArgument(f"Cannot write {file}: {error.strerror}.") from None
+
+
+def command_line() -> str:
+    """The command line that is running, to be typed again."""
+    return "discreet " + shlex.join(sys.argv[1:])
 
 
 app = new_group(

@@ -9,7 +9,7 @@ import numpy as np
 import polars
 
 from discreet.checks import FloatArray
-from discreet.cli.output import command_line, print_json, require_place, wrapped
+from discreet.cli.app import command_line, require_place, show, wrapped
 from discreet.cli.results import regret_table, summary_of, traces_of
 from discreet.environments import Environment, find
 from discreet.planning import plan, two_digits
@@ -50,10 +50,8 @@ def run(
         f"{_learned(traces, shop, epsilon)} In the end it offered {', '.join(chosen) or 'nothing'}; best "
         f"would have been {', '.join(wanted) or 'nothing'}."
     )
-    say(wrapped(summary))
-    if json:
-        found = {"summary": summary, "chosen": chosen, "best": wanted, "report": str(report)}
-        print_json(found | {"learners": [summary_of(trace) for trace in traces]})
+    found = {"summary": summary, "chosen": chosen, "best": wanted, "report": str(report)}
+    show(json, found | {"learners": [summary_of(trace) for trace in traces]}, wrapped(summary))
     frame = _against_epsilon(n, rounds // 4, epsilon, progress)
     title, command = "A private checkout", command_line()
     write_report(report, title=title, traces=traces, summary=summary, command=command, frame=frame)
@@ -70,28 +68,24 @@ def _learned(traces: list[Trace], shop: Environment, epsilon: float) -> str:
     """How the private learner, the first of the cast, did beside what does not learn."""
     rounds = int(traces[0].checkpoints[-1])
     costs = [float(trace.cost[:, -1].mean()) / rounds for trace in traces]
-    mean, fixed = costs[0], min(costs[-len(IDLE) :])
     best = float(traces[0].best[:, -1].mean()) / rounds
-    if mean >= fixed:
-        return too_few(shop, epsilon, rounds, fixed - best)
-    return (
-        f"The private learner made {(fixed - mean) / (fixed - best):.0%} of the way from the best of showing "
-        f"nothing, everything or random products to the best fixed set in hindsight, over all {rounds:,} "
-        "customers, learning time included."
-    )
-
-
-def too_few(shop: Environment, epsilon: float, rounds: int, effect: float) -> str:
-    """What to say where the private learner is no better than what does not learn."""
-    words = (
+    mean, fixed = costs[0], min(costs[-len(IDLE) :])
+    effect = fixed - best
+    if mean < fixed:
+        return (
+            f"The private learner made {(fixed - mean) / effect:.0%} of the way from the best of showing "
+            "nothing, everything or random products to the best fixed set in hindsight, over all "
+            f"{rounds:,} customers, learning time included."
+        )
+    text = (
         f"The private learner did not learn in {rounds:,} customers: the best of showing nothing, everything "
         "or random products was no worse."
     )
     if effect <= 0:
-        return f"{words} No set was better than that."
+        return f"{text} No set was better than that."
     expected = plan(n=shop.n, epsilon=epsilon, rounds=rounds, cost_range=shop.cost_range, effect=effect)
     return (
-        f"{words} The best set was better by {effect:.2g} per customer. 'discreet plan' predicts that it "
+        f"{text} The best set was better by {effect:.2g} per customer. 'discreet plan' predicts that it "
         f"takes about {two_digits(expected.best.rounds_to_learn)} customers to learn that."
     )
 

@@ -10,8 +10,11 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from discreet.cli.app import Count, Epsilon, Json, NoReport, Quiet, Seeds, app, examples
+from discreet.cli.app import Count, Epsilon, Json, Quiet, app, command_line, examples, require_place, show
 from discreet.errors import InvalidArgument
+
+Seeds = Annotated[int, Option(help="Independent runs.")]
+NoReport = Annotated[bool, Option("--no-report", help="Write no report.")]
 
 
 @app.command(epilog=examples("discreet demo", "discreet demo --epsilon 0.5 --seeds 8 --report shop.html"))
@@ -64,7 +67,6 @@ def simulate(
     quiet: Quiet = False,
 ) -> None:
     """Play learners against an environment and print their regret."""
-    from discreet.cli.output import command_line, print_json, require_place
     from discreet.cli.results import environment_of, regret_table, summary_of, traces_of
     from discreet.simulation.sweep import ROUNDS
 
@@ -74,10 +76,7 @@ def simulate(
     length = min(ROUNDS, environment.most_rounds or ROUNDS) if rounds is None else rounds
     names = learners or ["bandit"]
     traces = traces_of(environment, names, epsilon, length, seeds, progress=not quiet)
-    if json:
-        print_json([summary_of(trace) for trace in traces])
-    else:
-        print(regret_table(traces))
+    show(json, [summary_of(trace) for trace in traces], regret_table(traces))
     if frame is not None:
         import polars
 
@@ -127,7 +126,6 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Run environments x learners x n x epsilon x rounds x seeds, and compare."""
-    from discreet.cli.output import command_line, print_json, require_place
     from discreet.cli.results import sweep_summary, sweep_table
     from discreet.simulation.compare import compare as run
     from discreet.simulation.compare import failures
@@ -146,10 +144,7 @@ def compare(
         if out.exists():
             print(f"what was finished is in {out}; the same command continues from there", file=sys.stderr)
         raise
-    if json:
-        print_json(sweep_summary(frame))
-    else:
-        print(sweep_table(frame, sweep))
+    show(json, sweep_summary(frame), sweep_table(frame, sweep))
     failed = failures(frame)
     for line in failed:
         print(f"failed: {line}", file=sys.stderr)
@@ -176,7 +171,6 @@ def report(
     title: Annotated[str, Option(help="Its headline.")] = "Comparison",
 ) -> None:
     """Draw a sweep again, from its file alone."""
-    from discreet.cli.output import command_line, require_place
     from discreet.report import write_sweep_report
     from discreet.simulation.compare import read
 

@@ -11,10 +11,10 @@ import polars
 from discreet import checks
 from discreet.auditing.builtin import find
 from discreet.auditing.report import Audit
-from discreet.cli.output import table, wrapped
+from discreet.cli.app import table, wrapped
 from discreet.environments import Environment, as_environment
 from discreet.errors import InvalidArgument
-from discreet.formatting import counted, decimals
+from discreet.formatting import counted
 from discreet.simulation import Trace, simulate
 from discreet.simulation.builtin_learners import Setting, find_learner, template_of
 from discreet.simulation.sweep import Sweep
@@ -31,12 +31,7 @@ def environment_of(name: str, n: int | None, rounds: int, parameters: list[str])
 
 
 def parsed(parameters: list[str]) -> dict[str, Any]:
-    """``name=value`` pairs; a value is a JSON value where it looks like one, else text.
-
-    Examples:
-        >>> parsed(["gap=0.1", "path=a.csv"])
-        {'gap': 0.1, 'path': 'a.csv'}
-    """
+    """``name=value`` pairs; a value is a JSON value where it looks like one, else text."""
     found = {}
     for entry in parameters:
         name, equals, value = entry.partition("=")
@@ -73,9 +68,10 @@ def regret_table(traces: list[Trace]) -> str:
     rows = []
     for trace in traces:
         last = trace.checkpoints[-1]
-        half = decimals((trace.band()[1][-1] - trace.mean_regret[-1]) / last) if len(trace.seeds) > 1 else ""
-        costs = decimals(trace.cost[:, -1].mean() / last)
-        rows.append([trace.learner, decimals(trace.mean_regret[-1] / last), *[half] * several, costs])
+        regret = trace.mean_regret[-1] / last
+        half = f"{trace.band()[1][-1] / last - regret:z.4f}" if len(trace.seeds) > 1 else ""
+        cost = trace.cost[:, -1].mean() / last
+        rows.append([trace.learner, f"{regret:z.4f}", *[half] * several, f"{cost:z.4f}"])
     head = traces[0]
     sizes = ((len(head.items), "item"), (int(head.checkpoints[-1]), "round"), (len(head.seeds), "seed"))
     size = ", ".join(counted(count, noun) for count, noun in sizes)
@@ -119,7 +115,7 @@ def sweep_table(frame: polars.DataFrame, sweep: Sweep) -> str:
             str(row["n"]),
             "" if row["epsilon"] is None else f"{row['epsilon']:g}",
             str(row["rounds"]),
-            decimals(row["regret_a_round"]),
+            f"{row['regret_a_round']:z.4f}",
             str(row["seeds"]),
         ]
         for row in sweep_summary(told_apart(frame))

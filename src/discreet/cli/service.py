@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from discreet.cli.app import Json, KeyFile, Store, Yes, app, confirm, examples, new_group
+from discreet.cli.app import Json, app, examples, new_group, show, table
 
 if TYPE_CHECKING:
     from discreet.service.api_keys import ApiKeys
@@ -24,6 +25,12 @@ app.add_typer(keys_app, name="keys")
 COLUMNS = ["learner", "epoch", "status", "generation", "rounds", "asked", "told", "expired", "open"]
 File = Annotated[str, Argument(help="A file of JSON lines.")]
 Copy = Annotated[str, Argument(help="A copy of an SQLite store.")]
+Yes = Annotated[bool, Option("--yes", help="Do not ask; nobody is asked where there is no terminal.")]
+Store = Annotated[str, Option("--store", help="A path (SQLite) or postgresql://user@host/database.")]
+KeyFile = Annotated[
+    str | None,
+    Option("--key-file", help="The encryption key, unless DISCREET_KEY has it; beside an SQLite file."),
+]
 
 
 @store_app.command(
@@ -34,23 +41,20 @@ Copy = Annotated[str, Argument(help="A copy of an SQLite store.")]
 )
 def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = False) -> None:
     """Check the store, its key and every learner. Exit code 1 if there are problems."""
-    from discreet.cli.output import print_json, table
     from discreet.service import admin
 
     found = admin.check(store, key_file)
-    if json:
-        print_json(found)
-    else:
-        inspection = found.inspection
-        print(f"{inspection.backend}, schema {inspection.schema}; the key is right")
-        print(table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()]))
-        if found.learners:
-            rows = [
-                [a.name, a.epoch, a.status, a.generation, a.rounds, a.asked, a.told, a.expired, a.pending]
-                for a in found.learners
-            ]
-            print("\n" + table(COLUMNS, [[str(cell) for cell in row] for row in rows]))
-        print("\n" + ("\n".join(found.problems) or "No problems were found."))
+    inspection = found.inspection
+    counts = table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()])
+    parts = [f"{inspection.backend}, schema {inspection.schema}; the key is right\n{counts}"]
+    if found.learners:
+        rows = [
+            [a.name, a.epoch, a.status, a.generation, a.rounds, a.asked, a.told, a.expired, a.pending]
+            for a in found.learners
+        ]
+        parts.append(table(COLUMNS, [[str(cell) for cell in row] for row in rows]))
+    parts.append("\n".join(found.problems) or "No problems were found.")
+    show(json, found, "\n\n".join(parts))
     if found.problems:
         raise typer.Exit(1)
 
@@ -83,7 +87,7 @@ def restore(file: Copy, store: Store = "discreet.db", yes: Yes = False) -> None:
     """Replace an SQLite store that no server has open by a copy."""
     from discreet.service import admin
 
-    confirm(f"Replace the store {store} by {file}?", yes)
+    _confirm(f"Replace the store {store} by {file}?", yes)
     replaced = admin.restore(store, file)
     if replaced is not None:
         print(f"The replaced store is kept as {replaced}.")
@@ -136,7 +140,7 @@ def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, y
     """Write the store to a file and hand its learners over: they end here."""
     from discreet.service import admin
 
-    confirm(f"All learners of {store} end here, and continue where {file} is imported. Export it?", yes)
+    _confirm(f"All learners of {store} end here, and continue where {file} is imported. Export it?", yes)
     done = admin.export(store, file, key_file)
     print(f"{done.rows} rows were written to {file}.")
     for name in done.handed_over:
@@ -185,15 +189,10 @@ def create(
 @keys_app.command(name="list", epilog=examples("discreet keys list --json"))
 def list_(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = False) -> None:
     """List the ids of all keys that have not been revoked."""
-    from discreet.cli.output import print_json, table
-
     with _api_keys(store, key_file) as api_keys:
         found = api_keys.all()
-    if json:
-        print_json(found)
-        return
     rows = [[key.id, key.role.value, _day(key.created_at), key.label] for key in found]
-    print(table(["id", "role", "created", "label"], rows))
+    show(json, found, table(["id", "role", "created", "label"], rows))
 
 
 @keys_app.command(epilog=examples("discreet keys revoke c80c7c967f53d537"))
@@ -206,6 +205,15 @@ def revoke(
     with _api_keys(store, key_file) as api_keys:
         api_keys.revoke(key)
     print(f"The key {key} is revoked.")
+
+
+def _confirm(question: str, yes: bool) -> None:
+    """Go on only if whoever sits at a terminal says so; scripts are not asked."""
+    if yes or not sys.stdin.isatty():
+        return
+    if not typer.confirm(question):
+        print("Nothing was changed.")
+        raise typer.Exit(1)
 
 
 @contextlib.contextmanager

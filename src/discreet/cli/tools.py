@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from discreet.cli.app import Count, Json, KeyFile, Quiet, Store, app, examples
+from discreet.cli.app import Count, Epsilon, Json, Quiet, app, examples, require_place, show, table, wrapped
+from discreet.cli.service import KeyFile, Store
 from discreet.errors import InvalidArgument
 from discreet.formatting import counted
 
@@ -25,7 +26,7 @@ from discreet.formatting import counted
 )
 def plan(
     n: Annotated[int, Option(help="Items.")],
-    epsilon: Annotated[float, Option(help="Privacy loss.")],
+    epsilon: Epsilon,
     rounds: Annotated[int, Count(help="Rounds.")],
     low: Annotated[float, Option(help="Least cost.")] = -1.0,
     high: Annotated[float, Option(help="Largest cost.")] = 1.0,
@@ -40,10 +41,9 @@ def plan(
     json: Json = False,
 ) -> None:
     """What to expect before the first round, and which learner to take."""
-    from discreet.cli.output import plain, print_json, wrapped
-    from discreet.planning import plan as made
+    import discreet
 
-    found = made(
+    found = discreet.plan(
         n=n,
         epsilon=epsilon,
         rounds=rounds,
@@ -54,10 +54,7 @@ def plan(
         gradient_bound=gradient_bound,
         effect=effect,
     )
-    if json:
-        print_json(plain(found) | {"enough": found.enough})
-    else:
-        print(wrapped(str(found)))
+    show(json, vars(found) | {"enough": found.enough}, wrapped(str(found)))
 
 
 @app.command(
@@ -87,7 +84,6 @@ def audit(
 ) -> None:
     """Try to refute privacy claims: a lower bound on epsilon, with a stated confidence."""
     from discreet.auditing.builtin import LeftOut, audit_named
-    from discreet.cli.output import print_json, require_place
     from discreet.cli.results import audit_table, markdown_table
     from discreet.plots.audits import plot_audits
     from discreet.plots.canvas import kind_of, save
@@ -102,12 +98,8 @@ def audit(
         )
     for warning in warned:
         print(warning.message, file=sys.stderr)
-    if json:
-        print_json([found.to_dict() for found in audits])
-    elif markdown:
-        print(markdown_table(audits))
-    else:
-        print(audits[0] if len(audits) == 1 else audit_table(audits, confidence))
+    text = str(audits[0]) if len(audits) == 1 else audit_table(audits, confidence)
+    show(json, [found.to_dict() for found in audits], markdown_table(audits) if markdown else text)
     if plot is not None:
         save(plot_audits(audits), plot)
     if not (json or markdown):
@@ -133,7 +125,6 @@ def minimize(
     from json import loads
 
     from discreet import minimize
-    from discreet.cli.output import print_json
     from discreet.set_functions import SetFunction
 
     try:
@@ -143,12 +134,8 @@ def minimize(
     if not isinstance(described, dict):
         raise InvalidArgument(f"The file {file} does not describe a set function: it holds no JSON object.")
     found = minimize(SetFunction.from_dict(described))
-    if json:
-        print_json(found)
-    else:
-        print(f"set    {sorted(found.set)}")
-        print(f"value  {found.value:.12g}")
-        print(f"bound  {found.lower_bound:.12g} ({found.method}, {found.stopped})")
+    bound = f"{found.lower_bound:.12g} ({found.method}, {found.stopped})"
+    show(json, found, f"set    {sorted(found.set)}\nvalue  {found.value:.12g}\nbound  {bound}")
 
 
 @app.command(
@@ -198,7 +185,6 @@ def serve(
 def list_(json: Json = False) -> None:
     """The environments, learners and audits that can be named."""
     from discreet.auditing.builtin import builtin_targets, find
-    from discreet.cli.output import print_json, table
     from discreet.environments import ENVIRONMENTS
     from discreet.simulation.builtin_learners import BUILTIN_LEARNERS
 
@@ -206,21 +192,21 @@ def list_(json: Json = False) -> None:
         name: {"about": (inspect.getdoc(make) or "").splitlines()[0], "parameters": _parameters(make)}
         for name, make in sorted(ENVIRONMENTS.items())
     }
-    learners = {c.name: {"about": c.about, "feedback": c.feedback} for c in BUILTIN_LEARNERS.values()}
-    entries = [find(name) for name in builtin_targets]
-    audits = {entry.name: {"about": entry.about, "private": not entry.published} for entry in entries}
-    if json:
-        print_json({"streams": streams, "learners": learners, "audits": audits})
-        return
+    builtin = BUILTIN_LEARNERS.values()
+    learners = {c.name: {"about": c.about, "feedback": c.feedback} for c in builtin}
+    targets = [find(name) for name in builtin_targets]
+    audits = {target.name: {"about": target.about, "private": not target.published} for target in targets}
     rows = [
         row
         for name, entry in streams.items()
         for row in ([name, entry["about"]], ["", ", ".join(entry["parameters"])])
     ]
-    print(table(["stream", "about, and its parameters"], rows), end="\n\n")
-    rows = [[name, entry["feedback"], entry["about"]] for name, entry in learners.items()]
-    print(table(["learner", "feedback", "about"], rows), end="\n\n")
-    print(table(["audit", "about"], [[entry.name, entry.about] for entry in entries]))
+    tables = [
+        table(["stream", "about, and its parameters"], rows),
+        table(["learner", "feedback", "about"], [[c.name, c.feedback, c.about] for c in builtin]),
+        table(["audit", "about"], [[target.name, target.about] for target in targets]),
+    ]
+    show(json, {"streams": streams, "learners": learners, "audits": audits}, "\n\n".join(tables))
 
 
 def _parameters(make: Any) -> list[str]:

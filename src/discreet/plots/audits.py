@@ -25,8 +25,7 @@ def plot_audits(audits: Sequence[Audit]) -> Axes:
         >>> axes.get_xlabel()
         'privacy loss epsilon'
     """
-    from discreet.plots.canvas import drawing, new_axes
-    from discreet.plots.curves import COLOURS, INK, MUTED
+    from discreet.plots.canvas import COLOURS, INK, MUTED, drawing, new_axes
 
     if not audits:
         raise InvalidArgument("There is nothing to plot: no audits.")

@@ -1,7 +1,4 @@
-"""Figures: their size, their settings, ticks with plain numbers, and how they are written.
-
-They are written as files, and as SVG inside a page: text stays text there, and colours are the page's.
-"""
+"""Figures: their size, colours and settings, ticks with plain numbers, and files and SVG made of them."""
 
 from __future__ import annotations
 
@@ -19,20 +16,19 @@ import matplotlib
 import matplotlib.style
 from markupsafe import Markup, escape
 from matplotlib import ticker
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 
 from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
 from discreet.formatting import short_number
-from discreet.plots.curves import COLOURS, GRID, INK, MUTED
 
+#: Okabe and Ito's colours, which people with any colour vision can tell apart; the last is for references.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
+#: Of text and of the best fixed set, of what matters less, and of the grid.
+INK, MUTED, GRID = "#1B1F24", "#57606A", "#D8DEE4"
 #: Width and height in inches (of 72 svg units), and those of a small panel.
 SIZE, PANEL = (6.1, 4.1), (5.0, 3.6)
 #: The kinds of pictures, and what must not be written into each: the time would make every file another.
@@ -40,8 +36,6 @@ KINDS = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
 #: The page's variable for each colour that figures are drawn with; the colour itself where there is none.
 _NAMES = {f"s{k}": colour for k, colour in enumerate(COLOURS)} | {"ink": INK, "muted": MUTED, "grid": GRID}
 _VARIABLES = {colour.lower(): f"var(--{name},{colour.lower()})" for name, colour in _NAMES.items()}
-#: Ticks are put at the values themselves if there are no more than this.
-MOST_TICKS = 8
 
 
 class NotebookAxes(Axes):
@@ -61,7 +55,6 @@ def drawing() -> Iterator[None]:
 def new_panels(rows: int, columns: int, size: tuple[float, float], **layout: Any) -> list[Axes]:
     """Axes of one figure of this size, row by row; `layout` is what else matplotlib's `subplots` takes."""
     figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
     axes_class = {"axes_class": NotebookAxes}
     return list(figure.subplots(rows, columns, squeeze=False, subplot_kw=axes_class, **layout).flat)
 
@@ -79,10 +72,7 @@ def figure_of(axes: Axes) -> Figure:
 
 
 def picture(figure: Figure, kind: str, settings: Any = None, **options: Any) -> bytes:
-    """A figure as a file of one of `KINDS`: the same numbers give the same bytes.
-
-    `settings` are more settings of matplotlib, `options` what else its `savefig` takes.
-    """
+    """A figure as a file of one of `KINDS`: the same numbers give the same bytes."""
     written = io.BytesIO()
     with drawing(), matplotlib.rc_context(settings):  # ticks are made when they are drawn
         figure.savefig(written, format=kind, metadata=KINDS[kind], **options)
@@ -104,10 +94,9 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 
 def inline_svg(figure: Figure, name: str, title: str = "") -> Markup:
-    """A figure as markup for a page; all text in it is escaped.
+    """A figure as markup for a page, in the page's colours; all text in it is text, and escaped.
 
-    Its ids begin with `name`, different for each figure of a page. The `title` says what it shows to those
-    who do not see it; without one it counts as decoration.
+    Its ids begin with `name`. The `title` is for those who do not see it; without one it is decoration.
     """
     text = picture(figure, "svg", {"svg.fonttype": "none"}, transparent=True).decode()
     box = re.search(r'<svg [^>]*(viewBox="[^"]*")', text)
@@ -124,26 +113,20 @@ def inline_svg(figure: Figure, name: str, title: str = "") -> Markup:
 
 
 def legend_entries(several: Sequence[Axes], name: str) -> list[tuple[Markup, str]]:
-    """What is drawn on the axes, once each, bars first: a sample as markup, and its label."""
+    """The lines that are drawn on the axes, once each: a sample as markup, and the label."""
     handles: dict[str, Any] = {}
     for axes in several:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    bars_first = sorted(handles.items(), key=lambda pair: not isinstance(pair[1], BarContainer))
-    return [(_sample(handle, f"{name}-k{k}"), label) for k, (label, handle) in enumerate(bars_first)]
+    return [(_sample(line, f"{name}-k{k}"), label) for k, (label, line) in enumerate(handles.items())]
 
 
-def _sample(handle: Any, name: str) -> Markup:
-    """A short piece of a line with its marker, or of a bar."""
+def _sample(line: Line2D, name: str) -> Markup:
+    """A short piece of a line with its marker."""
     figure = Figure(figsize=(0.5, 0.194))
-    piece: Artist
-    if isinstance(handle, BarContainer):
-        piece = Rectangle((0.04, 0.15), 0.92, 0.7)
-        piece.update_from(handle.patches[0])
-    else:
-        piece = Line2D([0.04, 0.5, 0.96], [0.5, 0.5, 0.5])
-        piece.update_from(handle)
-        piece.set_markevery([1])
+    piece = Line2D([0.04, 0.5, 0.96], [0.5, 0.5, 0.5])
+    piece.update_from(line)
+    piece.set_markevery([1])
     piece.set_transform(figure.transFigure)  # place and limits are not those of the chart
     piece.set_clip_box(None)
     piece.set_clip_path(None)
@@ -182,7 +165,7 @@ def scale_of_values(axis: Axis, values: Sequence[float]) -> None:
     room = (high / low) ** 0.06 if high > low else 1.5
     log_scale(axis, low / room, high * room)
     gaps = [math.log(b / a) for a, b in itertools.pairwise(sorted(values))]
-    if len(values) <= MOST_TICKS and min(gaps, default=1.0) >= 0.09 * math.log(high / low):
+    if len(values) <= 8 and min(gaps, default=1.0) >= 0.09 * math.log(high / low):
         axis.set_major_locator(ticker.FixedLocator(list(values)))
         axis.set_minor_locator(ticker.NullLocator())
 

@@ -14,15 +14,13 @@ import polars as pl
 
 from discreet.errors import InvalidArgument
 from discreet.intervals import half_width
-from discreet.plots.curves import COLOURS, Curve, looks, regret_curve
+from discreet.plots.charts import Curve, looks, regret_curve
 from discreet.simulation.trace import Trace
 
 #: What tells the configurations of a sweep apart.
 KEYS = ("environment", "learner", "n", "epsilon", "rounds")
 _OTHERS = ("seed", "round", "cost", "best", "regret", "would_be_private")
-_TYPES = {"n": pl.Int64, "epsilon": pl.Float64, "rounds": pl.Int64, "seed": pl.Int64, "round": pl.Int64}
-#: Choices that do not learn, what learners are compared with, as reports and sweeps call them (where "full"
-#: is a learner with full information).
+#: Choices that do not learn, as reports and sweeps call them ("full" is a learner with full information).
 _REFERENCES = {"random set", "empty set", "full set", "random", "empty", "everything"}
 #: What is below this share of the costs that it is a sum or difference of is the rounding of sums.
 _ROUNDING = 1e-6
@@ -41,10 +39,9 @@ def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Result(Curve):
-    """The regret per round of one configuration, and what came out in the end.
+    """The regret per round of one configuration, and what came out in the end, as means per round.
 
     Its label says where it would not be private. It has no epsilon where it has no noise, or does not learn.
-    Cost (or reward) and that of the best fixed set are means per round.
     """
 
     environment: str
@@ -86,12 +83,7 @@ R = TypeVar("R", bound=Result)
 
 
 def significant(value: float, *terms: float) -> float:
-    """A sum or difference of such terms; 0 where it is not more than their rounding.
-
-    Examples:
-        >>> significant(-3e-9, 0.25, 0.25), significant(0.01, 0.26, 0.25)
-        (0.0, 0.01)
-    """
+    """A sum or difference of such terms; 0 where it is not more than their rounding."""
     return value if abs(value) > _ROUNDING * max(map(abs, terms)) else 0.0
 
 
@@ -101,12 +93,7 @@ def is_reference(learner: str) -> bool:
 
 
 def family(learner: str) -> str:
-    """The name without its epsilon: what stays the same when epsilon is varied.
-
-    Examples:
-        >>> family("BanditLearner (central, epsilon=0.5)"), family("PFTAL (epsilon=1)")
-        ('BanditLearner (central)', 'PFTAL')
-    """
+    """The name without its epsilon, so "BanditLearner (central)" of "BanditLearner (central, epsilon=1)"."""
     return re.sub(r"(, )?epsilon=[^,)]*", "", learner).replace("(, ", "(").replace(" ()", "")
 
 
@@ -118,7 +105,7 @@ def with_looks(results: Sequence[R], like: Sequence[Curve] = ()) -> list[R]:
 
 
 def by_environment(traces: Sequence[Trace]) -> list[list[TraceResult]]:
-    """Traces of the same environment together; labels look the same in all groups, if there are few."""
+    """Traces of the same environment together; labels look the same in all groups."""
 
     def made(trace: Trace) -> str:
         return repr((trace.environment, trace.items, trace.kind, trace.cost_range, dict(trace.parameters)))
@@ -126,8 +113,7 @@ def by_environment(traces: Sequence[Trace]) -> list[list[TraceResult]]:
     groups = grouped(traces, made).values()
     found = [[_of_trace(*pair) for pair in zip(group, labels(group), strict=True)] for group in groups]
     every = [result for group in found for result in group]
-    few = len({result.learner for result in every if not result.reference}) < len(COLOURS)
-    return [with_looks(group, every if few else group) for group in found]
+    return [with_looks(group, every) for group in found]
 
 
 def labels(traces: Sequence[Trace]) -> list[str]:
@@ -157,61 +143,49 @@ def _in_legends(learner: str, private: bool) -> str:
 
 
 def _of_trace(trace: Trace, label: str) -> TraceResult:
-    reference, private = is_reference(trace.learner), trace.guarantee.private
-    epsilon = trace.guarantee.epsilon
-    known = epsilon is not None and not reference and 0 < epsilon < math.inf
+    reference, guarantee = is_reference(trace.learner), trace.guarantee
+    known = guarantee.epsilon is not None and not reference and 0 < guarantee.epsilon < math.inf
     cost, best = (
         significant(float(total[:, -1].mean() / trace.checkpoints[-1]), *trace.cost_range)
         for total in (trace.cost, trace.best)
     )
     return TraceResult(
-        **vars(regret_curve(trace, _in_legends(label, private), {}, reference=reference)),
+        **vars(regret_curve(trace, _in_legends(label, guarantee.private), {}, reference=reference)),
         environment=trace.environment,
         learner=label,
         n=len(trace.items),
-        epsilon=epsilon if known else None,
+        epsilon=guarantee.epsilon if known else None,
         seeds=len(trace.seeds),
-        private=private,
+        private=guarantee.private,
         cost=cost,
         best=best,
         trace=trace,
     )
 
 
-class SweepFrame:
-    """A frame as `write_sweep_report` takes it, with a row per configuration, seed and checkpoint.
+def sweep_results(frame: pl.DataFrame) -> tuple[list[Result], list[dict[str, Any]]]:
+    """A result for each configuration of a sweep, and a row with its seeds for each that failed, by error.
 
     Learners without an epsilon (null, infinite, or choices that do not learn) count once for all epsilons.
-
-    Attributes:
-        results: One for each configuration, in the order of the frame.
-        failures: A row per configuration and error, with its seeds.
-        parameters: Those of the environments, where they are known.
     """
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        for name in (*KEYS, *_OTHERS):
-            if name not in frame.columns:
-                raise InvalidArgument(f"The 'frame' of a sweep must have the column {name!r}. It is missing.")
-        frame = told_apart(frame)
-        failed = pl.col("error").is_not_null() if "error" in frame.columns else pl.lit(value=False)
-        rows = frame.filter(~failed & pl.col("regret").is_not_null())
-        twice = rows.filter(rows.select(*KEYS, "seed", "round").is_duplicated())
-        if twice.height:
-            raise InvalidArgument(
-                "The 'frame' of a sweep must have one row per configuration, seed and round. Got several of "
-                f"{twice['learner'][0]} in {twice['environment'][0]}: give each configuration its own name."
-            )
-        broken = frame.filter(failed)
-        if rows.is_empty() and broken.is_empty():
-            raise InvalidArgument("The 'frame' of a sweep must have at least one row. Got none.")
-        self.failures: list[dict[str, Any]] = []
-        if broken.height:
-            self.failures = broken.group_by([*KEYS, "error"], maintain_order=True).agg("seed").to_dicts()
-        self.parameters: list[dict[str, Any]] = []
-        if "parameters" in rows.columns:
-            self.parameters += map(json.loads, rows["parameters"].unique(maintain_order=True))
-        self.results = with_looks(_of_rows(_tidied(rows)))
+    for name in (*KEYS, *_OTHERS):
+        if name not in frame.columns:
+            raise InvalidArgument(f"The 'frame' of a sweep must have the column {name!r}. It is missing.")
+    frame = told_apart(frame)
+    if "error" not in frame.columns:
+        frame = frame.with_columns(error=None)
+    rows = frame.filter(pl.col("error").is_null() & pl.col("regret").is_not_null())
+    twice = rows.filter(rows.select(*KEYS, "seed", "round").is_duplicated())
+    if twice.height:
+        raise InvalidArgument(
+            "The 'frame' of a sweep must have one row per configuration, seed and round. Got several of "
+            f"{twice['learner'][0]} in {twice['environment'][0]}: give each configuration its own name."
+        )
+    failed = frame.filter(pl.col("error").is_not_null())
+    if rows.is_empty() and failed.is_empty():
+        raise InvalidArgument("The 'frame' of a sweep must have at least one row. Got none.")
+    failures = failed.group_by([*KEYS, "error"], maintain_order=True).agg("seed").to_dicts()
+    return with_looks(_of_rows(_tidied(rows))), failures
 
 
 def told_apart(frame: pl.DataFrame) -> pl.DataFrame:
@@ -219,12 +193,12 @@ def told_apart(frame: pl.DataFrame) -> pl.DataFrame:
     if "parameters" not in frame.columns:
         return frame
     several = pl.col("parameters").n_unique().over("environment") > 1
-    shown = pl.col("parameters").map_elements(_parameters, return_dtype=pl.String)
+    shown = pl.col("parameters").map_elements(_in_brackets, return_dtype=pl.String)
     named = pl.concat_str(pl.col("environment"), shown)
     return frame.with_columns(environment=pl.when(several).then(named).otherwise("environment"))
 
 
-def _parameters(text: str) -> str:
+def _in_brackets(text: str) -> str:
     given: dict[str, object] = json.loads(text)
     return f" ({', '.join(f'{name}={value}' for name, value in given.items())})" if given else ""
 
@@ -237,8 +211,8 @@ def _tidied(rows: pl.DataFrame) -> pl.DataFrame:
     without = [name for name in names.values() if is_reference(name)]
     rows = rows.with_columns(
         pl.col("learner").replace(names),
-        *(pl.col(name).cast(kind) for name, kind in _TYPES.items()),
-        pl.col("bound").cast(pl.Float64),
+        pl.col("n", "rounds", "seed", "round").cast(pl.Int64),
+        pl.col("epsilon", "bound").cast(pl.Float64),
         pl.col("would_be_private").fill_null(value=False),
     )
     real = pl.col("epsilon").is_finite() & (pl.col("epsilon") > 0) & ~pl.col("learner").is_in(without)
@@ -248,13 +222,11 @@ def _tidied(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _of_rows(rows: pl.DataFrame) -> list[Result]:
     """Means over the seeds at each checkpoint, configuration by configuration."""
-    share = {name: pl.col(name) / pl.col("round") for name in ("regret", "cost", "best", "bound")}
+    rows = rows.with_columns(pl.col("regret", "cost", "best", "bound") / pl.col("round"))
     points = rows.group_by(*KEYS, "round", maintain_order=True).agg(
-        share["regret"].mean(),
-        share["regret"].std().fill_null(0.0).alias("spread"),
-        share["cost"].mean(),
-        share["best"].mean(),
-        share["bound"].max(),
+        pl.col("regret", "cost", "best").mean(),
+        pl.col("regret").std().fill_null(0.0).alias("spread"),
+        pl.col("bound").max(),
         pl.len().alias("seeds"),
         pl.col("would_be_private").all().alias("private"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import platform
@@ -16,11 +17,11 @@ import numpy
 import discreet
 from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
-from discreet.formatting import counted, counted_range, listed, number, percent
+from discreet.formatting import counted, counted_range, listed, number
 from discreet.intervals import mean_interval
 from discreet.plots.canvas import drawing
 from discreet.report import charts
-from discreet.report.results import KEYS, Result, SweepFrame, TraceResult, by_environment, grouped
+from discreet.report.results import KEYS, Result, TraceResult, by_environment, grouped, sweep_results
 from discreet.simulation.trace import Trace, about_data
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def write_report(
     results = [result for group in groups for result in group]
     with drawing():
         against = [charts.against_panels(group, "epsilon", f"e{k}") for k, group in enumerate(groups)]
-        swept = [] if frame is None else [charts.against_panels(SweepFrame(frame).results, "epsilon")]
+        swept = [] if frame is None else [charts.against_panels(sweep_results(frame)[0], "epsilon")]
         return _write(
             path,
             "traces.html",
@@ -107,8 +108,8 @@ def write_sweep_report(
         >>> write_sweep_report(path, run_cell(sweep.cells()[0]), title="A sweep").name
         'sweep.html'
     """
-    sweep = SweepFrame(frame)
-    results = sweep.results
+    results, failures = sweep_results(frame)
+    given = set(frame["parameters"].drop_nulls()) if "parameters" in frame.columns else set()
     groups = list(grouped(results, lambda result: result.environment).values())
     with drawing():
         against = [charts.against_panels(results, quantity) for quantity in charts.QUANTITIES]
@@ -121,9 +122,9 @@ def write_sweep_report(
             notes=notes or {},
             rankings=[_ranking(group) for group in groups],
             panels=[charts.curve_panels(results), *against],
-            failed=len({tuple(row[key] for key in KEYS) for row in sweep.failures}),
-            failures=sweep.failures,
-            data_warning=about_data(sweep.parameters),
+            failed=len({tuple(row[key] for key in KEYS) for row in failures}),
+            failures=failures,
+            data_warning=about_data(map(json.loads, sorted(given))),
         )
 
 
@@ -149,14 +150,15 @@ def _compared(group: Sequence[TraceResult]) -> list[tuple[TraceResult, str]]:
 
 def _ranking(group: Sequence[Result]) -> tuple[str, str]:
     """A heading, and all learners of an environment, for a middle number of items and a middle epsilon."""
-    panel = charts.from_the_middle(charts.panels_of(group, "rounds"))[0]
-    members = sorted(charts.longest(panel.results), key=lambda result: result.regret)
+    places = charts.places_of(group, "rounds")
+    place = charts.from_the_middle(places)[0]
+    members = sorted(charts.longest(places[place]), key=lambda result: result.regret)
     rounds = max(result.rounds for result in members)
     texts = [
         f"{r.learner} {number(r.regret)}" + (f" (after {r.rounds:,})" if r.rounds < rounds else "")
         for r in members
     ]
-    return f"{panel.title}, {counted(rounds, 'round')}", listed(texts)
+    return f"{charts.title_of(place)}, {counted(rounds, 'round')}", listed(texts)
 
 
 def _comparisons(result: TraceResult, references: Sequence[TraceResult]) -> list[str]:
@@ -167,7 +169,7 @@ def _comparisons(result: TraceResult, references: Sequence[TraceResult]) -> list
             sign = _sign_of_difference(result.trace, other.trace)
             by = ""
             if sign > 0 and other.regret > 0 and result.regret > 0:
-                by = f" (by {percent(1 - result.regret / other.regret)})"
+                by = f" (by {number(100 * (1 - result.regret / other.regret))}%)"
             names[sign].append(f"the {other.learner}{by}")
     words = {1: "Less regret than", -1: "MORE regret than", 0: "No clear difference from"}
     return [f"{words[sign]} {listed(found)}." for sign, found in names.items() if found]
@@ -178,26 +180,16 @@ def _sign_of_difference(trace: Trace, other: Trace) -> int:
 
     The interval is that of the difference over the seeds that both have, which met the same stream.
     """
-    common = [seed for seed in trace.seeds if seed in other.seeds]
-    if not common:
-        (low, high), (other_low, other_high) = trace.band(), other.band()
-        return int(other_low[-1] > high[-1]) - int(other_high[-1] < low[-1])
-    mine = trace.regret[[trace.seeds.index(seed) for seed in common], -1:]
-    theirs = other.regret[[other.seeds.index(seed) for seed in common], -1:]
-    _, least, most = mean_interval(theirs - mine)
+    common, mine, theirs = numpy.intersect1d(trace.seeds, other.seeds, return_indices=True)
+    if not common.size:
+        return 0
+    _, least, most = mean_interval(other.regret[theirs, -1:] - trace.regret[mine, -1:])
     return int(least[0] > 0) - int(most[0] < 0)
 
 
 def _settings(given: Mapping[str, object], most: int = 80) -> str:
     shown = (f"{name}={value!r}" for name, value in given.items())
     return ", ".join(text if len(text) <= most else text[: most - 1] + "…" for text in shown) or "–"
-
-
-def _seeds(seeds: Sequence[int]) -> str:
-    """Consecutive seeds as a range."""
-    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
-        return f"{seeds[0]} to {seeds[-1]}"
-    return ", ".join(map(str, seeds))
 
 
 _HERE = pathlib.Path(__file__).parent
@@ -208,5 +200,5 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_TEMPLATES.filters.update(counted=counted, counted_range=counted_range, listed=listed, number=number)
-_TEMPLATES.filters.update(seeds=_seeds, settings=_settings)
+_FILTERS = (counted, counted_range, listed, number)
+_TEMPLATES.filters.update({one.__name__: one for one in _FILTERS}, settings=_settings)
