@@ -1,18 +1,15 @@
 """The worst-case policy for full information: dual averaging over slots that adapt to what was released.
 
-The point is held for a slot of rounds. From the released sum of its gradients the point moves to
-x = clip(start - eta * (sum of all that was released)). Two numbers adapt:
+The point is held for a slot of rounds, then moves to x = clip(start - eta * (sum of all that was released)).
 
-**The step.** eta = alpha * R / D, where R bounds the regulariser |x - start|^2 / 2 on the cube and D adds
-up how much each slot has cost more than it would have, had it been known beforehand: with m(L) = min over
-the cube of L.x + |x - start|^2 / (2 eta), a slot that is released as l adds l.x - (m(L + l) - m(L)) >= 0.
-While the point lies inside the cube that is eta |l|^2 / 2, and the step falls like one over the square root
-of the released energy. Once items sit at 0 or 1 beyond doubt nothing is added for them any more, and the
-step stays large: that is what makes easy streams cheap.
+**The step.** eta = alpha * R / D, where R bounds |x - start|^2 / 2 on the cube and D adds up how much more
+each slot has cost than it would have, had it been known beforehand: with m(L) = min over the cube of
+L.x + |x - start|^2 / (2 eta), a slot that is released as l adds l.x - (m(L + l) - m(L)) >= 0. Inside the cube
+that is eta |l|^2 / 2. For items that sit at 0 or 1 beyond doubt nothing is added any more, and the step stays
+large: that is what makes easy streams cheap.
 
-**The length of a slot.** Noise has the same energy for a short slot and for a long one. The length grows
-while what is released is hardly more than noise, and shrinks when gradients dominate, so that both have
-about the same energy.
+**The length of a slot** grows while what is released is hardly more than noise, and shrinks when gradients
+dominate, so that both have about the same energy.
 """
 
 import math
@@ -24,8 +21,9 @@ import numpy.typing as npt
 from discreet.bounds import start_range
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
-from discreet.kernel.phase import Phase
-from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, plan_level_sets
+from discreet.kernel.phase import EACH_ROUND, Phase, chain_chances
+from discreet.lovasz import sort_by_level
+from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan
 from discreet.randomness import BitArray
 
 #: The step's alpha: `discreet.bounds.batched` says what it costs in the worst case.
@@ -38,23 +36,12 @@ SPENT, LENGTH = 0, 1
 
 
 class AveragingConstants(NamedTuple):
-    """Public numbers.
-
-    Attributes:
-        unit: The value of one unit of a gradient.
-        shortest: Least number of rounds in a slot.
-        longest: Greatest.
-        noise_energy: The mean squared norm of a slot's noise; 0 keeps the length fixed.
-        range: R, the largest value of |x - start|^2 / 2 on the cube.
-        start: The first point.
-    """
-
-    unit: float
-    shortest: int
+    unit: float  # the value of one unit of a gradient
+    shortest: int  # rounds in a slot
     longest: int
-    noise_energy: float
-    range: float
-    start: FloatArray
+    noise_energy: float  # the mean squared norm of a slot's noise; 0 keeps the length fixed
+    range: float  # R, the largest value of |x - start|^2 / 2 on the cube
+    start: FloatArray  # the first point
 
 
 class AveragingState(NamedTuple):
@@ -98,7 +85,10 @@ class Averaging(CompiledPolicy):
 def _plan_slot(
     policy: AveragingConstants, state: AveragingState, phase: Phase, coins: BitArray, cursor: int
 ) -> int:
-    plan_level_sets(state.x, state.levels, int(state.adapted[LENGTH]), phase)
+    sort_by_level(state.levels, phase.order[0])
+    chain_chances(state.x, phase.order[0], 0.0, phase.chance[0])
+    phase.size[0] = EACH_ROUND
+    phase.rounds[0] = int(state.adapted[LENGTH])
     return cursor
 
 

@@ -1,18 +1,13 @@
 """The worst-case bandit policy: dual averaging on one-point estimates from released costs.
 
 A set is drawn from the chain of the point and held for a slot of rounds; the mean that is released of its
-costs gives a one-point estimate of the gradient, and the point is x = clip(start - eta_t * sum).
+costs gives a one-point estimate of the gradient, and the point is x = clip(start - eta_t * sum). After t - 1
+releases the exploration is gamma_t = min(1, exploration * t^(-1/3)) and the step eta_t = step * t^(-2/3).
 
-**Schedules.** After t - 1 releases the exploration is gamma_t = min(1, exploration * t^(-1/3)) and the step
-eta_t = step * t^(-2/3).
-
-**Baseline.** The gradient does not change if a constant is taken off all costs, but the variance of its
-estimate does. The constant is the mean of what was released, drawn towards the middle of the range while
-there is little of it. It is noted with the slot. So what a slot adds to the sum depends on its note and on
-what was released of it alone: slots that close late or in another order add up to the same integers.
-
-**Arithmetic.** Sums are of 64-bit integers and stay at 2^62 - 1 (`privacy.bounded_sums`), where only
-parameters lead with which nothing is learned anyway.
+**Baseline.** To lower the variance of an estimate, the mean of what was released is taken off its cost, drawn
+towards the middle of the range while there is little of it. It is noted with the slot. So what a slot adds to
+the sum depends on its note and on what was released of it alone: slots that close late or in another order
+add up to the same integers, which stay within 2^62 - 1 (`privacy.bounded_sums`).
 """
 
 from typing import Any, NamedTuple
@@ -37,23 +32,12 @@ LARGEST_SHARE = float(1 << 61)
 
 
 class ChainBanditConstants(NamedTuple):
-    """Public numbers.
-
-    Attributes:
-        units: Grid steps in half the range.
-        rounds: Rounds in a slot.
-        exploration: The constant of gamma_t.
-        step: The constant of eta_t, per unit of half the range.
-        prior: How many released numbers the middle of the range weighs in the baseline.
-        start: The first point.
-    """
-
-    units: int
-    rounds: int
-    exploration: float
-    step: float
-    prior: float
-    start: FloatArray
+    units: int  # grid steps in half the range
+    rounds: int  # in a slot
+    exploration: float  # the constant of gamma_t
+    step: float  # the constant of eta_t, per unit of half the range
+    prior: float  # how many released numbers the middle of the range weighs in the baseline
+    start: FloatArray  # the first point
 
 
 class ChainBanditState(NamedTuple):

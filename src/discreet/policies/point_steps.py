@@ -16,28 +16,16 @@ from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, pl
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray
 
-#: The kinds of policies.
 LEADER, DUAL_AVERAGING, DESCENT = 0, 1, 2
 
 
 class PointConstants(NamedTuple):
-    """Public numbers.
-
-    Attributes:
-        kind: LEADER, DUAL_AVERAGING or DESCENT.
-        unit: The value of one released unit.
-        gamma: Exploration; 0 draws level sets.
-        coin: Whether to note a fair coin for the paper's one-point estimate.
-        rate: The step, or the strong convexity of losses.
-        start: The first point.
-    """
-
-    kind: int
-    unit: float
-    gamma: float
-    coin: bool
-    rate: float
-    start: FloatArray
+    kind: int  # LEADER, DUAL_AVERAGING or DESCENT
+    unit: float  # the value of one released unit
+    gamma: float  # exploration; 0 draws level sets
+    coin: bool  # whether to note a fair coin for the paper's one-point estimate
+    rate: float  # the step, or the strong convexity of losses
+    start: FloatArray  # the first point
 
 
 class PointState(NamedTuple):

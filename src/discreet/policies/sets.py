@@ -8,17 +8,16 @@ import numpy.typing as npt
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.kernel.phase import Phase
-from discreet.policies.base import CompiledPolicy, learn, plan, put_first
+from discreet.lovasz import sort_by_level
+from discreet.policies.base import CompiledPolicy, learn, plan
 from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray
 
 
 class ArmsConstants(NamedTuple):
-    """The value of one released unit, the learning rate, the share of rounds with uniformly random sets."""
-
-    unit: float
-    eta: float
-    gamma: float
+    unit: float  # the value of one released unit
+    eta: float  # the learning rate
+    gamma: float  # the share of rounds with uniformly random sets
 
 
 class ArmsState(NamedTuple):
@@ -68,11 +67,10 @@ def _plan_arm(policy: ArmsConstants, state: ArmsState, phase: Phase, coins: BitA
             arm = candidate
             break
         uniform -= probability
-    chosen = np.empty(state.x.size, dtype=np.bool_)
-    for i in range(chosen.size):
-        chosen[i] = (arm >> i) & 1 == 1
-    put_first(chosen, phase)
-    phase.chance[0, phase.size[0]] = probability
+    levels = np.empty(state.x.size)
+    for i in range(levels.size):
+        levels[i] = (arm >> i) & 1
+    _choose(levels, probability, phase)
     phase.note[0, 0], phase.note[0, 1] = arm, probability
     return cursor + 1
 
@@ -89,16 +87,11 @@ def _learn_arms(
 
 
 class FixedConstants(NamedTuple):
-    """The set; or whether each round has a random one."""
-
-    chosen: BoolArray
-    random: bool
+    random: bool  # whether each round has a random set
 
 
 class FixedState(NamedTuple):
-    """The point: the set itself, or all levels 1/2."""
-
-    x: FloatArray
+    x: FloatArray  # the set itself, or all levels 1/2
 
 
 class Fixed(CompiledPolicy):
@@ -107,7 +100,7 @@ class Fixed(CompiledPolicy):
     chooses_among = False
 
     def __init__(self, chosen: BoolArray) -> None:
-        super().__init__(FixedConstants(chosen, False), FixedState(chosen.astype(np.float64)))
+        super().__init__(FixedConstants(random=False), FixedState(chosen.astype(np.float64)))
 
 
 class Uniform(CompiledPolicy):
@@ -116,25 +109,33 @@ class Uniform(CompiledPolicy):
     chooses_among = False
 
     def __init__(self, n: int) -> None:
-        super().__init__(FixedConstants(np.zeros(n, dtype=np.bool_), True), FixedState(np.full(n, 0.5)))
+        super().__init__(FixedConstants(random=True), FixedState(np.full(n, 0.5)))
 
 
 @plan.register(FixedConstants)
 @kernel
 def _plan_set(policy: FixedConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
-    chosen = policy.chosen.copy()
-    chance, n = 1.0, chosen.size
+    levels = state.x.copy()
+    chance, n = 1.0, levels.size
     if policy.random:
         first = cursor
         cursor += (n + 63) // 64
         if cursor > coins.size:
             return NEED_MORE_BITS
         for i in range(n):
-            chosen[i] = (coins[first + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+            levels[i] = (coins[first + i // 64] >> np.uint64(i % 64)) & np.uint64(1)
         chance = max(0.5**n, 1e-300)  # 2^-n is zero for many items
-    put_first(chosen, phase)
-    phase.chance[0, phase.size[0]] = chance
+    _choose(levels, chance, phase)
     return cursor
+
+
+@lean_kernel
+def _choose(levels: FloatArray, chance: float, phase: Phase) -> None:
+    """Write down a set, the items of level 1, that was drawn with this chance."""
+    sort_by_level(levels, phase.order[0])
+    phase.size[0] = int(levels.sum())
+    phase.rounds[0] = 1
+    phase.chance[0, phase.size[0]] = chance
 
 
 @learn.register(FixedConstants)
