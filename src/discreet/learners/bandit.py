@@ -12,8 +12,8 @@ from discreet.bounds import bandit_dual_averaging, bandit_tuning, start_range
 from discreet.errors import InvalidArgument
 from discreet.imports import load_object
 from discreet.kernel.queries import CostOfSet
-from discreet.learners import arguments
-from discreet.learners.arguments import first_point, keeps_arguments
+from discreet.kernel.releases import Bits, Laplace
+from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
@@ -24,11 +24,10 @@ from discreet.randomness import BitSource, Seed
 
 Mode = Literal["local", "central"]
 
-#: What the tuning of least bound is multiplied by (`exploration_scale`, `step_scale`): a larger bound, and
-#: about half the regret on the stream of `benchmarks/bench_regret.py`. See `docs/guarantees.md#regret`.
+#: What the tuning of least bound is multiplied by: a larger bound, and about half the regret on the stream of
+#: `benchmarks/bench_regret.py`. See `docs/guarantees.md#regret`.
 EXPLORATION, STEP = 0.4, 3.0
-#: Central blocks are this many times as long as `best_length` says: the baseline takes most of the costs'
-#: own second moment away, which pays for longer blocks.
+#: Central blocks are this many times as long as `best_length` says: the baseline pays for longer ones.
 LONGER_BLOCKS = 2
 #: No block is longer, so that its sum fits 64 bits with room to spare.
 LONGEST_BLOCK = 1 << 24
@@ -43,14 +42,12 @@ class BanditLearner(BanditFeedback[Item]):
         cost_range: The range of costs (or rewards), declared beforehand. Others are clipped.
         mode: "local": every cost becomes one random bit on arrival, and nothing else of it is kept.
             "central": a set is played for a block of rounds, and the mean of its costs is released with
-            noise; less regret, the more so the smaller epsilon, but exact sums are kept while a block is
-            open.
+            noise. Regret is less, but exact sums are kept while a block is open.
         block: Rounds in a block, in central mode; about 5.7 / epsilon by default.
         maximize: Whether large values are good. Regret bounds need supermodular rewards: complements.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
         start: The first point: n levels in [0, 1], or a set of items.
-        exploration_scale: Multiplies the exploration of least regret bound.
-        step_scale: Multiplies the step of least regret bound.
+        exploration_scale: Multiplies the exploration of least regret bound, as `step_scale` does its step.
         expire_after: For how many further decisions feedback is waited for; then a decision counts as the
             middle of the range. (Where costs are missing more often for some sets than for others, that is a
             bias.) By default 100,000 in local mode. In central mode 0: a block closes at the `ask` after its
@@ -95,18 +92,15 @@ class BanditLearner(BanditFeedback[Item]):
         source: BitSource | None = None,
     ) -> None:
         owner = "BanditLearner"
-        names = arguments.named_items(owner, items)
-        low, high = arguments.cost_interval(owner, cost_range, maximize)
-        budget = Budget.of(owner, epsilon, rounds_per_person)
-        query = CostOfSet(low, high)
-        release = arguments.release_of_costs(owner, mode, query, budget)
-        self.block = 1
-        if mode == "local" and block is not None:
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize)
+        query, release = _query_and_release(owner, low, high, mode, epsilon, rounds_per_person)
+        if block is None:
+            length = 1 if mode == "local" else LONGER_BLOCKS * best_length(release.budget.per_round)
+            block = min(length, LONGEST_BLOCK)
+        elif mode == "local":
             raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
-        if mode == "central":
-            self.block = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
-        if block is not None:
-            self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
+        self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
         noise = release.noise_variance / (self.block * query.units) ** 2
         self._second_moment = noise if mode == "local" else 1 + noise
         exploration, step = bandit_tuning(len(names), self._second_moment)
@@ -153,8 +147,7 @@ class BanditLearner(BanditFeedback[Item]):
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
-        It holds for submodular costs in the declared range that an adversary fixed beforehand, each told
-        before the next set is drawn.
+        It is for submodular costs in the range, fixed beforehand, each told before the next set is drawn.
         """
         constants = self._policy.constants
         return bandit_dual_averaging(
@@ -173,13 +166,12 @@ class PolicyLearner(BanditFeedback[Item]):
     """Run any policy on privately released costs of the sets that it plays.
 
     The policy may be plain Python: see `examples/gallery/own_policy.py`. It is given the released sum of each
-    slot's costs, in steps of a grid around the middle of the range: `value` turns the mean of a slot, its sum
-    divided by its rounds, into a cost.
+    slot's costs, in steps of a grid around the middle of the range: `value` turns a mean into a cost.
 
     Args:
         policy: An object with `start`, `plan` and `learn` (see `policies.Policy`); or a class, or another
-            function of the number of items, that makes one; or either as "MODULE:NAME". Only with a class,
-            which can be imported, or with such a name can the learner be saved.
+            function of the number of items, that makes one; or either as "MODULE:NAME". Only with a class
+            that can be imported, or with such a name, can the learner be saved.
         mode: "central": the sum of the costs of each slot gets Laplace noise when its phase closes. "local":
             every cost becomes one random bit on arrival.
         maximize: Whether large values are good; the policy is given costs all the same.
@@ -212,11 +204,9 @@ class PolicyLearner(BanditFeedback[Item]):
         source: BitSource | None = None,
     ) -> None:
         owner = "PolicyLearner"
-        names = arguments.named_items(owner, items)
-        low, high = arguments.cost_interval(owner, cost_range, maximize)
-        budget = Budget.of(owner, epsilon, rounds_per_person)
-        query = CostOfSet(low, high)
-        release = arguments.release_of_costs(owner, mode, query, budget)
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize)
+        query, release = _query_and_release(owner, low, high, mode, epsilon, rounds_per_person)
         given = load_object(policy) if isinstance(policy, str) else policy
         ready = hasattr(given, "plan") and not isinstance(given, type)
         made = given if ready or not callable(given) else given(len(names))
@@ -233,6 +223,14 @@ class PolicyLearner(BanditFeedback[Item]):
     def value(self, mean: float) -> float:
         """The cost (or reward) that a released mean stands for; with noise it may be outside the range."""
         return self._sign * self._grid.value(mean)
+
+
+def _query_and_release(
+    owner: str, low: float, high: float, mode: Mode, epsilon: float | Fraction, rounds_per_person: int
+) -> tuple[CostOfSet, Bits | Laplace]:
+    checks.one_of(owner, "mode", mode, ("local", "central"))
+    budget, query = Budget.of(owner, epsilon, rounds_per_person), CostOfSet(low, high)
+    return query, Bits(budget, (low, high)) if mode == "local" else Laplace(query.bound, budget)
 
 
 def best_length(epsilon: Fraction) -> int:

@@ -44,7 +44,8 @@ class BanditFeedback(Session[Item]):
             raise TypeError("tell() needs a 'cost', or in local mode a 'released' bit.")
         costs = self._costs(cost)  # before the lock is taken: it may run the caller's code
         with self._alone():
-            self._take(self._ticket(decision), costs)
+            ticket = self._ticket(decision)
+            self._take(ticket, self._measured(ticket, costs))
 
     def _tell_bit(self, decision: Decision | int, cost: Any, released: int) -> None:
         owner = type(self).__name__
@@ -64,9 +65,7 @@ class BanditFeedback(Session[Item]):
             raise InvalidArgument("The 'released' bit was made with a seed, and this learner is private.")
         number = self._mechanism.magnitude * (1 if (released == 1) == (self._sign > 0) else -1)
         with self._alone():
-            ticket = self._ticket(decision)
-            del self._tickets[ticket.id]
-            self._add(ticket, np.array([number]))
+            self._take(self._ticket(decision), np.array([number]))
 
     def randomizer(self, source: BitSource | None = None) -> OneBit:
         """What makes bits for this local learner, on the person's own device.
@@ -92,9 +91,9 @@ class BanditFeedback(Session[Item]):
         with self._alone():
             tickets = [self._ticket(decision) for decision, _ in pairs]
             if len({ticket.id for ticket in tickets}) < len(pairs):
-                raise AlreadyTold("A decision is told about twice in one call; nothing was changed.")
+                raise AlreadyTold("A decision is told about twice in one call: none was taken.")
             for ticket, (_, costs) in zip(tickets, pairs, strict=True):
-                self._take(ticket, costs)
+                self._take(ticket, self._measured(ticket, costs))
 
     def _costs(self, cost: Any) -> FloatArray:
         if issubclass(type(cost), Decision):  # `isinstance` would run code of the value's own
@@ -136,7 +135,8 @@ class FunctionFeedback(Session[Item]):
         else:
             costs = chain_costs(told, ticket.order)
         with self._alone():
-            self._take(self._ticket(decision), self._sign * costs)
+            ticket = self._ticket(decision)
+            self._take(ticket, self._measured(ticket, self._sign * costs))
 
     def tell_many(self, feedback: Iterable[tuple[Decision | int, Told]]) -> None:
         """Report many ``(decision, function)`` pairs, one after the other."""

@@ -25,8 +25,7 @@ from discreet.randomness import BitSource, Seed
 
 Method = Literal["blocks", "tree"]
 
-#: Blocks grow up to this many times their shortest length; the regret bound pays the square root of about
-#: half of it.
+#: Blocks grow up to this many times their shortest length.
 LONGEST_OVER_SHORTEST = 16
 
 
@@ -86,8 +85,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         owner = "FullInformationLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        if method not in ("blocks", "tree"):
-            raise checks.invalid_argument(owner, "method", "'blocks' or 'tree'", method)
+        checks.one_of(owner, "method", method, ("blocks", "tree"))
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
         self._query = ChainGradient.of(owner, low, high, gradient_bound)
@@ -147,8 +145,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
-        It holds for submodular costs in the declared range, each told before the next set is drawn, and
-        without a `gradient_bound` that cuts gradients. For blocks the adversary is oblivious.
+        It is for submodular costs in the range, each told before the next set is drawn, and not cut by a
+        `gradient_bound`. For blocks they must be fixed beforehand.
         """
         n, half, distance = len(self.items), self._half, self._range
         if self.method == "tree":

@@ -31,7 +31,7 @@ from discreet.atomic_files import written_beside
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.phase import EACH_ROUND, Ticket, chain_among, drawn_size, shuffled_deck
-from discreet.learners.arguments import named_classes, notes_arguments, restored_argument
+from discreet.learners.arguments import named_classes, plain, restored_argument
 from discreet.learners.learner import Learner
 from discreet.learners.packing import MOST_DECISIONS, OpenPhase, packed, unpacked
 from discreet.privacy.exclusive import Exclusive
@@ -70,7 +70,7 @@ class Decision(Generic[Item]):
         subset: The chosen items, as the caller named them.
         round: When it was chosen, counting from 1.
         probability: With which just this set was chosen: public, and useful for off-policy evaluation.
-        lineage: Of the learner that chose it, or of the one that it was loaded from; no other takes it.
+        lineage: Of the learner that chose it; no other takes it.
 
     Examples:
         >>> from discreet import BanditLearner
@@ -90,16 +90,8 @@ class Session(Exclusive, Generic[Item]):
     """Chooses subsets and learns from their costs.
 
     Subclasses put a `Learner` together. Their constructors take the items first and are decorated with
-    `keeps_arguments`, so that they can be saved and simulated.
-
-    Args:
-        items: The names of the items (see `named_items`).
-        learner: Policy, query and release.
-        source: Random bits for the noise. The policy's coins come from a source of their own.
-        seed: Makes both repeatable, and the session not private.
-        maximize: Whether it is told rewards, to be made large, and not costs.
-        expire_after: For how many further decisions a phase waits for feedback. By default 100,000 where
-            reports are randomised on arrival, otherwise 0: until the next `ask`.
+    `keeps_arguments`, so that they can be saved and simulated. The arguments are as of `BanditLearner`; a
+    `source` is for the noise alone, and the policy's coins come from one of their own.
 
     Attributes:
         horizon: How many rounds it can take.
@@ -160,7 +152,7 @@ class Session(Exclusive, Generic[Item]):
 
     @property
     def rounds(self) -> int:
-        """How many rounds were released and learned from, those without feedback included."""
+        """How many rounds were learned from, those without feedback included."""
         self._learned_state()
         return self._rounds
 
@@ -229,7 +221,9 @@ class Session(Exclusive, Generic[Item]):
         current = self._phases.get(number)
         if current is None or current.dealt == current.total:
             planned = self.learner.plan(self._state, self._coins, available)
-            current = OpenPhase.of(planned, shuffled_deck(planned, self._coins), self.learner.dimension)
+            deck = shuffled_deck(planned, self._coins)
+            sums = np.zeros((len(planned.rounds), self.learner.dimension), dtype=np.int64)
+            current = OpenPhase(planned, deck, sums, deck.size or int(planned.rounds[0]))
             number = self._planned
         phase, deck = current.phase, current.deck
         slot = int(deck[current.dealt]) if deck.size else 0
@@ -276,8 +270,7 @@ class Session(Exclusive, Generic[Item]):
             while self._tickets and (oldest := next(iter(self._tickets))) <= phase.last:
                 missing = self._tickets.pop(oldest)
                 if self._local:  # a fair bit, as if the middle of the range had been told
-                    report = self.learner.report(missing, _NOTHING, self._mechanism, self._source)
-                    phase.sums[missing.slot] += report.units._units
+                    phase.sums[missing.slot] += self._measured(missing, _NOTHING)
             self._release(number)
 
     def _close_complete(self) -> None:
@@ -303,13 +296,13 @@ class Session(Exclusive, Generic[Item]):
 
     # Feedback
 
-    def _take(self, ticket: Ticket, costs: FloatArray) -> None:
-        """Add what is measured of a ticket's feedback to its slot."""
+    def _measured(self, ticket: Ticket, costs: FloatArray) -> IntArray:
+        return self.learner.report(ticket, costs, self._mechanism, self._source).units._units
+
+    def _take(self, ticket: Ticket, units: IntArray) -> None:
+        """Add the report of a ticket to its slot."""
         # Struck out first: an interruption may lose a round, never count it twice.
         del self._tickets[ticket.id]
-        self._add(ticket, self.learner.report(ticket, costs, self._mechanism, self._source).units._units)
-
-    def _add(self, ticket: Ticket, units: IntArray) -> None:
         phase = self._phases[ticket.phase]
         if units.size == 1:
             phase.sums[ticket.slot, 0] += units[0]  # twice as fast as adding arrays
@@ -327,9 +320,7 @@ class Session(Exclusive, Generic[Item]):
         if isinstance(decision, Decision):
             decision_id = decision.id
             if decision.lineage != self.lineage:
-                raise errors.UnknownDecision(
-                    "That decision was made by another learner; nothing was changed."
-                )
+                raise errors.UnknownDecision("That decision was made by another learner.")
         elif isinstance(decision, int | np.integer):
             decision_id = int(decision)
         ticket = self._tickets.get(decision_id)
@@ -340,10 +331,9 @@ class Session(Exclusive, Generic[Item]):
         if decision_id <= self._closed_until:
             raise errors.Expired(
                 f"That decision is closed: its time was over after {self.expire_after} further decisions. "
-                "Nothing was changed. If feedback comes later than that, make the learner with a larger "
-                "'expire_after'."
+                "If feedback comes later than that, make the learner with a larger 'expire_after'."
             )
-        raise errors.AlreadyTold("That decision has been told about already; nothing was changed.")
+        raise errors.AlreadyTold("That decision has been told about already.")
 
     # Hosting elsewhere, copies, files
 
@@ -365,10 +355,7 @@ class Session(Exclusive, Generic[Item]):
             yield
 
     def fresh(self, seed: Seed | None) -> Self:
-        """A new session made like this one, before its first round, with its own seed.
-
-        It is what simulations run: repeatable, and so not private. None gives one like it in production.
-        """
+        """A new session made like this one, before its first round; with a seed repeatable, not private."""
         keywords = {"seed": seed} if "seed" in inspect.signature(type(self)).parameters else {}
         return self._made(self.items, self._kept_arguments(), **keywords)
 
@@ -382,12 +369,10 @@ class Session(Exclusive, Generic[Item]):
         return cls(items, **given, **others)
 
     def _kept_arguments(self) -> dict[str, Any]:
-        if not hasattr(self, "_arguments"):
-            raise InvalidType(f"A {type(self).__name__} is made from data: it cannot be saved or repeated.")
-        if not notes_arguments(type(self)):
+        if not hasattr(type(self).__init__, "notes_arguments"):
             raise InvalidType(
-                f"A {type(self).__name__} cannot be saved or repeated: its constructor is not decorated with "
-                "`keeps_arguments`."
+                f"A {type(self).__name__} cannot be saved or repeated: it is made from data, or its "
+                "constructor is not decorated with `keeps_arguments`."
             )
         return self._arguments
 
@@ -425,7 +410,7 @@ class Session(Exclusive, Generic[Item]):
         if not all(isinstance(item, str | int | np.integer) for item in self.items):
             raise InvalidType("Only a learner whose items are named by strings or integers can be saved.")
         return {
-            "items": [int(item) if isinstance(item, np.integer) else item for item in self.items],
+            "items": plain(self.items),
             "arguments": named_classes(kept),
             **{name: getattr(self, f"_{name}") for name in _COUNTS},
             "coins": self._coins.saved(),
