@@ -1,9 +1,9 @@
 """Learners in files: written whole or not at all, and never two of one secret.
 
-A learner that keeps more than it has released (exact sums, noise that is in use) must go on only once: two
-copies would share noise, or release the same data twice. So saving hands it over to the file, and loading
-takes it out again: a file with `.taken` added to its name is left, with its lineage and generation and
-nothing else. Copies made by other means cannot be seen from here: do not go on from a backup.
+A learner that keeps secrets (exact sums, noise that is in use) must go on only once: two copies would share
+noise, or release the same data twice. So saving hands it over to the file, and loading takes it out again:
+a file with `.taken` added to its name is left, with its lineage and generation and nothing else. Copies made
+by other means cannot be seen from here: do not go on from a backup.
 
 Local learners, and those that are not private at all, are saved and loaded at will. But a cost that is told
 to two copies, or again after an older file was loaded, is released twice and spends epsilon twice. Clients
@@ -38,13 +38,9 @@ def load(path: str | os.PathLike[str]) -> Session:
     Examples:
         >>> import tempfile, discreet
         >>> learner = discreet.BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
-        >>> decision = learner.ask()
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     learner.save(f"{folder}/shop.json")
         ...     later = discreet.load(f"{folder}/shop.json")
-        >>> later.tell(decision.id, 0.2)
-        >>> later.rounds
-        1
     """
     data = _read_unless_taken(path)
     learner = _learner_in(data)
