@@ -101,11 +101,8 @@ class Plan:
         effect = f"an effect of {self.by_effect[0][0]:.3g} (assumed)"
         if self.effect is not None:
             effect = f"an effect of {self.effect:.3g}"
-        lines = [
-            f"{self.n} items, {self.feedback}, epsilon = {rounded_up(self.epsilon)}, {self.rounds:,} rounds, "
-            f"costs in [{low:g}, {high:g}].",
-            f"Take {self.best}.",
-        ]
+        given = f"{self.n} items, {self.feedback}, epsilon = {rounded_up(self.epsilon)}"
+        lines = [f"{given}, {self.rounds:,} rounds, costs in [{low:g}, {high:g}].", f"Take {self.best}."]
         trivial = (high - low) * self.rounds  # a bound above the width of the range says nothing
         for option in self.options:
             where = "each cost randomised separately" if option.local else "exact sums kept in memory"
@@ -169,15 +166,11 @@ def plan(
 ) -> Plan:
     """What to expect of n items, epsilon and so many rounds, and which learner to take.
 
-    Args:
-        feedback: "bandit" (the cost of the chosen set is seen) or "full information" (the whole function).
-        local: Whether exact sums must not be kept, so that only learners that randomise each cost fit.
-        effect: How much better the best set is than the best of the empty, the full and random ones, in
-            costs per round: a guess, a goal, or what public data show. Half of it needs about eight times as
-            many rounds (bandit) or up to four times (full information). Without it little can be said, and a
-            quarter of the range is assumed.
-
-    The other arguments are those of `BanditLearner` and `FullInformationLearner`.
+    The arguments are those of `BanditLearner` and `FullInformationLearner`, and two more. With `local` exact
+    sums must not be kept: only learners that randomise each cost fit. The `effect` is how much better the
+    best set is than the best of the empty, the full and random ones, in costs per round: a guess, a goal, or
+    what public data show. Half of it needs about eight times as many rounds (bandit) or up to four times
+    (full information). Without it little can be said, and a quarter of the range is assumed.
 
     Examples:
         >>> made = plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1), effect=0.2)

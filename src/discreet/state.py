@@ -54,7 +54,7 @@ def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def arrays_like(value: Any, pattern: Any, prefix: str = "") -> dict[str, Array]:
-    """All arrays of a state; refused unless `with_arrays` can put them back in place of those of `pattern`."""
+    """All arrays of a state; refused unless `with_arrays` can put them in place of those of `pattern`."""
     parts, wanted = dict(_parts(value, prefix)), dict(_parts(pattern, prefix))
     if parts.keys() != wanted.keys() or not all(_fits(parts[name], wanted[name]) for name in parts):
         raise InvalidType(
@@ -90,7 +90,7 @@ def encode(values: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
     listed = [[name, _kind(array), list(array.shape)] for name, array in arrays.items()]
     if not all(kind in _KINDS for _, kind, _ in listed):
         raise TypeError("Arrays are of int64, float64 or bool.")
-    contents = [array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays.values()]
+    contents = [each.astype(each.dtype.newbyteorder("<"), copy=False).tobytes() for each in arrays.values()]
     head = json.dumps({"format": _FORMAT, "values": values, "arrays": listed}, separators=(",", ":"))
     body = head.encode() + b"\n" + b"".join(contents)
     return hashlib.sha256(body).digest() + body

@@ -125,11 +125,6 @@ class BanditLearner(BanditFeedback[Item]):
         self._middle = low + self._half
 
     @property
-    def step(self) -> float:
-        """The present step: levels are start - step * (sum of all gradient estimates, in costs). It falls."""
-        return self._policy.step(self._learned_state()) / self._half
-
-    @property
     def noise_variance(self) -> float:
         """Of one released mean, in squared costs."""
         return super().noise_variance / self.block**2

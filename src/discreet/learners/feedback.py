@@ -68,11 +68,10 @@ class BanditFeedback(Session[Item]):
             self._take(self._ticket(decision), np.array([number]))
 
     def randomizer(self, source: BitSource | None = None) -> OneBit:
-        """What makes bits for this local learner, on the person's own device.
+        """What makes bits for this local learner, on a person's own device, of values as they would be told.
 
         It has the declared range, and the share of epsilon that one round has where a person may appear in
-        several. A value, cost or reward, is released as it would be told. Random bits come straight from the
-        operating system, unless there is a `source`.
+        several. Random bits come straight from the operating system, unless there is a `source`.
 
         Examples:
             >>> from discreet import BanditLearner

@@ -17,7 +17,7 @@ from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
 from discreet.policies import Averaging, DualAveraging
-from discreet.policies.averaging import ALPHA
+from discreet.policies.averaging import ALPHA, LENGTH
 from discreet.prefix_sums import KAryTree
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
@@ -133,14 +133,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
     @property
     def block_length(self) -> int:
         """For how many rounds the point is held now; 1 for the tree."""
-        policy = self.learner.policy
-        return policy.rounds(self._learned_state()) if isinstance(policy, Averaging) else 1
-
-    @property
-    def step(self) -> float:
-        """The present step: levels are start - step * (sum of released gradients). That of blocks adapts."""
-        policy: Any = self.learner.policy
-        return float(policy.constants.rate if self.method == "tree" else policy.step(self._learned_state()))
+        return int(self._learned_state().adapted[LENGTH]) if self.method == "blocks" else 1
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
@@ -149,12 +142,13 @@ class FullInformationLearner(FunctionFeedback[Item]):
         `gradient_bound`. For blocks they must be fixed beforehand.
         """
         n, half, distance = len(self.items), self._half, self._range
+        constants: Any = self.learner.policy.constants  # type: ignore[attr-defined] # compiled
         if self.method == "tree":
             rounds = checks.integer("regret_bound", "rounds", rounds, 1, self.horizon)
             # The variances of some of the rounds add up to no more than those of all.
             variance = self.noise_variance * self.horizon / rounds
-            return bounds.tree_dual_averaging(n, rounds, half, variance, self.step, start_range=distance)
-        constants = self.learner.policy.constants  # type: ignore[attr-defined] # of Averaging
+            step = constants.rate
+            return bounds.tree_dual_averaging(n, rounds, half, variance, step, start_range=distance)
         return bounds.batched(
             n,
             rounds,

@@ -1,8 +1,4 @@
-"""A learner: a policy, a query and a release. Hosts run it.
-
-Its methods are what every host (session, service, simulator, audit) does in a round. They hold no state: what
-changes is the policy's state, which is public, and the release's mechanism, which is secret and single-use.
-"""
+"""A learner: a policy, a query and a release. Hosts (session, service, simulator, audit) run it."""
 
 from __future__ import annotations
 
@@ -31,10 +27,11 @@ from discreet.state import arrays_in, constants_in
 
 @dataclasses.dataclass(eq=False)
 class Learner:
-    """A policy, a query and a release, for n items.
+    """A policy, a query and a release, for n items, and what hosts do with them in a round.
 
     Its guarantee comes from the query's bound and the release alone: whatever the policy does with released
-    numbers is post-processing.
+    numbers is post-processing. It holds no state: what changes is the policy's state, which is public, and
+    the release's mechanism, which is secret and single-use.
 
     Examples:
         >>> from discreet.kernel import CostOfSet, Laplace
@@ -102,8 +99,8 @@ class Learner:
     def report(self, ticket: Ticket, costs: FloatArray, mechanism: Any, noise: BitSource) -> Report:
         """What is measured of a ticket's feedback; where the release is local, randomised at once.
 
-        The costs are the private one of its set, or those of all prefixes of its order. An array that is not
-        of so many floats counts as the middle of the range.
+        The costs are the private one of its set, or those of all prefixes of its order. An array of another
+        shape or type counts as the middle of the range.
         """
         wanted = ticket.order.size + 1 if self.query.whole else 1
         if costs.shape != (wanted,) or costs.dtype != FLOAT or not costs.flags.c_contiguous:

@@ -5,12 +5,9 @@ closes the phases that are due: then noise is added and the policy learns. Telli
 
 **When a phase closes.** Once all its rounds were dealt and `expire_after` further decisions were asked for,
 whoever has told by then: both numbers are public. A decision that nobody told about counts as the middle of
-the range. Where reports are randomised on arrival, a phase also closes once all of them are there: local
+the range, so nothing that a central learner shows tells who has told (but `generation`, which grows with
+every `tell`). Where reports are randomised on arrival, a phase also closes once all of them are there: local
 privacy does not hide who has reported.
-
-**What shows who has told.** Nothing that a central learner shows: decisions, `point`, `best`, `rounds` and
-`pending` are the same for somebody who never tells as for somebody who tells the middle of the range. But
-whoever tells learns whether a decision was told about before, and `generation` grows with every `tell`.
 """
 
 from __future__ import annotations
@@ -51,7 +48,6 @@ else:
 
 #: For how many further decisions feedback is waited for where reports are randomised on arrival.
 EXPIRE_AFTER = 100_000
-#: Decisions in one `ask`.
 MOST_AT_ONCE = 100_000
 #: Added to the name of a file whose learner has been loaded (`discreet.loading`).
 TAKEN = ".taken"
@@ -99,8 +95,8 @@ class Session(Exclusive, Generic[Item]):
     Examples:
         >>> from discreet import BanditLearner
         >>> session = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
-        >>> isinstance(session, Session), session.items, session.point
-        (True, ('tea', 'milk'), array([0.5, 0.5]))
+        >>> session.items, session.point
+        (('tea', 'milk'), array([0.5, 0.5]))
     """
 
     _arguments: dict[str, Any]
@@ -379,8 +375,8 @@ class Session(Exclusive, Generic[Item]):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, atomically; `discreet.load` goes on from it.
 
-        A session that keeps secrets is handed over: this object cannot go on (`discreet.loading`). Its file
-        is as secret as the data.
+        A session that keeps secrets is handed over: this object cannot go on, and its file is as secret as
+        the data.
         """
         if str(path).endswith(TAKEN):
             raise InvalidArgument(f"A learner is not saved under a name that ends with {TAKEN!r}.")

@@ -35,13 +35,13 @@ PACE, FASTEST_GROWTH, FASTEST_FALL = 0.1, 1.0, 4.0
 SPENT, LENGTH = 0, 1
 
 
-class AveragingConstants(NamedTuple):
-    unit: float  # the value of one unit of a gradient
-    shortest: int  # rounds in a slot
+class _Constants(NamedTuple):
+    unit: float
+    shortest: int
     longest: int
-    noise_energy: float  # the mean squared norm of a slot's noise; 0 keeps the length fixed
+    noise_energy: float
     range: float  # R, the largest value of |x - start|^2 / 2 on the cube
-    start: FloatArray  # the first point
+    start: FloatArray
 
 
 class AveragingState(NamedTuple):
@@ -54,7 +54,11 @@ class AveragingState(NamedTuple):
 
 
 class Averaging(CompiledPolicy):
-    """For a query of gradients; see `AveragingConstants` for the arguments. D starts as `first_spent`."""
+    """For a query of gradients. Slots have `shortest` to `longest` rounds; D starts as `first_spent`.
+
+    The `unit` is the value of one unit of a gradient, the `noise_energy` the mean squared norm of a slot's
+    noise; if it is 0, lengths stay fixed.
+    """
 
     def __init__(
         self,
@@ -66,25 +70,15 @@ class Averaging(CompiledPolicy):
         noise_energy: float,
         first_spent: float,
     ) -> None:
-        constants = AveragingConstants(unit, shortest, longest, noise_energy, start_range(start), start)
+        constants = _Constants(unit, shortest, longest, noise_energy, start_range(start), start)
         adapted = np.array([first_spent, float(shortest)])
         first = AveragingState(start.copy(), start.copy(), np.zeros(start.size), adapted)
         super().__init__(constants, first, numbers=start.size)
 
-    def step(self, state: AveragingState) -> float:
-        """The present step eta, which takes values of gradients."""
-        return step_of(self.constants, state)
 
-    def rounds(self, state: AveragingState) -> int:
-        """For how many rounds the next slot will hold the point."""
-        return int(state.adapted[LENGTH])
-
-
-@plan.register(AveragingConstants)
+@plan.register(_Constants)
 @lean_kernel
-def _plan_slot(
-    policy: AveragingConstants, state: AveragingState, phase: Phase, coins: BitArray, cursor: int
-) -> int:
+def _plan_slot(policy: _Constants, state: AveragingState, phase: Phase, coins: BitArray, cursor: int) -> int:
     sort_by_level(state.levels, phase.order[0])
     chain_chances(state.x, phase.order[0], 0.0, phase.chance[0])
     phase.size[0] = EACH_ROUND
@@ -92,17 +86,17 @@ def _plan_slot(
     return cursor
 
 
-@learn.register(AveragingConstants)
+@learn.register(_Constants)
 @lean_kernel
 def _learn_slots(
-    policy: AveragingConstants,
+    policy: _Constants,
     state: AveragingState,
     note: FloatArray,
     rounds: IntArray,
     values: npt.NDArray[Any],
 ) -> None:
     for k in range(rounds.size):
-        eta = step_of(policy, state)
+        eta = ALPHA * policy.range / state.adapted[SPENT]
         energy = 0.0
         for i in range(state.x.size):
             new = values[k, i] * policy.unit
@@ -111,7 +105,7 @@ def _learn_slots(
             state.released[i] += new
             least = potential(state.released[i], eta, policy.start[i]) - before
             state.adapted[SPENT] += max(0.0, new * state.x[i] - least)
-        eta = step_of(policy, state)
+        eta = ALPHA * policy.range / state.adapted[SPENT]
         for i in range(state.x.size):
             state.levels[i] = policy.start[i] - eta * state.released[i]
             state.x[i] = clip_to_cube(state.levels[i])
@@ -119,13 +113,6 @@ def _learn_slots(
             drift = min(max(2.0 - energy / policy.noise_energy, -FASTEST_FALL), FASTEST_GROWTH)
             length = state.adapted[LENGTH] * math.exp(PACE * drift)
             state.adapted[LENGTH] = min(max(length, float(policy.shortest)), float(policy.longest))
-
-
-@lean_kernel
-def step_of(policy: AveragingConstants, state: AveragingState) -> float:
-    """The present step eta, which takes values of gradients."""
-    eta: float = ALPHA * policy.range / state.adapted[SPENT]
-    return eta
 
 
 @lean_kernel

@@ -14,10 +14,10 @@ from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray
 
 
-class ArmsConstants(NamedTuple):
+class _ArmsConstants(NamedTuple):
     unit: float  # the value of one released unit
-    eta: float  # the learning rate
-    gamma: float  # the share of rounds with uniformly random sets
+    eta: float
+    gamma: float
 
 
 class ArmsState(NamedTuple):
@@ -28,13 +28,13 @@ class ArmsState(NamedTuple):
 
 
 class Arms(CompiledPolicy):
-    """Exponential weights for a query of one cost; `ArmsConstants` says what its arguments are."""
+    """Exponential weights for a query of one cost: learning rate `eta`, a share `gamma` of random sets."""
 
     chooses_among = False
 
     def __init__(self, n: int, *, eta: float, gamma: float, unit: float) -> None:
         first = ArmsState(np.full(n, 0.5), np.zeros(1 << n))
-        super().__init__(ArmsConstants(unit, eta, gamma), first, notes=2)
+        super().__init__(_ArmsConstants(unit, eta, gamma), first, notes=2)
 
     def point(self, state: ArmsState) -> FloatArray:
         """The probability with which each item is chosen next."""
@@ -50,9 +50,9 @@ class Arms(CompiledPolicy):
         return np.flatnonzero(int(state.losses.argmin()) >> np.arange(state.x.size) & 1)
 
 
-@plan.register(ArmsConstants)
+@plan.register(_ArmsConstants)
 @kernel
-def _plan_arm(policy: ArmsConstants, state: ArmsState, phase: Phase, coins: BitArray, cursor: int) -> int:
+def _plan_arm(policy: _ArmsConstants, state: ArmsState, phase: Phase, coins: BitArray, cursor: int) -> int:
     if cursor >= coins.size:
         return NEED_MORE_BITS
     # Weights relative to the best arm cannot overflow.
@@ -75,10 +75,10 @@ def _plan_arm(policy: ArmsConstants, state: ArmsState, phase: Phase, coins: BitA
     return cursor + 1
 
 
-@learn.register(ArmsConstants)
+@learn.register(_ArmsConstants)
 @lean_kernel
 def _learn_arms(
-    policy: ArmsConstants, state: ArmsState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+    policy: _ArmsConstants, state: ArmsState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
     for k in range(rounds.size):
         arm = int(note[k, 0])
@@ -86,11 +86,11 @@ def _learn_arms(
             state.losses[arm] += values[k, 0] * policy.unit / note[k, 1]
 
 
-class FixedConstants(NamedTuple):
+class _FixedConstants(NamedTuple):
     random: bool  # whether each round has a random set
 
 
-class FixedState(NamedTuple):
+class _FixedState(NamedTuple):
     x: FloatArray  # the set itself, or all levels 1/2
 
 
@@ -100,7 +100,7 @@ class Fixed(CompiledPolicy):
     chooses_among = False
 
     def __init__(self, chosen: BoolArray) -> None:
-        super().__init__(FixedConstants(random=False), FixedState(chosen.astype(np.float64)))
+        super().__init__(_FixedConstants(random=False), _FixedState(chosen.astype(np.float64)))
 
 
 class Uniform(CompiledPolicy):
@@ -109,12 +109,12 @@ class Uniform(CompiledPolicy):
     chooses_among = False
 
     def __init__(self, n: int) -> None:
-        super().__init__(FixedConstants(random=True), FixedState(np.full(n, 0.5)))
+        super().__init__(_FixedConstants(random=True), _FixedState(np.full(n, 0.5)))
 
 
-@plan.register(FixedConstants)
+@plan.register(_FixedConstants)
 @kernel
-def _plan_set(policy: FixedConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
+def _plan_set(policy: _FixedConstants, state: _FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
     levels = state.x.copy()
     chance, n = 1.0, levels.size
     if policy.random:
@@ -138,9 +138,9 @@ def _choose(levels: FloatArray, chance: float, phase: Phase) -> None:
     phase.chance[0, phase.size[0]] = chance
 
 
-@learn.register(FixedConstants)
+@learn.register(_FixedConstants)
 @lean_kernel
 def _learn_nothing(
-    policy: Any, state: FixedState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+    policy: Any, state: _FixedState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
     pass
