@@ -5,9 +5,9 @@ noise, or release the same data twice. So saving hands it over to the file, and 
 a file with `.taken` added to its name is left, with its lineage and generation and nothing else. Copies made
 by other means cannot be seen from here: do not go on from a backup.
 
-Local learners, and those that are not private at all, are saved and loaded at will. But a cost that is told
-to two copies, or again after an older file was loaded, is released twice and spends epsilon twice. Clients
-that may have to tell again should send a bit they made once (`BanditLearner.randomizer`).
+Other learners are saved and loaded at will. But a cost that is told to two copies, or again after an older
+file was loaded, is released twice and spends epsilon twice. Clients that may have to tell again should send a
+bit they made once (`BanditLearner.randomizer`).
 """
 
 import glob
@@ -29,11 +29,8 @@ _LEFT = b'{"format": "discreet learner that was loaded"'
 def load(path: str | os.PathLike[str]) -> Session:
     """The learner that `Session.save` wrote to a file, exactly as it was.
 
-    A learner that keeps secrets is taken out of the file, of which nothing secret is left.
-
-    Raises:
-        InvalidArgument: The file is no saved learner, is damaged, or is of another version.
-        StaleState: The learner keeps secrets and has been loaded from this file before.
+    A learner that keeps secrets is taken out of the file, of which nothing secret is left: loading it again
+    raises `StaleState`.
 
     Examples:
         >>> import tempfile, discreet
@@ -60,10 +57,7 @@ def _learner_in(data: bytes) -> Session:
             importlib.import_module(home)
     kind = _kinds().get(name)
     if kind is None:
-        raise InvalidArgument(
-            f"This is the state of a {name}, which is no learner known here. A custom class must be imported "
-            "before its learners are loaded."
-        )
+        raise InvalidArgument(f"No learner {name} is known here. A custom class must be imported first.")
     return kind.from_bytes(data, generation=document.get("generation", -1))
 
 
@@ -91,17 +85,13 @@ def _read_unless_taken(path: str | os.PathLike[str]) -> bytes:
 def _take(path: str | os.PathLike[str]) -> bytes:
     """Rename a file whose learner goes on elsewhere, overwrite its secrets, and return what was in it.
 
-    Of two processes that try, one succeeds. It goes on from that: another may have loaded what was read
-    before, gone on, and saved again.
+    Of two processes that try, one succeeds. What was read before may have gone on and been saved again.
     """
     source = real_path(path)
     claimed = _taken(name_beside(source))  # nobody else knows this name
     try:
         if source.stat().st_nlink > 1:
-            raise StaleState(
-                f"The file {source} has several names (hard links), so its learner could be loaded twice. "
-                "Remove all but one."
-            )
+            raise StaleState(f"The file {source} has several names (hard links). Remove all but one.")
         source.open("r+b").close()  # may it be overwritten?
         os.replace(source, claimed)
     except FileNotFoundError:
@@ -119,7 +109,7 @@ def _take(path: str | os.PathLike[str]) -> bytes:
 
 
 def _was_taken(source: pathlib.Path) -> bool:
-    """Whether there is what loading leaves, or what it leaves where it is interrupted."""
+    """Whether there is what loading leaves, also where it was interrupted."""
     return _taken(source).exists() or any(source.parent.glob(f".{glob.escape(source.name)}.*{TAKEN}"))
 
 

@@ -57,11 +57,9 @@ class Plan:
 
     Attributes:
         options: The learners that fit, the recommended one first.
-        by_effect: Pairs of an effect and the rounds that the first option needs for it: for a quarter, a
-            tenth and a fortieth of the range.
+        by_effect: Effects of a quarter, a tenth and a fortieth of the range, each with the rounds it needs.
         paper_bound: The least regret bound of the paper's algorithm, corrected, for these numbers.
-        epsilon_needed: The least epsilon for which the first option is predicted to learn within the rounds;
-            None if none up to 100 is enough.
+        epsilon_needed: The least epsilon that is predicted to be enough; None if none up to 100 is.
 
     Examples:
         >>> made = plan(n=4, epsilon=1.0, rounds=100_000, effect=0.4)
@@ -166,11 +164,11 @@ def plan(
 ) -> Plan:
     """What to expect of n items, epsilon and so many rounds, and which learner to take.
 
-    The arguments are those of `BanditLearner` and `FullInformationLearner`, and two more. With `local` exact
-    sums must not be kept: only learners that randomise each cost fit. The `effect` is how much better the
-    best set is than the best of the empty, the full and random ones, in costs per round: a guess, a goal, or
-    what public data show. Half of it needs about eight times as many rounds (bandit) or up to four times
-    (full information). Without it little can be said, and a quarter of the range is assumed.
+    Other arguments are those of `BanditLearner` and `FullInformationLearner`. With `local` exact sums must
+    not be kept: only learners that randomise each cost fit. The `effect` is how much better the best set is
+    than the best of the empty, the full and random ones, in costs per round: a guess, a goal, or what public
+    data show. Half of it needs about eight times as many rounds (bandit) or up to four times (full
+    information). Without it little can be said, and a quarter of the range is assumed.
 
     Examples:
         >>> made = plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1), effect=0.2)

@@ -37,7 +37,7 @@ class BanditLearner(BanditFeedback[Item]):
     """Choose subsets, be told what the chosen one cost, keep every cost private.
 
     Args:
-        items: The number of items, or their names in a fixed order: a list or a tuple, not a set.
+        items: The number of items, or their names in a fixed order.
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (or rewards), declared beforehand. Others are clipped.
         mode: "local": every cost becomes one random bit on arrival, and nothing else of it is kept.
@@ -49,20 +49,17 @@ class BanditLearner(BanditFeedback[Item]):
         start: The first point: n levels in [0, 1], or a set of items.
         exploration_scale: Multiplies the exploration of least regret bound, as `step_scale` does its step.
         expire_after: For how many further decisions feedback is waited for; then a decision counts as the
-            middle of the range. (Where costs are missing more often for some sets than for others, that is a
-            bias.) By default 100,000 in local mode. In central mode 0: a block closes at the `ask` after its
-            last decision. Where many decisions are open at a time, give more than that many.
+            middle of the range. By default 100,000 in local mode. In central mode 0: a block closes at the
+            `ask` after its last decision. Where many decisions are open at a time, give more than that many.
         seed: Makes a run repeatable and not private.
         source: Random bits, instead of a seed.
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Local*:
-        the cost of the chosen set is clipped, put on an integer grid and turned into one bit whose
-        likelihood ratios are at most exp(epsilon / k) exactly; all else is computed from bits. *Central*: a
-        cost enters one block sum, which it moves by at most the width of the range; the noise is discrete
-        Laplace of scale width * k / epsilon; a block closes by the number of decisions alone, and one that
-        was not dealt to its end is never released. Proof: `docs/guarantees.md#slots`. Regret:
-        `bounds.bandit_dual_averaging`.
+        the clipped cost becomes one bit, with likelihood ratios of at most exp(epsilon / k) exactly; all else
+        is computed from bits. *Central*: a cost enters one block sum, which it moves by at most the width of
+        the range; the noise is discrete Laplace of scale width * k / epsilon; a block closes by the number of
+        decisions alone. Proof: `docs/guarantees.md#slots`. Regret: `bounds.bandit_dual_averaging`.
 
     Examples:
         >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
@@ -112,13 +109,9 @@ class BanditLearner(BanditFeedback[Item]):
             step=step * checks.positive_number(owner, "step_scale", step_scale),
             prior=self._second_moment,
         )
+        learner = Learner(len(names), self._policy, query, release)
         super().__init__(
-            names,
-            Learner(len(names), self._policy, query, release),
-            source=source,
-            seed=seed,
-            maximize=maximize,
-            expire_after=expire_after,
+            names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
         self.mode: Mode = mode
         self._half = 0.5 * high - 0.5 * low
@@ -131,7 +124,7 @@ class BanditLearner(BanditFeedback[Item]):
 
     @property
     def mean_cost(self) -> float | None:
-        """The mean of all costs (or rewards) so far, from what was released of them; None before any was."""
+        """The mean of all costs (or rewards) so far, as released; None before any was."""
         return self.mean_of(self._learned_state())
 
     def mean_of(self, state: Any) -> float | None:
@@ -144,16 +137,11 @@ class BanditLearner(BanditFeedback[Item]):
 
         It is for submodular costs in the range, fixed beforehand, each told before the next set is drawn.
         """
-        constants = self._policy.constants
+        n, constants = len(self.items), self._policy.constants
+        moment, reach = self._second_moment + 3, start_range(constants.start)  # 3: from a wrong baseline
+        gamma, step = constants.exploration, constants.step
         return bandit_dual_averaging(
-            len(self.items),
-            rounds,
-            self._half,
-            self._second_moment + 3,  # what a baseline on the wrong side can add
-            constants.exploration,
-            constants.step,
-            block=self.block,
-            start_range=start_range(constants.start),
+            n, rounds, self._half, moment, gamma, step, block=self.block, start_range=reach
         )
 
 
@@ -167,11 +155,8 @@ class PolicyLearner(BanditFeedback[Item]):
         policy: An object with `start`, `plan` and `learn` (see `policies.Policy`); or a class, or another
             function of the number of items, that makes one; or either as "MODULE:NAME". Only with a class
             that can be imported, or with such a name, can the learner be saved.
-        mode: "central": the sum of the costs of each slot gets Laplace noise when its phase closes. "local":
-            every cost becomes one random bit on arrival.
-        maximize: Whether large values are good; the policy is given costs all the same.
 
-    The other arguments are those of `BanditLearner`.
+    The other arguments are those of `BanditLearner`. If it maximises, the policy is given costs all the same.
 
     Formal guarantees:
         Those of `Laplace` or `Bits` for a query of one cost, whatever the policy does, as long as it reads
@@ -206,17 +191,13 @@ class PolicyLearner(BanditFeedback[Item]):
         ready = hasattr(given, "plan") and not isinstance(given, type)
         made = given if ready or not callable(given) else given(len(names))
         self._grid = Grid(low, high, query.units)
+        learner = Learner(len(names), made, query, release)
         super().__init__(
-            names,
-            Learner(len(names), made, query, release),
-            source=source,
-            seed=seed,
-            maximize=maximize,
-            expire_after=expire_after,
+            names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
 
     def value(self, mean: float) -> float:
-        """The cost (or reward) that a released mean stands for; with noise it may be outside the range."""
+        """The cost (or reward) that a released mean, in grid steps, stands for."""
         return self._sign * self._grid.value(mean)
 
 
@@ -229,12 +210,7 @@ def _query_and_release(
 
 
 def best_length(epsilon: Fraction) -> int:
-    """The block length that minimises length + 8 / (length epsilon^2): costs, and noise, per estimate.
-
-    Examples:
-        >>> best_length(Fraction(1, 4))
-        11
-    """
+    """The block length that minimises length + 8 / (length epsilon^2): costs, and noise, per estimate."""
     ideal = math.sqrt(8) / float(epsilon)
     near = [min(max(1, length), LONGEST_BLOCK) for length in (math.floor(ideal), math.ceil(ideal))]
     return min(near, key=lambda length: length + 8 / (length * float(epsilon) ** 2))

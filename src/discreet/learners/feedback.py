@@ -1,7 +1,5 @@
 """What learners are told: one number, or the whole cost function of the round."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -58,8 +56,7 @@ class BanditFeedback(Session[Item]):
         if not mine.fits(released):
             made_by = getattr(released, "randomizer", "")
             raise InvalidArgument(
-                f"The 'released' bit was made by {made_by}, and this learner takes those of {mine!r}: "
-                "make bits with its `randomizer()`."
+                f"The 'released' bit was made by {made_by}, and this learner takes those of {mine!r}."
             )
         if self.guarantee.private and not getattr(released, "private", True):
             raise InvalidArgument("The 'released' bit was made with a seed, and this learner is private.")
@@ -116,9 +113,8 @@ class FunctionFeedback(Session[Item]):
             decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             function: A set function over item numbers, its description (what `SetFunction.to_dict` gives), or
                 a Python function of a frozenset of the items as they were named. Its values are private:
-                they are clipped to the declared range, and a value that is not a finite number counts as
-                the middle. A description that does not fit counts as a constant function. An exception
-                inside a Python function is passed on, before anything has changed.
+                clipped to the declared range, and the middle if they are not finite numbers. A description
+                that does not fit counts as a constant function. Errors of a Python function are passed on.
             factory: Instead of a function: makes it, without arguments. Nothing that goes wrong in it is
                 raised, since that could depend on private numbers: the function then counts as constant.
         """

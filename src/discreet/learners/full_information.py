@@ -37,22 +37,20 @@ class FullInformationLearner(FunctionFeedback[Item]):
             choice, and the default. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
             length.
-        gradient_bound: A smaller bound on the sum of an item-by-item gradient's absolute entries than the
-            proved 4M (M is half the width of the range), declared beforehand. Noise falls in proportion.
-            Gradients that exceed it are scaled down: private still, but the regret bound is lost.
+        gradient_bound: A smaller bound on the sum of a gradient's absolute entries than the proved 4M (M is
+            half the width of the range), declared beforehand. Noise falls in proportion. Gradients that
+            exceed it are scaled down: private still, but the regret bound is lost.
         step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or
             twenty times that is much better, on others ruinous.
-        expire_after: As for a central `BanditLearner`. A missing function counts as a constant one.
 
-    The other arguments are those of `BanditLearner`.
+    The other arguments are those of a central `BanditLearner`. A missing function counts as a constant one.
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k).
         Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M (or `gradient_bound`) in exact
         integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
-        block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate. Where a
-        block ends depends on earlier releases only: `docs/guarantees.md#slots`. A block that was not dealt to
-        its end is never released. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
+        block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate:
+        `docs/guarantees.md#slots`. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
         `bounds.batched`, `bounds.tree_dual_averaging`.
 
     Examples:
@@ -60,8 +58,6 @@ class FullInformationLearner(FunctionFeedback[Item]):
         >>> learner = FullInformationLearner(["tea", "milk"], epsilon=1.0, cost_range=(-1, 1))
         >>> learner.tell(learner.ask(), Modular([0.5, -0.5]))
         >>> learner.tell(learner.ask(), lambda subset: 0.5 if "tea" in subset else 0.0)
-        >>> learner.pending, learner.rounds  # until the block is full, nothing is released
-        (2, 0)
     """
 
     @keeps_arguments
@@ -166,12 +162,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
 def block_lengths(
     n: int, noise_variance: float, squared_gradient: float, horizon: int | None = None
 ) -> tuple[int, int]:
-    """The shortest block, where noise and the largest gradients have the same energy, and the longest.
-
-    Examples:
-        >>> block_lengths(6, 128.0, 8.0)
-        (10, 160)
-    """
+    """The shortest block, where noise and the largest gradients have the same energy, and the longest."""
     most = math.inf if horizon is None else max(1, horizon // 16)
     shortest = min(max(1, round(math.sqrt(n * noise_variance / squared_gradient))), most)
     return int(shortest), int(min(LONGEST_OVER_SHORTEST * shortest, most))

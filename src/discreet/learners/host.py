@@ -1,15 +1,12 @@
 """A learner whose open decisions and reports are kept elsewhere, by a store.
 
 A `Host` deals tickets from a state, turns feedback into bytes that may be queued, and applies many of them
-to a state at once. A state is a value: it is passed in and given back, and `Host.encode` is its only form in
-bytes. Nothing here knows what a store is.
+to a state at once. A state is a value: it is passed in and given back.
 
 **When phases close.** Reports are applied in the order in which they came, and a phase closes once it has as
 many as it has rounds. So who has reported, and when, is public; the guarantee says so. Where reports are
 randomised on arrival each of them is released by itself.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +25,6 @@ from discreet.learners.session import Session
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomizers.one_bit import OneBit
-from discreet.randomness import BitArray
 from discreet.state import arrays_in, copied, decode, encode, with_arrays
 
 #: Places in `HostState.counts`: rounds applied, sums released, rounds in the open phase.
@@ -204,12 +200,11 @@ class Host:
         assert self.randomizer is not None
         values = np.fromiter(map(number_or_nan, costs), dtype=np.float64, count=len(costs))
         out = np.zeros(values.size, dtype=np.int64)
-        grid, slope = self.randomizer.grid, self.randomizer.slope
-
-        def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-            return release_bits(values, grid.low, grid.high, grid.units, slope, out, done, bits, cursor)
-
-        self._session._source.feed(consume, values.size)
+        grid = self.randomizer.grid
+        law = grid.low, grid.high, grid.units, self.randomizer.slope
+        self._session._source.feed(
+            lambda done, bits, cursor: release_bits(values, *law, out, done, bits, cursor), values.size
+        )
         return out.tolist()
 
     def takes_bit(self, bit: Any) -> bool:

@@ -1,7 +1,5 @@
 """Open phases and tickets as named arrays, for files. Read back they are checked: kernels trust them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any

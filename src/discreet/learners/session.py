@@ -10,8 +10,6 @@ every `tell`). Where reports are randomised on arrival, a phase also closes once
 privacy does not hide who has reported.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import inspect
@@ -63,7 +61,6 @@ class Decision(Generic[Item]):
 
     Attributes:
         id: Identifies the decision when its cost is told.
-        subset: The chosen items, as the caller named them.
         round: When it was chosen, counting from 1.
         probability: With which just this set was chosen: public, and useful for off-policy evaluation.
         lineage: Of the learner that chose it; no other takes it.
@@ -173,21 +170,17 @@ class Session(Exclusive, Generic[Item]):
     def ask(
         self, count: int | None = None, *, available: Iterable[Hashable] | None = None
     ) -> Decision[Item] | list[Decision[Item]]:
-        """Choose a subset, or a list of `count` of them.
+        """Choose a subset, or a list of `count` of them, among the `available` items; by default all are.
 
-        Args:
-            count: How many decisions; None for one, not in a list.
-            available: The items that can be chosen now, all of them by default. It is a public input: it must
-                not depend on anybody's feedback. What is learned concerns the choice among these items.
+        What is available is a public input: it must not depend on anybody's feedback.
         """
         among = None if available is None else self._among(available)
-        wanted = 1
-        if count is not None:
-            wanted = checks.integer(type(self).__name__, "count", count, 0, MOST_AT_ONCE)
+        owner = type(self).__name__
+        wanted = 1 if count is None else checks.integer(owner, "count", count, 0, MOST_AT_ONCE)
         with self._alone():
             self._close_due()
             if self._asked + wanted > self.horizon:
-                raise errors.HorizonReached(f"This {type(self).__name__} was made for {self.horizon} rounds.")
+                raise errors.HorizonReached(f"This {owner} was made for {self.horizon} rounds.")
             if count is None:
                 return self._deal(among)
             return [self._deal(among) for _ in range(wanted)]
@@ -339,9 +332,7 @@ class Session(Exclusive, Generic[Item]):
         with self._alone():
             left = self.horizon - self._asked
             if rounds > left:  # compiled code trusts the number of rounds
-                raise errors.HorizonReached(
-                    f"This {type(self).__name__} can take {left} more rounds, not {rounds}."
-                )
+                raise errors.HorizonReached(f"This learner can take {left} more rounds, not {rounds}.")
             self._phases.clear()
             self._tickets.clear()
             self._asked += rounds
@@ -358,8 +349,8 @@ class Session(Exclusive, Generic[Item]):
     @classmethod
     def _made(cls, items: Any, arguments: dict[str, Any], **others: Any) -> Self:
         """What the constructor makes of items and of arguments as `keeps_arguments` noted them."""
-        plain = isinstance(items, list | tuple) and all(type(item) is int for item in items)
-        if plain and items and list(items) == list(range(len(items))):
+        numbers = isinstance(items, list | tuple) and all(type(item) is int for item in items)
+        if numbers and items and list(items) == list(range(len(items))):
             items = len(items)  # a custom class may want no names
         given = {name: restored_argument(value) for name, value in arguments.items()}
         return cls(items, **given, **others)
@@ -445,7 +436,5 @@ class Session(Exclusive, Generic[Item]):
         self._complete = [number for number, each in self._phases.items() if each.told == each.total]
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(items={len(self.items)}, asked={self._asked}, "
-            f"private={self.guarantee.private})"
-        )
+        name, n, private = type(self).__name__, len(self.items), self.guarantee.private
+        return f"{name}(items={n}, asked={self._asked}, private={private})"

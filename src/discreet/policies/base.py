@@ -1,7 +1,5 @@
 """What a policy is: three pure functions on public values, in plain Python or compiled for speed."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -55,13 +53,10 @@ def learn(policy: Any, state: Any, note: FloatArray, rounds: IntArray, values: n
 
 
 class CompiledPolicy:
-    """A policy made of kernels: `plan` and `learn` are registered for its constants.
+    """A policy made of kernels: `plan` and `learn` are registered for its constants, a named tuple.
 
-    Args:
-        constants: A named tuple of public numbers.
-        first: The first state: a named tuple of arrays, of which `x` is the point, in [0, 1]^n.
-        notes: How many numbers are noted per slot.
-        numbers: How many released numbers per slot it learns from.
+    The first state is a named tuple of arrays, of which `x` is the point, in [0, 1]^n. So many numbers are
+    noted per slot (`notes`), and so many released ones learned from (`numbers`).
     """
 
     #: Whether its `plan` can do with some of the items; otherwise it plans with all.
@@ -97,9 +92,7 @@ class CompiledPolicy:
         return after
 
     def point(self, state: Any) -> FloatArray:
-        """The inclusion level of each item."""
-        point: FloatArray = state.x.copy()
-        return point
+        return np.array(state.x)
 
 
 @lean_kernel

@@ -42,8 +42,7 @@ class Arms(CompiledPolicy):
         weights = np.exp(-self.constants.eta * (state.losses - state.losses.min()))
         chances = (1 - gamma) * weights / weights.sum() + gamma / weights.size
         members = np.arange(weights.size)[:, None] >> np.arange(state.x.size) & 1
-        levels: FloatArray = chances @ members
-        return levels
+        return np.asarray(chances @ members)
 
     def best(self, state: ArmsState) -> IntArray:
         """The set of least estimated loss."""
