@@ -47,7 +47,7 @@ def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
 def named_items_and_sizes(
     owner: str, n: int | Iterable[Item], T: int, M: float, most_rounds: int | None = None
 ) -> tuple[tuple[Item, ...], int, int, float]:
-    """What the paper's algorithms and their baselines share: items, their number, rounds, range of costs."""
+    """What the paper's algorithms and their baselines share: items, their number, rounds, range."""
     names = named_items(owner, n)
     rounds = checks.integer(owner, "T", T, 1, most_rounds)
     return names, len(names), rounds, checks.positive_number(owner, "M", M)
@@ -77,10 +77,8 @@ def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float
         low, high = (checks.finite_number(owner, "cost_range", end) for end in ends)
     except (TypeError, ValueError):
         raise checks.invalid_argument(owner, "cost_range", "a pair of finite numbers", cost_range) from None
-    if low >= high:
-        raise checks.invalid_argument(owner, "cost_range", "a lower and a higher number", cost_range)
     if not SMALLEST_WIDTH <= high - low <= LARGEST_WIDTH:
-        wanted = f"of a width from {SMALLEST_WIDTH:g} to {LARGEST_WIDTH:g}"
+        wanted = f"a lower and a higher number, {SMALLEST_WIDTH:g} to {LARGEST_WIDTH:g} apart"
         raise checks.invalid_argument(owner, "cost_range", wanted, cost_range)
     return (-high, -low) if maximize else (low, high)
 
@@ -148,9 +146,7 @@ def _imported_class(module: str, name: str) -> type:
     for part in name.split("."):
         found = getattr(found, part, None)
     if not isinstance(found, type) or not all(hasattr(found, each) for each in ("start", "plan", "learn")):
-        raise InvalidArgument(
-            f"The saved learner needs the policy {name} of the module {module}: import it before loading."
-        )
+        raise InvalidArgument(f"The saved learner needs the policy {name} of {module}: import it first.")
     return found
 
 

@@ -55,9 +55,7 @@ class BanditFeedback(Session[Item]):
         mine = self.randomizer()
         if not mine.fits(released):
             made_by = getattr(released, "randomizer", "")
-            raise InvalidArgument(
-                f"The 'released' bit was made by {made_by}, and this learner takes those of {mine!r}."
-            )
+            raise InvalidArgument(f"The bit was made by {made_by}, and this learner takes those of {mine!r}.")
         if self.guarantee.private and not getattr(released, "private", True):
             raise InvalidArgument("The 'released' bit was made with a seed, and this learner is private.")
         number = self._mechanism.magnitude * (1 if (released == 1) == (self._sign > 0) else -1)
@@ -125,10 +123,9 @@ class FunctionFeedback(Session[Item]):
         with self._alone():
             ticket = self._ticket(decision)
         # Outside the lock: the function is the caller's, and may be slow.
-        if told is None:
-            costs = quiet_costs(factory or (lambda: function), self.items, ticket.order)
-        else:
-            costs = chain_costs(told, ticket.order)
+        make: Callable[[], Any] = factory or (lambda: function)
+        order = ticket.order
+        costs = quiet_costs(make, self.items, order) if told is None else chain_costs(told, order)
         with self._alone():
             ticket = self._ticket(decision)
             self._take(ticket, self._measured(ticket, self._sign * costs))
@@ -157,15 +154,12 @@ def as_set_function(owner: str, function: Any, items: Sequence[Any]) -> SetFunct
     """A function that was told, as a set function over item numbers."""
     if isinstance(function, SetFunction):
         if function.n != len(items):
-            raise InvalidArgument(
-                f"The 'function' told to {owner} must have {len(items)} items. Got {function.n} instead."
-            )
+            sizes = f"must have {len(items)} items. Got {function.n} instead."
+            raise InvalidArgument(f"The 'function' told to {owner} {sizes}")
         return function
     if not callable(function):
-        raise InvalidType(
-            f"The 'function' told to {owner} must be a set function, its description or callable. "
-            f"Got {type(function).__name__} instead."
-        )
+        got = type(function).__name__
+        raise InvalidType(f"What is told to {owner} must be a set function or callable. Got {got} instead.")
     return FromCallable(lambda chosen: function(frozenset(items[i] for i in chosen)), len(items))
 
 

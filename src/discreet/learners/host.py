@@ -78,12 +78,10 @@ class Summary:
 class Host:
     """A learner without its open decisions. Its methods may be called by several threads.
 
-    Args:
-        settings: "kind", "items" and "arguments" (those of the constructor, as JSON types); where they were
-            read from `Host.settings` also "constants", which must be what they were.
+    It is made from "kind", "items" and "arguments" (those of the constructor, as JSON types). Its `settings`
+    also have "constants", which must be the same when it is made again.
 
     Attributes:
-        settings: All that is needed to make it again, as JSON types.
         local: Whether reports are randomised before they are kept.
         keeps_secrets: Whether states and reports hold more than the guarantee covers, and must be sealed.
         randomizer: What makes bits on a person's device, for a local learner.

@@ -5,9 +5,9 @@ closes the phases that are due: then noise is added and the policy learns. Telli
 
 **When a phase closes.** Once all its rounds were dealt and `expire_after` further decisions were asked for,
 whoever has told by then: both numbers are public. A decision that nobody told about counts as the middle of
-the range, so nothing that a central learner shows tells who has told (but `generation`, which grows with
-every `tell`). Where reports are randomised on arrival, a phase also closes once all of them are there: local
-privacy does not hide who has reported.
+the range, so nothing that a central learner shows tells who has told, but for `generation`, which grows with
+every `tell`, and errors of a second `tell`. Where reports are randomised on arrival, a phase also closes once
+all of them are there: local privacy does not hide who has reported.
 """
 
 import contextlib
@@ -84,10 +84,8 @@ class Session(Exclusive, Generic[Item]):
 
     Subclasses put a `Learner` together. Their constructors take the items first and are decorated with
     `keeps_arguments`, so that they can be saved and simulated. The arguments are as of `BanditLearner`; a
-    `source` is for the noise alone, and the policy's coins come from one of their own.
-
-    Attributes:
-        horizon: How many rounds it can take.
+    `source` is for the noise alone, and the policy's coins come from one of their own. It takes up to
+    `horizon` rounds.
 
     Examples:
         >>> from discreet import BanditLearner
