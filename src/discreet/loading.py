@@ -5,9 +5,8 @@ noise, or release the same data twice. So saving hands it over to the file, and 
 a file with `.taken` added to its name is left, with its lineage and generation and nothing else. Copies made
 by other means cannot be seen from here: do not go on from a backup.
 
-Other learners are saved and loaded at will. But a cost that is told to two copies, or again after an older
-file was loaded, is released twice and spends epsilon twice. Clients that may have to tell again should send a
-bit they made once (`BanditLearner.randomizer`).
+Other learners are saved and loaded at will. But a cost that is told to two copies is released twice and
+spends epsilon twice: clients that may have to tell again should send a bit they made once.
 """
 
 import glob

@@ -32,16 +32,12 @@ HARDLY_PRIVATE = 8.0
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One learner that could be used.
-
-    Its `noise` is the standard deviation, in costs, of one release: of a cost or the mean of a block
-    (bandit), of each coordinate of a block's sum or of a prefix sum (full information).
-    """
+    """One learner that could be used."""
 
     learner: str  # the name of its class in `discreet`
     arguments: dict[str, Any]  # what to call it with, besides the items
     local: bool  # whether each cost is randomised separately
-    noise: float
+    noise: float  # standard deviation, in costs, of a released mean (bandit), or entry of a sum
     block: int  # for how many rounds a set or a point is held (at first)
     regret_bound: float  # of expected regret over all rounds
     rounds_to_learn: float  # predicted, until half of the effect is gained
@@ -230,9 +226,8 @@ def predicted_rounds(
     update takes 5.7 / epsilon rounds, at least two.
 
     *Full information.* At first the step is about v^(-1/2), and levels have moved far after n v^(1/2) / E
-    rounds. Later it falls like one over the square root of the released energy, in blocks of about
-    64 n^(1/2) / epsilon rounds: that takes n (n^(1/2) epsilon v + 1) / E^2 rounds, up to constants. (The 1
-    is the gradients' own energy.)
+    rounds. Later it falls with the released energy, in blocks of about 64 n^(1/2) / epsilon rounds: that
+    takes n (n^(1/2) epsilon v + 1) / E^2 rounds, up to constants; the 1 is the gradients' own energy.
     """
     n, inverse = len(learner.items), half / effect
     epsilon = (learner.guarantee.epsilon or 0.0) / learner.guarantee.rounds_per_person

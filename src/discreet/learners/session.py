@@ -68,8 +68,8 @@ class Decision(Generic[Item]):
     Examples:
         >>> from discreet import BanditLearner
         >>> decision = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1)).ask()
-        >>> decision.id, decision.round, decision.subset <= {"tea", "milk"}
-        (1, 1, True)
+        >>> decision.id, decision.subset <= {"tea", "milk"}
+        (1, True)
     """
 
     id: int

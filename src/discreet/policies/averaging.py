@@ -8,8 +8,7 @@ L.x + |x - start|^2 / (2 eta), a slot that is released as l adds l.x - (m(L + l)
 that is eta |l|^2 / 2. For items that sit at 0 or 1 beyond doubt nothing is added any more, and the step stays
 large: that is what makes easy streams cheap.
 
-**The length of a slot** grows while what is released is hardly more than noise, and shrinks when gradients
-dominate, so that both have about the same energy.
+**The length of a slot** adapts so that noise and gradients have about the same energy.
 """
 
 import math
