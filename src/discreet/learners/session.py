@@ -173,12 +173,13 @@ class Session(Exclusive, Generic[Item]):
         What is available is a public input: it must not depend on anybody's feedback.
         """
         among = None if available is None else self._among(available)
-        owner = type(self).__name__
-        wanted = 1 if count is None else checks.integer(owner, "count", count, 0, MOST_AT_ONCE)
+        wanted = 1
+        if count is not None:
+            wanted = checks.integer(type(self).__name__, "count", count, 0, MOST_AT_ONCE)
         with self._alone():
             self._close_due()
             if self._asked + wanted > self.horizon:
-                raise errors.HorizonReached(f"This {owner} was made for {self.horizon} rounds.")
+                raise errors.HorizonReached(f"This learner was made for {self.horizon} rounds.")
             if count is None:
                 return self._deal(among)
             return [self._deal(among) for _ in range(wanted)]
