@@ -32,10 +32,7 @@ from discreet import DiscreetError, checks
             "must be of length 3. Got shape (2,) instead.",
         ),
         (lambda: checks.finite_vector("Owner", "v", [[1]]), "must be one-dimensional. Got shape (1, 1)"),
-        (
-            lambda: checks.finite_vector("Owner", "v", "abc"),
-            "The 'v' of Owner must be a sequence of finite numbers.",
-        ),
+        (lambda: checks.finite_vector("Owner", "v", "abc"), "'v' of Owner must be an array of finite"),
         (
             lambda: checks.finite_matrix("Owner", "m", [[1]], (2, None)),
             "a matrix (2 x any). Got shape (1, 1)",

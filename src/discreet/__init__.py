@@ -1,10 +1,9 @@
 """Private online decisions over sets.
 
-Every round choose a subset of n items before its cost is known, learn from that
-cost, and keep each person's feedback differentially private.
+Every round choose a subset of n items before its cost is known, learn from that cost, and keep each person's
+feedback differentially private.
 
-Importing this package loads nothing heavy: each public name below is imported
-from its module the first time it is used.
+Importing this package loads nothing heavy: each public name is imported from its module on first use.
 
     >>> import discreet
     >>> f = discreet.set_functions.Cut([[0, 2], [1, 0]], modular=[-3, 1])
@@ -49,44 +48,12 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "AsyncClient",
-    "Audit",
-    "BanditLearner",
-    "Client",
-    "Decision",
-    "DiscreetError",
-    "FullInformationLearner",
-    "Minimum",
-    "Phase",
-    "Pinned",
-    "Plan",
-    "PolicyLearner",
-    "Trace",
-    "__version__",
-    "audit",
-    "auditing",
-    "baselines",
-    "bounds",
-    "client",
-    "environments",
-    "extending",
-    "kernel",
-    "learners",
-    "load",
-    "lovasz",
-    "minimize",
-    "paper",
-    "plan",
-    "policies",
-    "prefix_sums",
-    "privacy",
-    "randomizers",
-    "randomness",
-    "report",
-    "set_functions",
-    "simulate",
-]
+__all__ = ["DiscreetError", "__version__", "audit", "load", "minimize", "plan", "simulate"]
+__all__ += ["BanditLearner", "Decision", "FullInformationLearner", "Phase", "PolicyLearner"]
+__all__ += ["AsyncClient", "Audit", "Client", "Minimum", "Pinned", "Plan", "Trace"]
+__all__ += ["auditing", "baselines", "bounds", "client", "environments", "extending", "kernel", "learners"]
+__all__ += ["lovasz", "paper", "policies", "prefix_sums", "privacy", "randomizers", "randomness", "report"]
+__all__ += ["set_functions"]
 
 #: The modules that define the public names that are not modules.
 _HOMES = {

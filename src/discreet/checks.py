@@ -71,16 +71,10 @@ def share(owner: str, name: str, value: object) -> float:
 
 
 def _number(
-    owner: str,
-    name: str,
-    value: object,
-    wanted: str,
-    least: float,
-    most: float = math.inf,
-    quoted: bool = True,
+    owner: str, name: str, value: Any, wanted: str, least: float, most: float = math.inf, quoted: bool = True
 ) -> float:
     try:
-        number = float(value)  # type: ignore[arg-type] # the except clause is the check
+        number = float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not (math.isfinite(number) and least <= number <= most):
@@ -109,26 +103,32 @@ def one_of(owner: str, name: str, value: Option, options: Sequence[Option]) -> O
 
 def finite_vector(owner: str, name: str, values: object, length: int | None = None) -> FloatArray:
     """A new one-dimensional float array of finite numbers, of the given length if any."""
-    array = _as_floats(owner, name, values, "a sequence of finite numbers")
-    if array.ndim != 1 or (length is not None and array.size != length):
-        wanted = "one-dimensional" if length is None else f"of length {length}"
-        raise InvalidArgument(f"The '{name}' of {owner} must be {wanted}. Got shape {array.shape} instead.")
-    return _require_finite(owner, name, array)
+    wanted = "one-dimensional" if length is None else f"of length {length}"
+    return _finite_array(owner, name, values, wanted, (length,))
 
 
 def finite_matrix(
     owner: str, name: str, values: object, shape: tuple[int | None, int | None] = (None, None)
 ) -> FloatArray:
     """A new two-dimensional float array of finite numbers; None leaves a dimension free."""
-    array = _as_floats(owner, name, values, "a matrix of finite numbers")
-    if array.ndim != 2 or any(
+    sizes = " x ".join("any" if size is None else str(size) for size in shape)
+    return _finite_array(owner, name, values, f"a matrix ({sizes})", shape)
+
+
+def _finite_array(
+    owner: str, name: str, values: object, wanted: str, shape: tuple[int | None, ...]
+) -> FloatArray:
+    array = None
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        array = np.array(values, dtype=np.float64)
+    # Outside of an except clause, so that no numpy error is chained: it may quote a private value.
+    if array is None or not np.isfinite(array).all():
+        raise invalid_argument(owner, name, "an array of finite numbers")
+    if array.ndim != len(shape) or any(
         want not in (None, have) for want, have in zip(shape, array.shape, strict=True)
     ):
-        wanted = " x ".join("any" if size is None else str(size) for size in shape)
-        raise InvalidArgument(
-            f"The '{name}' of {owner} must be a matrix ({wanted}). Got shape {array.shape} instead."
-        )
-    return _require_finite(owner, name, array)
+        raise InvalidArgument(f"The '{name}' of {owner} must be {wanted}. Got shape {array.shape} instead.")
+    return array
 
 
 def index_array(owner: str, name: str, values: Iterable[Any], below: int) -> IntArray:
@@ -154,18 +154,15 @@ def subset_mask(owner: str, name: str, subset: object, n: int) -> BoolArray:
     """A new boolean mask of length n, from a mask or from any iterable of indices."""
     if not isinstance(subset, np.ndarray):
         if not isinstance(subset, Iterable) or isinstance(subset, str | bytes):
-            raise InvalidType(
-                f"The '{name}' of {owner} must be an iterable of indices or a boolean mask. "
-                f"Got {type(subset).__name__} instead."
-            )
+            got = type(subset).__name__
+            raise InvalidType(f"The '{name}' of {owner} must hold indices or be a mask. Got {got} instead.")
         listed = list(subset)
         bools = bool(listed) and all(isinstance(entry, bool | np.bool_) for entry in listed)
         subset = np.array(listed, dtype=np.bool_) if bools else index_array(owner, name, listed, n)
     mask: BoolArray = np.zeros(n, dtype=np.bool_)
     if subset.dtype == np.bool_ and subset.shape != (n,):
-        raise InvalidArgument(
-            f"The '{name}' of {owner}, as a mask, must have length {n}. Got shape {subset.shape} instead."
-        )
+        got = f"Got shape {subset.shape} instead."
+        raise InvalidArgument(f"The '{name}' of {owner}, as a mask, must have length {n}. {got}")
     mask[subset if subset.dtype == np.bool_ else index_array(owner, name, subset, n)] = True
     return mask
 
@@ -175,19 +172,6 @@ def permutation(owner: str, name: str, order: Iterable[Any], n: int) -> IntArray
     array = index_array(owner, name, order, n)
     if array.size != n or np.unique(array).size != n:
         raise InvalidArgument(f"The '{name}' of {owner} must list all {n} elements once.")
-    return array
-
-
-def _as_floats(owner: str, name: str, values: object, wanted: str) -> FloatArray:
-    with contextlib.suppress(TypeError, ValueError, OverflowError):
-        return np.array(values, dtype=np.float64)
-    # Outside of an except clause, so that no numpy error is chained: it may quote a private value.
-    raise invalid_argument(owner, name, wanted)
-
-
-def _require_finite(owner: str, name: str, array: FloatArray) -> FloatArray:
-    if not np.isfinite(array).all():
-        raise InvalidArgument(f"The '{name}' of {owner} must hold finite numbers only.")
     return array
 
 

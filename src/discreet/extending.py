@@ -1,7 +1,6 @@
 """What only those need who write parts of their own: set functions, streams, policies, releases.
 
-Everything here is public here alone; what everybody uses stays where everybody finds it. Modules that are
-neither this one nor named in the reference may change without notice.
+Modules that are neither this one nor named in the reference may change without notice.
 
 - A set function derives from `set_functions.SetFunction`; its methods take and return `BoolArray`, `IntArray`
   and `FloatArray`. Check it with `set_functions.is_submodular`. As in `own_set_function`.

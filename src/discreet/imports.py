@@ -10,12 +10,7 @@ from discreet.errors import InvalidArgument, MissingExtra, UnknownName
 
 
 def load_object(name: str) -> Any:
-    """The object that MODULE:NAME names; the module may be a file in the working directory.
-
-    Examples:
-        >>> load_object("math:floor")(2.5)
-        2
-    """
+    """The object that MODULE:NAME names; the module may be a file in the working directory."""
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise InvalidArgument(f"A custom object is written MODULE:NAME. Got {name!r} instead.")
@@ -35,9 +30,6 @@ def failed(action: str, error: Exception) -> InvalidArgument:
 
 
 def require_extra(extra: str, who: str, *modules: str) -> None:
-    """Raise `MissingExtra` unless the modules that an extra installs can be found. None is imported.
-
-    The message begins with `who`, such as "A client needs".
-    """
+    """Raise `MissingExtra` unless the modules of an extra can be found; `who` is like "A client needs"."""
     if any(importlib.util.find_spec(module) is None for module in modules):
         raise MissingExtra(f"{who} the extra {extra!r}: pip install 'discreet[{extra}]'.", extra)

@@ -1,13 +1,12 @@
 """Learners in files: written whole or not at all, and never two of one secret.
 
-A learner that keeps more than it has released (exact sums, noise that is in use) must go on only once: two
-copies would share noise, or release the same data twice. So saving hands it over to the file, and loading
-takes it out again: a file with `.taken` added to its name is left, with its lineage and generation and
-nothing else. Copies made by other means cannot be seen from here: do not go on from a backup.
+A learner that keeps secrets (exact sums, noise that is in use) must go on only once: two copies would share
+noise, or release the same data twice. So saving hands it over to the file, and loading takes it out again:
+a file with `.taken` added to its name is left, with its lineage and generation and nothing else. Copies made
+by other means cannot be seen from here: do not go on from a backup.
 
-Local learners, and those that are not private at all, are saved and loaded at will. But a cost that is told
-to two copies, or again after an older file was loaded, is released twice and spends epsilon twice. Clients
-that may have to tell again should send a bit they made once (`BanditLearner.randomizer`).
+Other learners are saved and loaded at will. But a cost that is told to two copies is released twice and
+spends epsilon twice: clients that may have to tell again should send a bit they made once.
 """
 
 import glob
@@ -29,22 +28,15 @@ _LEFT = b'{"format": "discreet learner that was loaded"'
 def load(path: str | os.PathLike[str]) -> Session:
     """The learner that `Session.save` wrote to a file, exactly as it was.
 
-    A learner that keeps secrets is taken out of the file, of which nothing secret is left.
-
-    Raises:
-        InvalidArgument: The file is no saved learner, is damaged, or is of another version.
-        StaleState: The learner keeps secrets and has been loaded from this file before.
+    A learner that keeps secrets is taken out of the file, of which nothing secret is left: loading it again
+    raises `StaleState`.
 
     Examples:
         >>> import tempfile, discreet
         >>> learner = discreet.BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
-        >>> decision = learner.ask()
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     learner.save(f"{folder}/shop.json")
         ...     later = discreet.load(f"{folder}/shop.json")
-        >>> later.tell(decision.id, 0.2)
-        >>> later.rounds
-        1
     """
     data = _read_unless_taken(path)
     learner = _learner_in(data)
@@ -64,10 +56,7 @@ def _learner_in(data: bytes) -> Session:
             importlib.import_module(home)
     kind = _kinds().get(name)
     if kind is None:
-        raise InvalidArgument(
-            f"This is the state of a {name}, which is no learner known here. A custom class must be imported "
-            "before its learners are loaded."
-        )
+        raise InvalidArgument(f"No learner {name} is known here. A custom class must be imported first.")
     return kind.from_bytes(data, generation=document.get("generation", -1))
 
 
@@ -85,27 +74,21 @@ def _read_unless_taken(path: str | os.PathLike[str]) -> bytes:
     taken = source.name.endswith(TAKEN) or (not source.exists() and _was_taken(source))
     data = b"" if taken else source.read_bytes()
     if taken or data.startswith(_LEFT):
-        raise StaleState(
-            f"The learner in {source} has been loaded already. Two that go on would share noise. If it is "
-            "lost, start a new one, with start= at its last point."
-        )
+        lost = "If it is lost, start a new one, with start= at its last point."
+        raise StaleState(f"The learner in {source} has been loaded already. {lost}")
     return data
 
 
 def _take(path: str | os.PathLike[str]) -> bytes:
     """Rename a file whose learner goes on elsewhere, overwrite its secrets, and return what was in it.
 
-    Of two processes that try, one succeeds. It goes on from that: another may have loaded what was read
-    before, gone on, and saved again.
+    Of two processes that try, one succeeds. What was read before may have gone on and been saved again.
     """
     source = real_path(path)
     claimed = _taken(name_beside(source))  # nobody else knows this name
     try:
         if source.stat().st_nlink > 1:
-            raise StaleState(
-                f"The file {source} has several names (hard links), so its learner could be loaded twice. "
-                "Remove all but one."
-            )
+            raise StaleState(f"The file {source} has several names (hard links). Remove all but one.")
         source.open("r+b").close()  # may it be overwritten?
         os.replace(source, claimed)
     except FileNotFoundError:
@@ -123,7 +106,7 @@ def _take(path: str | os.PathLike[str]) -> bytes:
 
 
 def _was_taken(source: pathlib.Path) -> bool:
-    """Whether there is what loading leaves, or what it leaves where it is interrupted."""
+    """Whether there is what loading leaves, also where it was interrupted."""
     return _taken(source).exists() or any(source.parent.glob(f".{glob.escape(source.name)}.*{TAKEN}"))
 
 

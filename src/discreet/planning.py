@@ -2,9 +2,9 @@
 
 How long learning takes depends most of all on the **effect**: how much better the best set is than the best
 of the usual ones (the empty set, the full one, random ones), in costs per round. A learner has **learned**
-when it has gained half of the effect, over all rounds so far, those of learning included. `predicted_rounds`
-says when that is. The form of each law is derived; its constants are fitted to simulations (`python -m
-benchmarks plan` fits them again, and checks them on other streams). Bounds are proved and pessimistic.
+when it has gained half of the effect, over all rounds so far. `predicted_rounds` says when that is: the form
+of each law is derived, its constants are fitted to simulations (`python -m benchmarks plan` does it again,
+and checks them on other streams). Bounds are proved and pessimistic.
 """
 
 import dataclasses
@@ -32,26 +32,15 @@ HARDLY_PRIVATE = 8.0
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One learner that could be used.
+    """One learner that could be used."""
 
-    Attributes:
-        learner: The name of its class in `discreet`.
-        arguments: What to call it with, besides the items.
-        local: Whether each cost is randomised separately.
-        noise: The standard deviation, in costs, of the noise of one release: on a cost or the mean of a block
-            (bandit), on each coordinate of a block's sum or of a prefix sum (full information).
-        block: For how many rounds a set or a point is held (at first).
-        regret_bound: Expected regret over all rounds is at most this.
-        rounds_to_learn: Predicted rounds until half of the effect is gained.
-    """
-
-    learner: str
-    arguments: dict[str, Any]
-    local: bool
-    noise: float
-    block: int
-    regret_bound: float
-    rounds_to_learn: float
+    learner: str  # the name of its class in `discreet`
+    arguments: dict[str, Any]  # what to call it with, besides the items
+    local: bool  # whether each cost is randomised separately
+    noise: float  # standard deviation, in costs, of a released mean (bandit), or entry of a sum
+    block: int  # for how many rounds a set or a point is held (at first)
+    regret_bound: float  # of expected regret over all rounds
+    rounds_to_learn: float  # predicted, until half of the effect is gained
 
     def __str__(self) -> str:
         listed = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
@@ -64,11 +53,9 @@ class Plan:
 
     Attributes:
         options: The learners that fit, the recommended one first.
-        by_effect: Pairs of an effect and the rounds that the first option needs for it: for a quarter, a
-            tenth and a fortieth of the range.
+        by_effect: Effects of a quarter, a tenth and a fortieth of the range, each with the rounds it needs.
         paper_bound: The least regret bound of the paper's algorithm, corrected, for these numbers.
-        epsilon_needed: The least epsilon for which the first option is predicted to learn within the rounds;
-            None if none up to 100 is enough.
+        epsilon_needed: The least epsilon that is predicted to be enough; None if none up to 100 is.
 
     Examples:
         >>> made = plan(n=4, epsilon=1.0, rounds=100_000, effect=0.4)
@@ -94,24 +81,22 @@ class Plan:
 
     @property
     def enough(self) -> bool | None:
-        """Whether the rounds are enough to learn; None where that is not known.
+        """Whether the rounds are enough to learn the effect, without one a quarter of the range.
 
-        True needs a given effect and a margin of the factor by which predictions may be wrong. Without an
-        effect it is False if even a quarter of the range is too small to learn.
+        None where that is not known: without an effect, or where predictions are not accurate enough.
         """
-        if self.best.rounds_to_learn > self.rounds:
+        judged = self._judged(self.best.rounds_to_learn)
+        if judged == "not enough":
             return False
-        sure = self.effect is not None and self.best.rounds_to_learn * WITHIN <= self.rounds
-        return True if sure else None
+        return True if judged == "enough" and self.effect is not None else None
 
     def __str__(self) -> str:
         low, high = self.cost_range
-        assumed = " (assumed)" if self.effect is None else ""
-        effect = f"an effect of {self.by_effect[0][0] if self.effect is None else self.effect:.3g}{assumed}"
-        given = (
-            f"{self.n} items, {self.feedback}, epsilon = {rounded_up(self.epsilon)}, {self.rounds:,} rounds"
-        )
-        lines = [f"{given}, costs in [{low:g}, {high:g}].", f"Take {self.best}."]
+        effect = f"an effect of {self.by_effect[0][0]:.3g} (assumed)"
+        if self.effect is not None:
+            effect = f"an effect of {self.effect:.3g}"
+        given = f"{self.n} items, {self.feedback}, epsilon = {rounded_up(self.epsilon)}"
+        lines = [f"{given}, {self.rounds:,} rounds, costs in [{low:g}, {high:g}].", f"Take {self.best}."]
         trivial = (high - low) * self.rounds  # a bound above the width of the range says nothing
         for option in self.options:
             where = "each cost randomised separately" if option.local else "exact sums kept in memory"
@@ -175,19 +160,11 @@ def plan(
 ) -> Plan:
     """What to expect of n items, epsilon and so many rounds, and which learner to take.
 
-    Args:
-        n: The number of items.
-        epsilon: The privacy loss of one person.
-        rounds: How many will be played.
-        cost_range: The range of costs.
-        feedback: "bandit" (the cost of the chosen set is seen) or "full information" (the whole function).
-        local: Whether exact sums must not be kept, so that only learners that randomise each cost fit.
-        rounds_per_person: In how many rounds one person may appear.
-        gradient_bound: For full information: a declared bound on gradients.
-        effect: How much better the best set is than the best of the empty, the full and random ones, in
-            costs per round: a guess, a goal, or what public data show. Half of it needs about eight times as
-            many rounds (bandit) or up to four times (full information). Without it little can be said, and a
-            quarter of the range is assumed.
+    Other arguments are those of `BanditLearner` and `FullInformationLearner`. With `local` exact sums must
+    not be kept: only learners that randomise each cost fit. The `effect` is how much better the best set is
+    than the best of the empty, the full and random ones, in costs per round: a guess, a goal, or what public
+    data show. Half of it needs about eight times as many rounds (bandit) or up to four times (full
+    information). Without it little can be said, and a quarter of the range is assumed.
 
     Examples:
         >>> made = plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1), effect=0.2)
@@ -199,9 +176,8 @@ def plan(
     low, high = cost_interval("plan", cost_range, maximize=False)
     half = 0.5 * high - 0.5 * low
     if effect is not None and checks.positive_number("plan", "effect", effect) > high - low:
-        raise checks.invalid_argument(
-            "plan", "effect", f"at most {high - low:g}, the width of the range", effect
-        )
+        wanted = f"at most {high - low:g}, the width of the range"
+        raise checks.invalid_argument("plan", "effect", wanted, effect)
     effects = [(high - low) / share for share in SHARES]
     assumed = effects[0] if effect is None else float(effect)
     checks.one_of("plan", "feedback", feedback, ("bandit", "full information"))
@@ -244,16 +220,14 @@ def predicted_rounds(
 
     In halves of the range, let E be the effect and v the variance of a released number.
 
-    *Bandit.* After t updates the step is about (v t^2)^(-1/3), and an item's gradient is E / n: levels have
-    moved far after n^3 v / E^3 rounds. Exploration takes a part n (v / t)^(1/3) of the rounds, which matters
-    where E is large. Bounds on the regret fall in the same way, so the law is the same where items help only
-    together. Where only k of the items matter, their gradients are E / k, and it takes about k^3 / n^3 of
-    these rounds. In central mode v hardly changes, and an update takes 5.7 / epsilon rounds, at least two.
+    *Bandit.* After t updates the step is about (v t^2)^(-1/3), and an item's gradient is E / n (more where
+    fewer items matter): levels have moved far after n^3 v / E^3 rounds. Exploration takes a part
+    n (v / t)^(1/3) of the rounds, which matters where E is large. In central mode v hardly changes, and an
+    update takes 5.7 / epsilon rounds, at least two.
 
     *Full information.* At first the step is about v^(-1/2), and levels have moved far after n v^(1/2) / E
-    rounds. Later it falls like one over the square root of the released energy, in blocks of about
-    64 n^(1/2) / epsilon rounds: that takes n (n^(1/2) epsilon v + 1) / E^2 rounds, up to constants. (The 1
-    is the gradients' own energy.)
+    rounds. Later it falls with the released energy, in blocks of about 64 n^(1/2) / epsilon rounds: that
+    takes n (n^(1/2) epsilon v + 1) / E^2 rounds, up to constants; the 1 is the gradients' own energy.
     """
     n, inverse = len(learner.items), half / effect
     epsilon = (learner.guarantee.epsilon or 0.0) / learner.guarantee.rounds_per_person

@@ -35,12 +35,7 @@ def copied(value: Value) -> Value:
 
 
 def arrays_in(value: Any, prefix: str = "") -> dict[str, Array]:
-    """All arrays of a state, by the names of the parts they belong to.
-
-    Examples:
-        >>> arrays_in({"sums": np.zeros(2), "n": 2})
-        {'sums': array([0., 0.])}
-    """
+    """All arrays of a state, by the names of the parts they belong to."""
     return {name: part for name, part in _parts(value, prefix) if isinstance(part, np.ndarray)}
 
 
@@ -59,11 +54,7 @@ def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def arrays_like(value: Any, pattern: Any, prefix: str = "") -> dict[str, Array]:
-    """All arrays of a state, if `with_arrays` can put them back in place of those of `pattern`.
-
-    Raises:
-        InvalidType: It has parts that are not arrays, or other ones than `pattern`.
-    """
+    """All arrays of a state; refused unless `with_arrays` can put them in place of those of `pattern`."""
     parts, wanted = dict(_parts(value, prefix)), dict(_parts(pattern, prefix))
     if parts.keys() != wanted.keys() or not all(_fits(parts[name], wanted[name]) for name in parts):
         raise InvalidType(
@@ -73,11 +64,7 @@ def arrays_like(value: Any, pattern: Any, prefix: str = "") -> dict[str, Array]:
 
 
 def with_arrays(pattern: Value, saved: Mapping[str, Array], prefix: str = "") -> Value:
-    """A copy of `pattern` with the saved arrays in place of its own; shapes and types must agree.
-
-    Raises:
-        InvalidArgument: They do not.
-    """
+    """A copy of `pattern` with the saved arrays in place of its own; shapes and types must agree."""
     made = copied(pattern)
     for name, array in arrays_in(made, prefix).items():
         if not _fits(saved.get(name), array):
@@ -96,31 +83,21 @@ def _kind(array: Array) -> str:
 
 
 def encode(values: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """Plain JSON values and arrays as bytes, exactly; `decode` undoes it.
+    """Plain JSON values and arrays of int64, float64 or bool as bytes, exactly; `decode` undoes it.
 
     A digest notices damage. It is not a signature.
-
-    Raises:
-        TypeError: JSON cannot hold the values, or an array is of a type other than int64, float64 and bool.
     """
     listed = [[name, _kind(array), list(array.shape)] for name, array in arrays.items()]
     if not all(kind in _KINDS for _, kind, _ in listed):
         raise TypeError("Arrays are of int64, float64 or bool.")
-    contents = [
-        np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
-        for array in arrays.values()
-    ]
+    contents = [each.astype(each.dtype.newbyteorder("<"), copy=False).tobytes() for each in arrays.values()]
     head = json.dumps({"format": _FORMAT, "values": values, "arrays": listed}, separators=(",", ":"))
     body = head.encode() + b"\n" + b"".join(contents)
     return hashlib.sha256(body).digest() + body
 
 
 def decode(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The values and arrays in `data`.
-
-    Raises:
-        InvalidArgument: It is damaged, cut short, or of another version. Nothing of it is quoted.
-    """
+    """The values and arrays in `data`; refused if it is damaged or of another version. Nothing is quoted."""
     digest, body = data[:32], data[32:]
     head, _, contents = body.partition(b"\n")
     arrays: dict[str, Array] = {}

@@ -10,7 +10,7 @@ from scipy import stats
 
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.learners import BanditLearner
-from discreet.privacy.grid import DEFAULT_UNITS, Grid
+from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 from every_learner import state_of
@@ -139,19 +139,15 @@ def test_the_mean_cost_estimates_the_mean() -> None:
     assert [passes(mean) for mean in (0.15, 0.3, 0.45)] == [False, True, False]
 
 
-@pytest.mark.parametrize("mode", ["local", "central"])
-def test_the_step_leads_from_the_estimates_to_the_levels(mode: Any) -> None:
-    """In costs, so that another range changes it; and the argument multiplies it."""
-    learner = BanditLearner(3, 1.0, (2, 6), mode=mode, seed=3)
-    first = learner.step
+@pytest.mark.parametrize("scale", [3.0, 6.0])
+def test_the_step_leads_from_the_estimates_to_the_levels(scale: float) -> None:
+    """It falls like t^(-2/3), in halves of the range; the argument multiplies it, 3 by default."""
+    learner = BanditLearner(3, 1.0, (2, 6), step_scale=scale, seed=3)
     for _ in range(50):
         learner.tell(learner.ask(), 5.0)
-    state = learner._learned_state()
-    np.testing.assert_allclose(
-        state.levels, 0.5 - learner.step * state.gradients * Grid(2, 6).step, rtol=1e-12
-    )
-    assert learner.step < first
-    assert BanditLearner(3, 1.0, (2, 6), mode=mode, step_scale=6.0).step == pytest.approx(2 * first)
+    state, default = learner._learned_state(), BanditLearner(3, 1.0, (2, 6))._policy.constants.step
+    step = scale / 3 * default * 51 ** (-2 / 3)
+    np.testing.assert_allclose(state.levels, 0.5 - step * state.gradients / 2**20, rtol=1e-12)
 
 
 def test_a_bound_grows_with_what_makes_learning_hard() -> None:

@@ -85,7 +85,9 @@ def test_a_tree_is_dual_averaging_on_its_prefix_sums() -> None:
         exact = made._phases[t].sums[0].copy()
         made.ask(count=0)
         total = tree.add(exact).values
-        np.testing.assert_allclose(made._state.levels, 0.5 - made.step * total, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(
+            made._state.levels, 0.5 - policy.constants.rate * total, rtol=1e-9, atol=1e-9
+        )
     assert made.block_length == 1
     assert made.noise_variance == pytest.approx(tree.mean_variance)
 
@@ -102,7 +104,8 @@ def test_bounds_are_those_of_the_module() -> None:
     """With the learner's own constants; a tree's ends at its horizon."""
     made, tree = learner(), learner(method="tree", horizon=1000)
     assert made.regret_bound(10**6) < 10**6
-    half = bounds.tree_dual_averaging(N, 1000, 1.0, tree.noise_variance, tree.step)
+    rate = tree.learner.policy.constants.rate  # type: ignore[attr-defined]
+    half = bounds.tree_dual_averaging(N, 1000, 1.0, tree.noise_variance, rate)
     assert tree.regret_bound(1000) == pytest.approx(half)
     assert learner(cost_range=(-2, 2)).regret_bound(10**5) == pytest.approx(2 * made.regret_bound(10**5))
     with pytest.raises(DiscreetError):

@@ -207,7 +207,6 @@ def test_a_registered_policy_is_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "settings",
     [
-        {},
         {"kind": "other", "items": 2, "arguments": {}},
         {"kind": "bandit", "items": 2, "arguments": {"epsilon": 1.0}},
         {"kind": "bandit", "items": 2, "arguments": {"epsilon": 1.0, "cost_range": [0, 1], "seed": 1}},

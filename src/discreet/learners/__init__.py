@@ -1,12 +1,10 @@
 """Learners to ask and tell: a policy, a query and a release each, run by a session.
 
-The two to start with are `BanditLearner` and `FullInformationLearner`. `PolicyLearner` runs a custom policy.
-Those of the paper are in `discreet.paper`, others to compare with in `discreet.baselines`.
+`PolicyLearner` runs a custom policy. Those of the paper are in `discreet.paper`, others to compare with in
+`discreet.baselines`.
 
     >>> learner = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
     >>> learner.tell(learner.ask(), 0.3)
-    >>> learner.rounds
-    1
 """
 
 from discreet.learners.bandit import BanditLearner, PolicyLearner

@@ -16,9 +16,6 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.kernel.queries import CostOfSet
-from discreet.kernel.releases import Bits, Laplace, Release
-from discreet.privacy.budget import Budget
 
 if TYPE_CHECKING:
     from discreet.learners.session import Item
@@ -40,10 +37,7 @@ def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
     if not isinstance(items, Iterable) or isinstance(items, str | bytes):
         raise checks.invalid_argument(owner, "items", "a number or an iterable of names", items)
     if isinstance(items, set | frozenset):
-        raise InvalidType(
-            f"The 'items' of {owner} need an order: give a list or a tuple. "
-            f"Got a {type(items).__name__} instead."
-        )
+        raise InvalidType(f"The 'items' of {owner} need an order: give a list or a tuple, not a set.")
     names = tuple(items)
     if not names or len(set(names)) < len(names):
         raise checks.invalid_argument(owner, "items", "at least one name, all different", names)
@@ -53,7 +47,7 @@ def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
 def named_items_and_sizes(
     owner: str, n: int | Iterable[Item], T: int, M: float, most_rounds: int | None = None
 ) -> tuple[tuple[Item, ...], int, int, float]:
-    """What the paper's algorithms and their baselines share: items, their number, rounds, range of costs."""
+    """What the paper's algorithms and their baselines share: items, their number, rounds, range."""
     names = named_items(owner, n)
     rounds = checks.integer(owner, "T", T, 1, most_rounds)
     return names, len(names), rounds, checks.positive_number(owner, "M", M)
@@ -83,91 +77,58 @@ def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float
         low, high = (checks.finite_number(owner, "cost_range", end) for end in ends)
     except (TypeError, ValueError):
         raise checks.invalid_argument(owner, "cost_range", "a pair of finite numbers", cost_range) from None
-    if low >= high:
-        raise checks.invalid_argument(owner, "cost_range", "a lower and a higher number", cost_range)
     if not SMALLEST_WIDTH <= high - low <= LARGEST_WIDTH:
-        wanted = f"of a width from {SMALLEST_WIDTH:g} to {LARGEST_WIDTH:g}"
+        wanted = f"a lower and a higher number, {SMALLEST_WIDTH:g} to {LARGEST_WIDTH:g} apart"
         raise checks.invalid_argument(owner, "cost_range", wanted, cost_range)
     return (-high, -low) if maximize else (low, high)
-
-
-def release_of_costs(owner: str, mode: str, query: CostOfSet, budget: Budget) -> Release:
-    """How costs leave in a mode: each as a bit ("local"), or sums of them with noise ("central")."""
-    if mode not in ("local", "central"):
-        raise checks.invalid_argument(owner, "mode", "'local' or 'central'", mode)
-    return Bits(budget, (query.low, query.high)) if mode == "local" else Laplace(query.bound, budget)
 
 
 def keeps_arguments(constructor: Constructor) -> Constructor:
     """Decorate the constructor of a learner: note its arguments, so that the call can be repeated.
 
     A file does so when its learner is loaded, and a simulation for each of its seeds. The first argument
-    stands for the items (see `named_items`). Sequences may come back as lists. A call with wrong names of
-    arguments is refused in the name of the class.
-
-    Examples:
-        >>> class Own:
-        ...     @keeps_arguments
-        ...     def __init__(self, items, height=1.0): ...
-        >>> Own(3, heigth=2.0)
-        Traceback (most recent call last):
-            ...
-        discreet.errors.InvalidType: Own has no argument 'heigth'. Did you mean 'height'?
+    stands for the items (see `named_items`). Sequences may come back as lists. A call that does not fit is
+    refused in the name of the class.
     """
     signature = inspect.signature(constructor)
-    own, _, *others = signature.parameters
+    own, first, *others = signature.parameters
+    owner = constructor.__qualname__.split(".")[-2]
 
     @functools.wraps(constructor)
     def noting(*given: Any, **named: Any) -> None:
         try:
             bound = signature.bind(*given, **named)
-        except TypeError as error:
-            raise _wrong_call(constructor, signature, named, error) from None
+        except TypeError as error:  # it quotes names, no values
+            stranger = next((name for name in named if name not in signature.parameters), "")
+            hint = checks.did_you_mean(stranger, [first, *others])
+            raise InvalidType(f"{owner} cannot be called like this: {error}.{hint}") from None
         for name in others:
             if isinstance(bound.arguments.get(name), Iterator):  # it can be read only once
                 bound.arguments[name] = list(bound.arguments[name])
         learner = bound.arguments[own]
         if not hasattr(learner, "_arguments"):  # a constructor that calls its parent's notes its own
             kept = {n: bound.arguments[n] for n in others if n in bound.arguments and n not in _NOT_KEPT}
-            learner._arguments = {name: _plain(value) for name, value in kept.items()}
+            learner._arguments = {name: plain(value) for name, value in kept.items()}
         constructor(*bound.args, **bound.kwargs)
 
-    noting.notes_arguments = True  # type: ignore[attr-defined] # read by the function below
+    noting.notes_arguments = True  # type: ignore[attr-defined] # read by `Session._kept_arguments`
     return noting  # type: ignore[return-value] # wraps keeps the signature
 
 
-def _wrong_call(
-    constructor: Callable[..., None], signature: inspect.Signature, named: Iterable[str], error: TypeError
-) -> InvalidType:
-    """What is wrong with a call that does not fit a constructor: names of arguments, never their values."""
-    owner = constructor.__qualname__.split(".")[-2]
-    _, *known = signature.parameters
-    stranger = next((name for name in named if name not in known), None)
-    takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
-    if stranger is not None and not takes_any:
-        return InvalidType(f"{owner} has no argument {stranger!r}.{checks.did_you_mean(stranger, known)}")
-    return InvalidType(f"{owner} cannot be called like this: {error}.")
-
-
-def notes_arguments(kind: type) -> bool:
-    """Whether the constructor of a class is decorated, its own and not only the one it inherits from."""
-    return getattr(kind.__init__, "notes_arguments", False)  # type: ignore[misc] # looked at, not called
-
-
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """An argument as JSON can hold it; what is of none of these kinds is left to be refused by JSON."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, Fraction) or (isinstance(value, Decimal) and value.is_finite()):
         return {"fraction": str(Fraction(value))}
     if isinstance(value, set | frozenset):
-        return {"set": [_plain(entry) for entry in sorted(value, key=repr)]}
+        return {"set": [plain(entry) for entry in sorted(value, key=repr)]}
     if isinstance(value, Mapping):
-        return {"pairs": [[_plain(key), _plain(entry)] for key, entry in value.items()]}
+        return {"pairs": [[plain(key), plain(entry)] for key, entry in value.items()]}
     if isinstance(value, Iterable) and not isinstance(value, str | bytes):
-        return [_plain(entry) for entry in value]
+        return [plain(entry) for entry in value]
     return value
 
 
@@ -185,9 +146,7 @@ def _imported_class(module: str, name: str) -> type:
     for part in name.split("."):
         found = getattr(found, part, None)
     if not isinstance(found, type) or not all(hasattr(found, each) for each in ("start", "plan", "learn")):
-        raise InvalidArgument(
-            f"The saved learner needs the policy {name} of the module {module}: import it before loading."
-        )
+        raise InvalidArgument(f"The saved learner needs the policy {name} of {module}: import it first.")
     return found
 
 

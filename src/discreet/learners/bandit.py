@@ -12,8 +12,8 @@ from discreet.bounds import bandit_dual_averaging, bandit_tuning, start_range
 from discreet.errors import InvalidArgument
 from discreet.imports import load_object
 from discreet.kernel.queries import CostOfSet
-from discreet.learners import arguments
-from discreet.learners.arguments import first_point, keeps_arguments
+from discreet.kernel.releases import Bits, Laplace
+from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
@@ -24,11 +24,10 @@ from discreet.randomness import BitSource, Seed
 
 Mode = Literal["local", "central"]
 
-#: What the tuning of least bound is multiplied by (`exploration_scale`, `step_scale`): a larger bound, and
-#: about half the regret on the stream of `benchmarks/bench_regret.py`. See `docs/guarantees.md#regret`.
+#: What the tuning of least bound is multiplied by: a larger bound, and about half the regret on the stream of
+#: `benchmarks/bench_regret.py`. See `docs/guarantees.md#regret`.
 EXPLORATION, STEP = 0.4, 3.0
-#: Central blocks are this many times as long as `best_length` says: the baseline takes most of the costs'
-#: own second moment away, which pays for longer blocks.
+#: Central blocks are this many times as long as `best_length` says: the baseline pays for longer ones.
 LONGER_BLOCKS = 2
 #: No block is longer, so that its sum fits 64 bits with room to spare.
 LONGEST_BLOCK = 1 << 24
@@ -38,34 +37,29 @@ class BanditLearner(BanditFeedback[Item]):
     """Choose subsets, be told what the chosen one cost, keep every cost private.
 
     Args:
-        items: The number of items, or their names in a fixed order: a list or a tuple, not a set.
+        items: The number of items, or their names in a fixed order.
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (or rewards), declared beforehand. Others are clipped.
         mode: "local": every cost becomes one random bit on arrival, and nothing else of it is kept.
             "central": a set is played for a block of rounds, and the mean of its costs is released with
-            noise; less regret, the more so the smaller epsilon, but exact sums are kept while a block is
-            open.
+            noise. Regret is less, but exact sums are kept while a block is open.
         block: Rounds in a block, in central mode; about 5.7 / epsilon by default.
         maximize: Whether large values are good. Regret bounds need supermodular rewards: complements.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
         start: The first point: n levels in [0, 1], or a set of items.
-        exploration_scale: Multiplies the exploration of least regret bound.
-        step_scale: Multiplies the step of least regret bound.
+        exploration_scale: Multiplies the exploration of least regret bound, as `step_scale` does its step.
         expire_after: For how many further decisions feedback is waited for; then a decision counts as the
-            middle of the range. (Where costs are missing more often for some sets than for others, that is a
-            bias.) By default 100,000 in local mode. In central mode 0: a block closes at the `ask` after its
-            last decision. Where many decisions are open at a time, give more than that many.
+            middle of the range. By default 100,000 in local mode. In central mode 0: a block closes at the
+            `ask` after its last decision. Where many decisions are open at a time, give more than that many.
         seed: Makes a run repeatable and not private.
         source: Random bits, instead of a seed.
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Local*:
-        the cost of the chosen set is clipped, put on an integer grid and turned into one bit whose
-        likelihood ratios are at most exp(epsilon / k) exactly; all else is computed from bits. *Central*: a
-        cost enters one block sum, which it moves by at most the width of the range; the noise is discrete
-        Laplace of scale width * k / epsilon; a block closes by the number of decisions alone, and one that
-        was not dealt to its end is never released. Proof: `docs/guarantees.md#slots`. Regret:
-        `bounds.bandit_dual_averaging`.
+        the clipped cost becomes one bit, with likelihood ratios of at most exp(epsilon / k) exactly; all else
+        is computed from bits. *Central*: a cost enters one block sum, which it moves by at most the width of
+        the range; the noise is discrete Laplace of scale width * k / epsilon; a block closes by the number of
+        decisions alone. Proof: `docs/guarantees.md#slots`. Regret: `bounds.bandit_dual_averaging`.
 
     Examples:
         >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
@@ -95,18 +89,15 @@ class BanditLearner(BanditFeedback[Item]):
         source: BitSource | None = None,
     ) -> None:
         owner = "BanditLearner"
-        names = arguments.named_items(owner, items)
-        low, high = arguments.cost_interval(owner, cost_range, maximize)
-        budget = Budget.of(owner, epsilon, rounds_per_person)
-        query = CostOfSet(low, high)
-        release = arguments.release_of_costs(owner, mode, query, budget)
-        self.block = 1
-        if mode == "local" and block is not None:
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize)
+        query, release = _query_and_release(owner, low, high, mode, epsilon, rounds_per_person)
+        if block is None:
+            length = 1 if mode == "local" else LONGER_BLOCKS * best_length(release.budget.per_round)
+            block = min(length, LONGEST_BLOCK)
+        elif mode == "local":
             raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
-        if mode == "central":
-            self.block = min(LONGER_BLOCKS * best_length(budget.per_round), LONGEST_BLOCK)
-        if block is not None:
-            self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
+        self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
         noise = release.noise_variance / (self.block * query.units) ** 2
         self._second_moment = noise if mode == "local" else 1 + noise
         exploration, step = bandit_tuning(len(names), self._second_moment)
@@ -118,22 +109,13 @@ class BanditLearner(BanditFeedback[Item]):
             step=step * checks.positive_number(owner, "step_scale", step_scale),
             prior=self._second_moment,
         )
+        learner = Learner(len(names), self._policy, query, release)
         super().__init__(
-            names,
-            Learner(len(names), self._policy, query, release),
-            source=source,
-            seed=seed,
-            maximize=maximize,
-            expire_after=expire_after,
+            names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
         self.mode: Mode = mode
         self._half = 0.5 * high - 0.5 * low
         self._middle = low + self._half
-
-    @property
-    def step(self) -> float:
-        """The present step: levels are start - step * (sum of all gradient estimates, in costs). It falls."""
-        return self._policy.step(self._learned_state()) / self._half
 
     @property
     def noise_variance(self) -> float:
@@ -142,7 +124,7 @@ class BanditLearner(BanditFeedback[Item]):
 
     @property
     def mean_cost(self) -> float | None:
-        """The mean of all costs (or rewards) so far, from what was released of them; None before any was."""
+        """The mean of all costs (or rewards) so far, as released; None before any was."""
         return self.mean_of(self._learned_state())
 
     def mean_of(self, state: Any) -> float | None:
@@ -153,19 +135,13 @@ class BanditLearner(BanditFeedback[Item]):
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
-        It holds for submodular costs in the declared range that an adversary fixed beforehand, each told
-        before the next set is drawn.
+        It is for submodular costs in the range, fixed beforehand, each told before the next set is drawn.
         """
-        constants = self._policy.constants
+        n, constants = len(self.items), self._policy.constants
+        moment, reach = self._second_moment + 3, start_range(constants.start)  # 3: from a wrong baseline
+        gamma, step = constants.exploration, constants.step
         return bandit_dual_averaging(
-            len(self.items),
-            rounds,
-            self._half,
-            self._second_moment + 3,  # what a baseline on the wrong side can add
-            constants.exploration,
-            constants.step,
-            block=self.block,
-            start_range=start_range(constants.start),
+            n, rounds, self._half, moment, gamma, step, block=self.block, start_range=reach
         )
 
 
@@ -173,18 +149,14 @@ class PolicyLearner(BanditFeedback[Item]):
     """Run any policy on privately released costs of the sets that it plays.
 
     The policy may be plain Python: see `examples/gallery/own_policy.py`. It is given the released sum of each
-    slot's costs, in steps of a grid around the middle of the range: `value` turns the mean of a slot, its sum
-    divided by its rounds, into a cost.
+    slot's costs, in steps of a grid around the middle of the range: `value` turns a mean into a cost.
 
     Args:
         policy: An object with `start`, `plan` and `learn` (see `policies.Policy`); or a class, or another
-            function of the number of items, that makes one; or either as "MODULE:NAME". Only with a class,
-            which can be imported, or with such a name can the learner be saved.
-        mode: "central": the sum of the costs of each slot gets Laplace noise when its phase closes. "local":
-            every cost becomes one random bit on arrival.
-        maximize: Whether large values are good; the policy is given costs all the same.
+            function of the number of items, that makes one; or either as "MODULE:NAME". Only with a class
+            that can be imported, or with such a name, can the learner be saved.
 
-    The other arguments are those of `BanditLearner`.
+    The other arguments are those of `BanditLearner`. If it maximises, the policy is given costs all the same.
 
     Formal guarantees:
         Those of `Laplace` or `Bits` for a query of one cost, whatever the policy does, as long as it reads
@@ -212,36 +184,33 @@ class PolicyLearner(BanditFeedback[Item]):
         source: BitSource | None = None,
     ) -> None:
         owner = "PolicyLearner"
-        names = arguments.named_items(owner, items)
-        low, high = arguments.cost_interval(owner, cost_range, maximize)
-        budget = Budget.of(owner, epsilon, rounds_per_person)
-        query = CostOfSet(low, high)
-        release = arguments.release_of_costs(owner, mode, query, budget)
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize)
+        query, release = _query_and_release(owner, low, high, mode, epsilon, rounds_per_person)
         given = load_object(policy) if isinstance(policy, str) else policy
         ready = hasattr(given, "plan") and not isinstance(given, type)
         made = given if ready or not callable(given) else given(len(names))
         self._grid = Grid(low, high, query.units)
+        learner = Learner(len(names), made, query, release)
         super().__init__(
-            names,
-            Learner(len(names), made, query, release),
-            source=source,
-            seed=seed,
-            maximize=maximize,
-            expire_after=expire_after,
+            names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
 
     def value(self, mean: float) -> float:
-        """The cost (or reward) that a released mean stands for; with noise it may be outside the range."""
+        """The cost (or reward) that a released mean, in grid steps, stands for."""
         return self._sign * self._grid.value(mean)
 
 
-def best_length(epsilon: Fraction) -> int:
-    """The block length that minimises length + 8 / (length epsilon^2): costs, and noise, per estimate.
+def _query_and_release(
+    owner: str, low: float, high: float, mode: Mode, epsilon: float | Fraction, rounds_per_person: int
+) -> tuple[CostOfSet, Bits | Laplace]:
+    checks.one_of(owner, "mode", mode, ("local", "central"))
+    budget, query = Budget.of(owner, epsilon, rounds_per_person), CostOfSet(low, high)
+    return query, Bits(budget, (low, high)) if mode == "local" else Laplace(query.bound, budget)
 
-    Examples:
-        >>> best_length(Fraction(1, 4))
-        11
-    """
+
+def best_length(epsilon: Fraction) -> int:
+    """The block length that minimises length + 8 / (length epsilon^2): costs, and noise, per estimate."""
     ideal = math.sqrt(8) / float(epsilon)
     near = [min(max(1, length), LONGEST_BLOCK) for length in (math.floor(ideal), math.ceil(ideal))]
     return min(near, key=lambda length: length + 8 / (length * float(epsilon) ** 2))

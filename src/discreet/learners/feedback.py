@@ -1,7 +1,5 @@
 """What learners are told: one number, or the whole cost function of the round."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -44,7 +42,8 @@ class BanditFeedback(Session[Item]):
             raise TypeError("tell() needs a 'cost', or in local mode a 'released' bit.")
         costs = self._costs(cost)  # before the lock is taken: it may run the caller's code
         with self._alone():
-            self._take(self._ticket(decision), costs)
+            ticket = self._ticket(decision)
+            self._take(ticket, self._measured(ticket, costs))
 
     def _tell_bit(self, decision: Decision | int, cost: Any, released: int) -> None:
         owner = type(self).__name__
@@ -56,24 +55,18 @@ class BanditFeedback(Session[Item]):
         mine = self.randomizer()
         if not mine.fits(released):
             made_by = getattr(released, "randomizer", "")
-            raise InvalidArgument(
-                f"The 'released' bit was made by {made_by}, and this learner takes those of {mine!r}: "
-                "make bits with its `randomizer()`."
-            )
+            raise InvalidArgument(f"The bit was made by {made_by}, and this learner takes those of {mine!r}.")
         if self.guarantee.private and not getattr(released, "private", True):
             raise InvalidArgument("The 'released' bit was made with a seed, and this learner is private.")
         number = self._mechanism.magnitude * (1 if (released == 1) == (self._sign > 0) else -1)
         with self._alone():
-            ticket = self._ticket(decision)
-            del self._tickets[ticket.id]
-            self._add(ticket, np.array([number]))
+            self._take(self._ticket(decision), np.array([number]))
 
     def randomizer(self, source: BitSource | None = None) -> OneBit:
-        """What makes bits for this local learner, on the person's own device.
+        """What makes bits for this local learner, on a person's own device, of values as they would be told.
 
         It has the declared range, and the share of epsilon that one round has where a person may appear in
-        several. A value, cost or reward, is released as it would be told. Random bits come straight from the
-        operating system, unless there is a `source`.
+        several. Random bits come straight from the operating system, unless there is a `source`.
 
         Examples:
             >>> from discreet import BanditLearner
@@ -92,9 +85,9 @@ class BanditFeedback(Session[Item]):
         with self._alone():
             tickets = [self._ticket(decision) for decision, _ in pairs]
             if len({ticket.id for ticket in tickets}) < len(pairs):
-                raise AlreadyTold("A decision is told about twice in one call; nothing was changed.")
+                raise AlreadyTold("A decision is told about twice in one call: none was taken.")
             for ticket, (_, costs) in zip(tickets, pairs, strict=True):
-                self._take(ticket, costs)
+                self._take(ticket, self._measured(ticket, costs))
 
     def _costs(self, cost: Any) -> FloatArray:
         if issubclass(type(cost), Decision):  # `isinstance` would run code of the value's own
@@ -118,9 +111,8 @@ class FunctionFeedback(Session[Item]):
             decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             function: A set function over item numbers, its description (what `SetFunction.to_dict` gives), or
                 a Python function of a frozenset of the items as they were named. Its values are private:
-                they are clipped to the declared range, and a value that is not a finite number counts as
-                the middle. A description that does not fit counts as a constant function. An exception
-                inside a Python function is passed on, before anything has changed.
+                clipped to the declared range, and the middle if they are not finite numbers. A description
+                that does not fit counts as a constant function. Errors of a Python function are passed on.
             factory: Instead of a function: makes it, without arguments. Nothing that goes wrong in it is
                 raised, since that could depend on private numbers: the function then counts as constant.
         """
@@ -131,12 +123,12 @@ class FunctionFeedback(Session[Item]):
         with self._alone():
             ticket = self._ticket(decision)
         # Outside the lock: the function is the caller's, and may be slow.
-        if told is None:
-            costs = quiet_costs(factory or (lambda: function), self.items, ticket.order)
-        else:
-            costs = chain_costs(told, ticket.order)
+        make: Callable[[], Any] = factory or (lambda: function)
+        order = ticket.order
+        costs = quiet_costs(make, self.items, order) if told is None else chain_costs(told, order)
         with self._alone():
-            self._take(self._ticket(decision), self._sign * costs)
+            ticket = self._ticket(decision)
+            self._take(ticket, self._measured(ticket, self._sign * costs))
 
     def tell_many(self, feedback: Iterable[tuple[Decision | int, Told]]) -> None:
         """Report many ``(decision, function)`` pairs, one after the other."""
@@ -162,15 +154,12 @@ def as_set_function(owner: str, function: Any, items: Sequence[Any]) -> SetFunct
     """A function that was told, as a set function over item numbers."""
     if isinstance(function, SetFunction):
         if function.n != len(items):
-            raise InvalidArgument(
-                f"The 'function' told to {owner} must have {len(items)} items. Got {function.n} instead."
-            )
+            sizes = f"must have {len(items)} items. Got {function.n} instead."
+            raise InvalidArgument(f"The 'function' told to {owner} {sizes}")
         return function
     if not callable(function):
-        raise InvalidType(
-            f"The 'function' told to {owner} must be a set function, its description or callable. "
-            f"Got {type(function).__name__} instead."
-        )
+        got = type(function).__name__
+        raise InvalidType(f"What is told to {owner} must be a set function or callable. Got {got} instead.")
     return FromCallable(lambda chosen: function(frozenset(items[i] for i in chosen)), len(items))
 
 

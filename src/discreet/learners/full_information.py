@@ -17,7 +17,7 @@ from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
 from discreet.policies import Averaging, DualAveraging
-from discreet.policies.averaging import ALPHA
+from discreet.policies.averaging import ALPHA, LENGTH
 from discreet.prefix_sums import KAryTree
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
@@ -25,8 +25,7 @@ from discreet.randomness import BitSource, Seed
 
 Method = Literal["blocks", "tree"]
 
-#: Blocks grow up to this many times their shortest length; the regret bound pays the square root of about
-#: half of it.
+#: Blocks grow up to this many times their shortest length.
 LONGEST_OVER_SHORTEST = 16
 
 
@@ -38,22 +37,20 @@ class FullInformationLearner(FunctionFeedback[Item]):
             choice, and the default. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
             length.
-        gradient_bound: A smaller bound on the sum of an item-by-item gradient's absolute entries than the
-            proved 4M (M is half the width of the range), declared beforehand. Noise falls in proportion.
-            Gradients that exceed it are scaled down: private still, but the regret bound is lost.
+        gradient_bound: A smaller bound on the sum of a gradient's absolute entries than the proved 4M (M is
+            half the width of the range), declared beforehand. Noise falls in proportion. Gradients that
+            exceed it are scaled down: private still, but the regret bound is lost.
         step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or
             twenty times that is much better, on others ruinous.
-        expire_after: As for a central `BanditLearner`. A missing function counts as a constant one.
 
-    The other arguments are those of `BanditLearner`.
+    The other arguments are those of a central `BanditLearner`. A missing function counts as a constant one.
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k).
         Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M (or `gradient_bound`) in exact
         integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
-        block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate. Where a
-        block ends depends on earlier releases only: `docs/guarantees.md#slots`. A block that was not dealt to
-        its end is never released. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
+        block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate:
+        `docs/guarantees.md#slots`. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
         `bounds.batched`, `bounds.tree_dual_averaging`.
 
     Examples:
@@ -61,8 +58,6 @@ class FullInformationLearner(FunctionFeedback[Item]):
         >>> learner = FullInformationLearner(["tea", "milk"], epsilon=1.0, cost_range=(-1, 1))
         >>> learner.tell(learner.ask(), Modular([0.5, -0.5]))
         >>> learner.tell(learner.ask(), lambda subset: 0.5 if "tea" in subset else 0.0)
-        >>> learner.pending, learner.rounds  # until the block is full, nothing is released
-        (2, 0)
     """
 
     @keeps_arguments
@@ -86,8 +81,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         owner = "FullInformationLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        if method not in ("blocks", "tree"):
-            raise checks.invalid_argument(owner, "method", "'blocks' or 'tree'", method)
+        checks.one_of(owner, "method", method, ("blocks", "tree"))
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
         self._query = ChainGradient.of(owner, low, high, gradient_bound)
@@ -135,28 +129,22 @@ class FullInformationLearner(FunctionFeedback[Item]):
     @property
     def block_length(self) -> int:
         """For how many rounds the point is held now; 1 for the tree."""
-        policy = self.learner.policy
-        return policy.rounds(self._learned_state()) if isinstance(policy, Averaging) else 1
-
-    @property
-    def step(self) -> float:
-        """The present step: levels are start - step * (sum of released gradients). That of blocks adapts."""
-        policy: Any = self.learner.policy
-        return float(policy.constants.rate if self.method == "tree" else policy.step(self._learned_state()))
+        return int(self._learned_state().adapted[LENGTH]) if self.method == "blocks" else 1
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
-        It holds for submodular costs in the declared range, each told before the next set is drawn, and
-        without a `gradient_bound` that cuts gradients. For blocks the adversary is oblivious.
+        It is for submodular costs in the range, each told before the next set is drawn, and not cut by a
+        `gradient_bound`. For blocks they must be fixed beforehand.
         """
         n, half, distance = len(self.items), self._half, self._range
+        constants: Any = self.learner.policy.constants  # type: ignore[attr-defined] # compiled
         if self.method == "tree":
             rounds = checks.integer("regret_bound", "rounds", rounds, 1, self.horizon)
             # The variances of some of the rounds add up to no more than those of all.
             variance = self.noise_variance * self.horizon / rounds
-            return bounds.tree_dual_averaging(n, rounds, half, variance, self.step, start_range=distance)
-        constants = self.learner.policy.constants  # type: ignore[attr-defined] # of Averaging
+            step = constants.rate
+            return bounds.tree_dual_averaging(n, rounds, half, variance, step, start_range=distance)
         return bounds.batched(
             n,
             rounds,
@@ -174,12 +162,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
 def block_lengths(
     n: int, noise_variance: float, squared_gradient: float, horizon: int | None = None
 ) -> tuple[int, int]:
-    """The shortest block, where noise and the largest gradients have the same energy, and the longest.
-
-    Examples:
-        >>> block_lengths(6, 128.0, 8.0)
-        (10, 160)
-    """
+    """The shortest block, where noise and the largest gradients have the same energy, and the longest."""
     most = math.inf if horizon is None else max(1, horizon // 16)
     shortest = min(max(1, round(math.sqrt(n * noise_variance / squared_gradient))), most)
     return int(shortest), int(min(LONGEST_OVER_SHORTEST * shortest, most))

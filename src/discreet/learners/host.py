@@ -1,15 +1,12 @@
 """A learner whose open decisions and reports are kept elsewhere, by a store.
 
 A `Host` deals tickets from a state, turns feedback into bytes that may be queued, and applies many of them
-to a state at once. A state is a value: it is passed in and given back, and `Host.encode` is its only form in
-bytes. Nothing here knows what a store is.
+to a state at once. A state is a value: it is passed in and given back.
 
 **When phases close.** Reports are applied in the order in which they came, and a phase closes once it has as
 many as it has rounds. So who has reported, and when, is public; the guarantee says so. Where reports are
 randomised on arrival each of them is released by itself.
 """
-
-from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,7 +25,6 @@ from discreet.learners.session import Session
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomizers.one_bit import OneBit
-from discreet.randomness import BitArray
 from discreet.state import arrays_in, copied, decode, encode, with_arrays
 
 #: Places in `HostState.counts`: rounds applied, sums released, rounds in the open phase.
@@ -45,7 +41,6 @@ def register(kind: str, policy: Callable[[int], Any]) -> None:
     """Let learners with a custom policy be hosted, in every process that hosts them.
 
     Their arguments are those of a local `PolicyLearner`: epsilon, cost_range, maximize, rounds_per_person.
-    The policy may be a function of the number of items that makes one.
     """
     if kind in ("bandit", "full_information"):
         raise InvalidArgument(f"There is a built-in kind of learner called {kind!r}.")
@@ -70,43 +65,41 @@ class Dealt(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """What anybody may see of a learner: all of it is covered by the guarantee.
+    """What anybody may see of a learner: all of it is covered by the guarantee."""
 
-    Attributes:
-        point: The inclusion level of each item.
-        rounds: How many rounds have been learned from.
-        releases: How often something was released: bits of a bandit, blocks, or rounds of a tree.
-        mean: The mean cost (or reward) as far as it was released, or None.
-        noise_variance: Of one released number: how much of a mean is still noise.
-        guarantee: What is promised to each person.
-    """
-
-    point: tuple[float, ...]
-    rounds: int
-    releases: int
-    mean: float | None
-    noise_variance: float
+    point: tuple[float, ...]  # the inclusion level of each item
+    rounds: int  # how many were learned from
+    releases: int  # how often something was released: bits of a bandit, blocks, or rounds of a tree
+    mean: float | None  # of costs (or rewards), as far as it was released
+    noise_variance: float  # of one released number
     guarantee: Guarantee
 
 
 class Host:
     """A learner without its open decisions. Its methods may be called by several threads.
 
-    Args:
-        settings: "kind", "items" and "arguments" (those of the constructor, as JSON types); where they were
-            read from `Host.settings` also "constants", which must be what they were.
+    It is made from "kind", "items" and "arguments" (those of the constructor, as JSON types). Its `settings`
+    also have "constants", which must be the same when it is made again.
 
     Attributes:
-        settings: All that is needed to make it again, as JSON types.
-        local: Whether reports are randomised before they are kept, so that nothing need be sealed.
+        local: Whether reports are randomised before they are kept.
         keeps_secrets: Whether states and reports hold more than the guarantee covers, and must be sealed.
-        horizon: How many rounds can be learned from.
         randomizer: What makes bits on a person's device, for a local learner.
         guarantee: What is promised to each person. Phases close by arrival here, so absence is not hidden.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
-        kind, arguments, session = _session(settings)
+        kind, arguments = settings["kind"], dict(settings["arguments"])
+        if "seed" in arguments or "source" in arguments:
+            raise InvalidArgument("A learner in a service draws its own bits: no 'seed' and no 'source'.")
+        if kind not in KINDS:
+            raise InvalidArgument(f"The 'kind' of a learner must be one of {', '.join(map(repr, KINDS))}.")
+        try:
+            session = KINDS[kind](settings["items"], arguments)
+        except (TypeError, LookupError, AttributeError):
+            raise InvalidArgument("The 'arguments' do not fit: some are misshapen.") from None
+        if not all(isinstance(item, str | int) for item in session.items):
+            raise InvalidArgument("The items of a learner in a service must be strings or integers.")
         self._session, self.learner = session, session.learner
         self.items: tuple[Any, ...] = session.items
         self.local, self.horizon = self.learner.release.local, session.horizon
@@ -117,14 +110,13 @@ class Host:
         self.randomizer: OneBit | None = None
         if isinstance(session, BanditFeedback):
             self.randomizer = session.randomizer()
-        constants = self.learner.constants()
         if "constants" in settings:
             self.learner.check_constants(type(session).__name__, settings["constants"])
         self.settings = {
             "kind": kind,
             "items": list(self.items),
             "arguments": arguments,
-            "constants": constants,
+            "constants": self.learner.constants(),
         }
 
     def start_at(self, point: tuple[float, ...]) -> dict[str, Any]:
@@ -206,25 +198,23 @@ class Host:
         assert self.randomizer is not None
         values = np.fromiter(map(number_or_nan, costs), dtype=np.float64, count=len(costs))
         out = np.zeros(values.size, dtype=np.int64)
-        grid, slope = self.randomizer.grid, self.randomizer.slope
-
-        def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-            return release_bits(values, grid.low, grid.high, grid.units, slope, out, done, bits, cursor)
-
-        self._session._source.feed(consume, values.size)
+        grid = self.randomizer.grid
+        law = grid.low, grid.high, grid.units, self.randomizer.slope
+        self._session._source.feed(
+            lambda done, bits, cursor: release_bits(values, *law, out, done, bits, cursor), values.size
+        )
         return out.tolist()
 
     def takes_bit(self, bit: Any) -> bool:
         """Whether this is a bit that a person's device may have made for this learner."""
-        whole = isinstance(bit, int) and not isinstance(bit, bool)
-        fits = whole and bit in (0, 1) and self.randomizer is not None and self.randomizer.fits(bit)
-        return fits and getattr(bit, "private", True)
+        if self.randomizer is None or not isinstance(bit, int) or isinstance(bit, bool):
+            return False
+        return bit in (0, 1) and self.randomizer.fits(bit) and getattr(bit, "private", True)
 
     def chain_costs(self, ticket: bytes, function: Any) -> bytes:
         """The costs of a private function along a ticket's order, as bytes whose length the ticket decides.
 
-        The function is as `FunctionFeedback.tell` takes it. One that is malformed, of another size, or raises
-        counts as constant, like one whose description asks for more memory than it has itself.
+        The function is as `FunctionFeedback.tell` takes it. One that fails in any way counts as constant.
         """
         costs = self._session._sign * quiet_costs(lambda: function, self.items, self._order(ticket))
         return costs.astype("<f8").tobytes()
@@ -237,23 +227,15 @@ class Host:
 
     def sound(self, ticket: bytes, report: bytes) -> bool:
         """Whether a ticket and its report can be applied; others were damaged where they were kept."""
+        read: Callable[..., object] = self._notes_and_bits if self.local else self._order_and_costs
         try:
-            if self.local:
-                self._notes([ticket])
-                return report in (b"\0", b"\1")
-            return len(report) == 8 * (self._order(ticket).size + 1)
+            read([ticket], [report])
         except InvalidArgument:
             return False
+        return True
 
     def apply(self, state: HostState, tickets: Sequence[bytes], reports: Sequence[bytes]) -> HostState:
-        """The state after learning from reports, in this order.
-
-        Raises:
-            InvalidArgument: A ticket or a report is damaged.
-            HorizonReached: There are more than it can take.
-        """
-        if len(tickets) != len(reports):
-            raise InvalidArgument("There must be as many tickets as reports.")
+        """The state after learning from as many reports, in this order; refused if any is damaged."""
         left = self.horizon - self.rounds(state)
         if len(tickets) > left:
             raise HorizonReached(f"This learner can take {left} more rounds.")
@@ -263,12 +245,9 @@ class Host:
         return apply(state, tickets, reports)
 
     def _apply_bits(self, state: HostState, tickets: Sequence[bytes], reports: Sequence[bytes]) -> HostState:
-        notes = self._notes(tickets)
-        bits = np.frombuffer(b"".join(reports), dtype=np.uint8)
-        if bits.size != len(tickets) or bits.max(initial=0) > 1:
-            raise _damaged()
+        notes, bits = self._notes_and_bits(tickets, reports)
         magnitude = int(self._session._sign) * state.mechanism.magnitude
-        values = (magnitude * (2 * bits.astype(np.int64) - 1)).reshape(-1, 1)
+        values = (magnitude * (2 * bits - 1)).reshape(-1, 1)
         released = Released(notes, np.ones(bits.size, dtype=np.int64), values)
         counts = state.counts + np.array([bits.size, bits.size, 0])
         return state._replace(policy=self.learner.learn(state.policy, released), counts=counts)
@@ -277,11 +256,7 @@ class Host:
         learner, noise, coins = self.learner, self._session._source, self._session._coins
         policy, mechanism, sums, counts = state.policy, *map(copied, state[1:])
         phase = learner.plan(policy, coins)
-        for ticket, report in zip(tickets, reports, strict=True):
-            order = self._order(ticket)
-            if len(report) != 8 * (order.size + 1):
-                raise _damaged()
-            costs = np.frombuffer(report, dtype="<f8").astype(np.float64)
+        for order, costs in self._order_and_costs(tickets, reports):
             dealt = Ticket(0, 0, 0, 0, 1.0, order, phase.note[0])
             sums += learner.report(dealt, costs, mechanism, noise).units._units
             counts[[ROUNDS, IN_PHASE]] += 1
@@ -302,36 +277,31 @@ class Host:
             raise _damaged()
         return order
 
-    def _notes(self, tickets: Sequence[bytes]) -> FloatArray:
-        """The notes of tickets, one row each, checked by the policy if it can."""
+    def _order_and_costs(
+        self, tickets: Sequence[bytes], reports: Sequence[bytes]
+    ) -> list[tuple[IntArray, FloatArray]]:
+        """The order of each ticket and the costs along it."""
+        orders = [self._order(ticket) for ticket in tickets]
+        pairs = list(zip(orders, reports, strict=True))
+        if any(len(report) != 8 * (order.size + 1) for order, report in pairs):
+            raise _damaged()
+        return [(order, np.frombuffer(report, dtype="<f8").astype(np.float64)) for order, report in pairs]
+
+    def _notes_and_bits(
+        self, tickets: Sequence[bytes], reports: Sequence[bytes]
+    ) -> tuple[FloatArray, IntArray]:
+        """The notes of tickets, one row each, checked by the policy if it can; and the bits reported."""
         width = len(tickets[0])
+        bits = np.frombuffer(b"".join(reports), dtype=np.uint8).astype(np.int64)
         if width % 8 or any(len(ticket) != width for ticket in tickets):
             raise _damaged()
         notes = np.frombuffer(b"".join(tickets), dtype="<f8").astype(np.float64).reshape(len(tickets), -1)
         fits = getattr(self.learner.policy, "fits", None)
         if not np.isfinite(notes).all() or (fits is not None and not fits(notes)):
             raise _damaged()
-        return notes
-
-
-def _session(settings: Mapping[str, Any]) -> tuple[str, dict[str, Any], Session]:
-    """The kind, the arguments, and a session made from them, whose parts are used."""
-    try:
-        kind, items = settings["kind"], settings["items"]
-        arguments = dict(settings["arguments"])
-    except (KeyError, TypeError, ValueError):
-        raise InvalidArgument("The settings of a learner need 'kind', 'items' and 'arguments'.") from None
-    if "seed" in arguments or "source" in arguments:
-        raise InvalidArgument("A learner in a service draws its own bits: no 'seed' and no 'source'.")
-    if kind not in KINDS:
-        raise InvalidArgument(f"The 'kind' of a learner must be one of {', '.join(map(repr, KINDS))}.")
-    try:
-        session = KINDS[kind](items, arguments)
-    except (TypeError, LookupError, AttributeError):
-        raise InvalidArgument("The 'arguments' do not fit: some are misshapen.") from None
-    if not all(isinstance(item, str | int) for item in session.items):
-        raise InvalidArgument("The items of a learner in a service must be strings or integers.")
-    return kind, arguments, session
+        if bits.size != len(tickets) or bits.max(initial=0) > 1:
+            raise _damaged()
+        return notes, bits
 
 
 def _damaged() -> InvalidArgument:

@@ -1,10 +1,4 @@
-"""A learner: a policy, a query and a release. Hosts run it.
-
-Its methods are what every host (session, service, simulator, audit) does in a round. They hold no state: what
-changes is the policy's state, which is public, and the release's mechanism, which is secret and single-use.
-"""
-
-from __future__ import annotations
+"""A learner: a policy, a query and a release. Hosts (session, service, simulator, audit) run it."""
 
 import dataclasses
 import inspect
@@ -31,19 +25,19 @@ from discreet.state import arrays_in, constants_in
 
 @dataclasses.dataclass(eq=False)
 class Learner:
-    """A policy, a query and a release, for n items.
+    """A policy, a query and a release, for n items, and what hosts do with them in a round.
 
     Its guarantee comes from the query's bound and the release alone: whatever the policy does with released
-    numbers is post-processing.
+    numbers is post-processing. It holds no state: what changes is the policy's state, which is public, and
+    the release's mechanism, which is secret and single-use.
 
     Examples:
         >>> from discreet.kernel import CostOfSet, Laplace
         >>> from discreet.policies import Uniform
         >>> from discreet.privacy import Budget
         >>> query = CostOfSet(0.0, 1.0)
-        >>> learner = Learner(3, Uniform(3), query, Laplace(query.bound, Budget(epsilon=1.0)))
-        >>> learner.guarantee.epsilon, learner.dimension
-        (1.0, 1)
+        >>> Learner(3, Uniform(3), query, Laplace(query.bound, Budget(epsilon=1.0))).guarantee.epsilon
+        1.0
     """
 
     n: int
@@ -56,10 +50,8 @@ class Learner:
             if not callable(getattr(self.policy, name, None)):
                 raise InvalidType(f"A policy needs the methods start, plan and learn. It has no {name!r}.")
         if not self.release.covers(self.query, self.n):
-            raise InvalidArgument(
-                f"The noise of this {type(self.release).__name__} does not hide every report of its "
-                f"{type(self.query).__name__}: make it for the query's bound."
-            )
+            release, query = type(self.release).__name__, type(self.query).__name__
+            raise InvalidArgument(f"The noise of this {release} does not hide every report of its {query}.")
         #: How many integers a report has.
         self.dimension = self.query.dimension(self.n)
         self._compiled = isinstance(self.policy, CompiledPolicy)
@@ -102,8 +94,8 @@ class Learner:
     def report(self, ticket: Ticket, costs: FloatArray, mechanism: Any, noise: BitSource) -> Report:
         """What is measured of a ticket's feedback; where the release is local, randomised at once.
 
-        The costs are the private one of its set, or those of all prefixes of its order. An array that is not
-        of so many floats counts as the middle of the range.
+        The costs are the private one of its set, or those of all prefixes of its order. An array of another
+        shape or type counts as the middle of the range.
         """
         wanted = ticket.order.size + 1 if self.query.whole else 1
         if costs.shape != (wanted,) or costs.dtype != FLOAT or not costs.flags.c_contiguous:
@@ -116,10 +108,7 @@ class Learner:
         return Report(ticket, Secret(units))
 
     def close(self, mechanism: Any, phase: Phase, sums: IntArray, noise: BitSource) -> Released:
-        """Release the exact sums of a phase's slots: now noise is added, unless reports have it already.
-
-        The mechanism is changed, and each sum may go in once: phase and sums must not be used any more.
-        """
+        """Release the sums of a phase's slots, with noise unless reports have it; each may go in once."""
         values: npt.NDArray[Any] = sums
         if not self.release.local:
             values, run = np.zeros(sums.shape, dtype=self.release.dtype), self._close
@@ -140,9 +129,8 @@ class Learner:
     def best(self, state: Any) -> IntArray:
         """The items of the set that the policy takes for the best; by default, those of levels above 1/2."""
         own = getattr(self.policy, "best", None)
-        return (
-            np.flatnonzero(self.point(state) > 0.5) if own is None else np.array(own(state), dtype=np.int64)
-        )
+        found = np.flatnonzero(self.point(state) > 0.5) if own is None else own(state)
+        return np.array(found, dtype=np.int64)
 
     def constants(self) -> dict[str, float]:
         """The numbers that decide about privacy: those of the query and of the release."""

@@ -1,7 +1,5 @@
 """Open phases and tickets as named arrays, for files. Read back they are checked: kernels trust them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
@@ -25,31 +23,15 @@ _LARGEST_REPORT = 4 * MOST_UNITS
 
 @dataclasses.dataclass(slots=True, repr=False, eq=False)
 class OpenPhase:
-    """A phase that is not closed.
-
-    Attributes:
-        phase: As the policy planned it.
-        deck: The slot of each round; empty where there is only one slot.
-        sums: What was reported so far, one row per slot: secret, unless reports are randomised on arrival.
-        total: How many rounds it has.
-        dealt: How many of them were dealt.
-        last: The id of the last ticket.
-        told: How many of its tickets were told about. It is counted in local mode only.
-    """
+    """A phase that is not closed."""
 
     phase: Phase
-    deck: IntArray
-    sums: IntArray
-    total: int
-    dealt: int = 0
-    last: int = 0
-    told: int = 0
-
-    @classmethod
-    def of(cls, phase: Phase, deck: IntArray, dimension: int) -> OpenPhase:
-        """A phase before its first round."""
-        total = deck.size or int(phase.rounds[0])
-        return cls(phase, deck, np.zeros((len(phase.rounds), dimension), dtype=np.int64), total)
+    deck: IntArray  # the slot of each round; empty where there is only one slot
+    sums: IntArray  # of reports, one row per slot: secret, unless these are randomised on arrival
+    total: int  # how many rounds it has
+    dealt: int = 0  # how many of them were dealt
+    last: int = 0  # the id of the last ticket
+    told: int = 0  # how many of its tickets were told about; counted in local mode only
 
 
 def packed(phases: Mapping[int, OpenPhase], tickets: Mapping[int, Ticket]) -> dict[str, npt.NDArray[Any]]:
@@ -67,12 +49,9 @@ def packed(phases: Mapping[int, OpenPhase], tickets: Mapping[int, Ticket]) -> di
 def unpacked(
     saved: Arrays, learner: Learner, planned: int, closed_until: int, asked: int
 ) -> tuple[dict[int, OpenPhase], dict[int, Ticket]]:
-    """The open phases and tickets of a learner, from what `packed` made.
+    """The open phases and tickets of a learner, from what `packed` made; refused if they make no sense.
 
     So many phases were planned, so many decisions asked for, and all up to `closed_until` are closed.
-
-    Raises:
-        InvalidArgument: They make no sense. Nothing is quoted.
     """
     phases: dict[int, OpenPhase] = {}
     tickets: dict[int, Ticket] = {}

@@ -5,15 +5,10 @@ closes the phases that are due: then noise is added and the policy learns. Telli
 
 **When a phase closes.** Once all its rounds were dealt and `expire_after` further decisions were asked for,
 whoever has told by then: both numbers are public. A decision that nobody told about counts as the middle of
-the range. Where reports are randomised on arrival, a phase also closes once all of them are there: local
-privacy does not hide who has reported.
-
-**What shows who has told.** Nothing that a central learner shows: decisions, `point`, `best`, `rounds` and
-`pending` are the same for somebody who never tells as for somebody who tells the middle of the range. But
-whoever tells learns whether a decision was told about before, and `generation` grows with every `tell`.
+the range, so nothing that a central learner shows tells who has told, but for `generation`, which grows with
+every `tell`, and errors of a second `tell`. Where reports are randomised on arrival, a phase also closes once
+all of them are there: local privacy does not hide who has reported.
 """
-
-from __future__ import annotations
 
 import contextlib
 import dataclasses
@@ -31,7 +26,7 @@ from discreet.atomic_files import written_beside
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.phase import EACH_ROUND, Ticket, chain_among, drawn_size, shuffled_deck
-from discreet.learners.arguments import named_classes, notes_arguments, restored_argument
+from discreet.learners.arguments import named_classes, plain, restored_argument
 from discreet.learners.learner import Learner
 from discreet.learners.packing import MOST_DECISIONS, OpenPhase, packed, unpacked
 from discreet.privacy.exclusive import Exclusive
@@ -51,7 +46,6 @@ else:
 
 #: For how many further decisions feedback is waited for where reports are randomised on arrival.
 EXPIRE_AFTER = 100_000
-#: Decisions in one `ask`.
 MOST_AT_ONCE = 100_000
 #: Added to the name of a file whose learner has been loaded (`discreet.loading`).
 TAKEN = ".taken"
@@ -67,16 +61,15 @@ class Decision(Generic[Item]):
 
     Attributes:
         id: Identifies the decision when its cost is told.
-        subset: The chosen items, as the caller named them.
         round: When it was chosen, counting from 1.
         probability: With which just this set was chosen: public, and useful for off-policy evaluation.
-        lineage: Of the learner that chose it, or of the one that it was loaded from; no other takes it.
+        lineage: Of the learner that chose it; no other takes it.
 
     Examples:
         >>> from discreet import BanditLearner
         >>> decision = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1)).ask()
-        >>> decision.id, decision.round, decision.subset <= {"tea", "milk"}
-        (1, 1, True)
+        >>> decision.id, decision.subset <= {"tea", "milk"}
+        (1, True)
     """
 
     id: int
@@ -90,25 +83,15 @@ class Session(Exclusive, Generic[Item]):
     """Chooses subsets and learns from their costs.
 
     Subclasses put a `Learner` together. Their constructors take the items first and are decorated with
-    `keeps_arguments`, so that they can be saved and simulated.
-
-    Args:
-        items: The names of the items (see `named_items`).
-        learner: Policy, query and release.
-        source: Random bits for the noise. The policy's coins come from a source of their own.
-        seed: Makes both repeatable, and the session not private.
-        maximize: Whether it is told rewards, to be made large, and not costs.
-        expire_after: For how many further decisions a phase waits for feedback. By default 100,000 where
-            reports are randomised on arrival, otherwise 0: until the next `ask`.
-
-    Attributes:
-        horizon: How many rounds it can take.
+    `keeps_arguments`, so that they can be saved and simulated. The arguments are as of `BanditLearner`; a
+    `source` is for the noise alone, and the policy's coins come from one of their own. It takes up to
+    `horizon` rounds.
 
     Examples:
         >>> from discreet import BanditLearner
         >>> session = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
-        >>> isinstance(session, Session), session.items, session.point
-        (True, ('tea', 'milk'), array([0.5, 0.5]))
+        >>> session.items, session.point
+        (('tea', 'milk'), array([0.5, 0.5]))
     """
 
     _arguments: dict[str, Any]
@@ -160,7 +143,7 @@ class Session(Exclusive, Generic[Item]):
 
     @property
     def rounds(self) -> int:
-        """How many rounds were released and learned from, those without feedback included."""
+        """How many rounds were learned from, those without feedback included."""
         self._learned_state()
         return self._rounds
 
@@ -185,12 +168,9 @@ class Session(Exclusive, Generic[Item]):
     def ask(
         self, count: int | None = None, *, available: Iterable[Hashable] | None = None
     ) -> Decision[Item] | list[Decision[Item]]:
-        """Choose a subset, or a list of `count` of them.
+        """Choose a subset, or a list of `count` of them, among the `available` items; by default all are.
 
-        Args:
-            count: How many decisions; None for one, not in a list.
-            available: The items that can be chosen now, all of them by default. It is a public input: it must
-                not depend on anybody's feedback. What is learned concerns the choice among these items.
+        What is available is a public input: it must not depend on anybody's feedback.
         """
         among = None if available is None else self._among(available)
         wanted = 1
@@ -199,7 +179,7 @@ class Session(Exclusive, Generic[Item]):
         with self._alone():
             self._close_due()
             if self._asked + wanted > self.horizon:
-                raise errors.HorizonReached(f"This {type(self).__name__} was made for {self.horizon} rounds.")
+                raise errors.HorizonReached(f"This learner was made for {self.horizon} rounds.")
             if count is None:
                 return self._deal(among)
             return [self._deal(among) for _ in range(wanted)]
@@ -229,7 +209,9 @@ class Session(Exclusive, Generic[Item]):
         current = self._phases.get(number)
         if current is None or current.dealt == current.total:
             planned = self.learner.plan(self._state, self._coins, available)
-            current = OpenPhase.of(planned, shuffled_deck(planned, self._coins), self.learner.dimension)
+            deck = shuffled_deck(planned, self._coins)
+            sums = np.zeros((len(planned.rounds), self.learner.dimension), dtype=np.int64)
+            current = OpenPhase(planned, deck, sums, deck.size or int(planned.rounds[0]))
             number = self._planned
         phase, deck = current.phase, current.deck
         slot = int(deck[current.dealt]) if deck.size else 0
@@ -276,8 +258,7 @@ class Session(Exclusive, Generic[Item]):
             while self._tickets and (oldest := next(iter(self._tickets))) <= phase.last:
                 missing = self._tickets.pop(oldest)
                 if self._local:  # a fair bit, as if the middle of the range had been told
-                    report = self.learner.report(missing, _NOTHING, self._mechanism, self._source)
-                    phase.sums[missing.slot] += report.units._units
+                    phase.sums[missing.slot] += self._measured(missing, _NOTHING)
             self._release(number)
 
     def _close_complete(self) -> None:
@@ -303,13 +284,13 @@ class Session(Exclusive, Generic[Item]):
 
     # Feedback
 
-    def _take(self, ticket: Ticket, costs: FloatArray) -> None:
-        """Add what is measured of a ticket's feedback to its slot."""
+    def _measured(self, ticket: Ticket, costs: FloatArray) -> IntArray:
+        return self.learner.report(ticket, costs, self._mechanism, self._source).units._units
+
+    def _take(self, ticket: Ticket, units: IntArray) -> None:
+        """Add the report of a ticket to its slot."""
         # Struck out first: an interruption may lose a round, never count it twice.
         del self._tickets[ticket.id]
-        self._add(ticket, self.learner.report(ticket, costs, self._mechanism, self._source).units._units)
-
-    def _add(self, ticket: Ticket, units: IntArray) -> None:
         phase = self._phases[ticket.phase]
         if units.size == 1:
             phase.sums[ticket.slot, 0] += units[0]  # twice as fast as adding arrays
@@ -327,9 +308,7 @@ class Session(Exclusive, Generic[Item]):
         if isinstance(decision, Decision):
             decision_id = decision.id
             if decision.lineage != self.lineage:
-                raise errors.UnknownDecision(
-                    "That decision was made by another learner; nothing was changed."
-                )
+                raise errors.UnknownDecision("That decision was made by another learner.")
         elif isinstance(decision, int | np.integer):
             decision_id = int(decision)
         ticket = self._tickets.get(decision_id)
@@ -340,10 +319,9 @@ class Session(Exclusive, Generic[Item]):
         if decision_id <= self._closed_until:
             raise errors.Expired(
                 f"That decision is closed: its time was over after {self.expire_after} further decisions. "
-                "Nothing was changed. If feedback comes later than that, make the learner with a larger "
-                "'expire_after'."
+                "If feedback comes later than that, make the learner with a larger 'expire_after'."
             )
-        raise errors.AlreadyTold("That decision has been told about already; nothing was changed.")
+        raise errors.AlreadyTold("That decision has been told about already.")
 
     # Hosting elsewhere, copies, files
 
@@ -353,9 +331,7 @@ class Session(Exclusive, Generic[Item]):
         with self._alone():
             left = self.horizon - self._asked
             if rounds > left:  # compiled code trusts the number of rounds
-                raise errors.HorizonReached(
-                    f"This {type(self).__name__} can take {left} more rounds, not {rounds}."
-                )
+                raise errors.HorizonReached(f"This learner can take {left} more rounds, not {rounds}.")
             self._phases.clear()
             self._tickets.clear()
             self._asked += rounds
@@ -365,37 +341,32 @@ class Session(Exclusive, Generic[Item]):
             yield
 
     def fresh(self, seed: Seed | None) -> Self:
-        """A new session made like this one, before its first round, with its own seed.
-
-        It is what simulations run: repeatable, and so not private. None gives one like it in production.
-        """
+        """A new session made like this one, before its first round; with a seed repeatable, not private."""
         keywords = {"seed": seed} if "seed" in inspect.signature(type(self)).parameters else {}
         return self._made(self.items, self._kept_arguments(), **keywords)
 
     @classmethod
     def _made(cls, items: Any, arguments: dict[str, Any], **others: Any) -> Self:
         """What the constructor makes of items and of arguments as `keeps_arguments` noted them."""
-        plain = isinstance(items, list | tuple) and all(type(item) is int for item in items)
-        if plain and items and list(items) == list(range(len(items))):
+        numbers = isinstance(items, list | tuple) and all(type(item) is int for item in items)
+        if numbers and items and list(items) == list(range(len(items))):
             items = len(items)  # a custom class may want no names
         given = {name: restored_argument(value) for name, value in arguments.items()}
         return cls(items, **given, **others)
 
     def _kept_arguments(self) -> dict[str, Any]:
-        if not hasattr(self, "_arguments"):
-            raise InvalidType(f"A {type(self).__name__} is made from data: it cannot be saved or repeated.")
-        if not notes_arguments(type(self)):
+        if not hasattr(type(self).__init__, "notes_arguments"):
             raise InvalidType(
-                f"A {type(self).__name__} cannot be saved or repeated: its constructor is not decorated with "
-                "`keeps_arguments`."
+                f"A {type(self).__name__} cannot be saved or repeated: it is made from data, or its "
+                "constructor is not decorated with `keeps_arguments`."
             )
         return self._arguments
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a file, atomically; `discreet.load` goes on from it.
 
-        A session that keeps secrets is handed over: this object cannot go on (`discreet.loading`). Its file
-        is as secret as the data.
+        A session that keeps secrets is handed over: this object cannot go on, and its file is as secret as
+        the data.
         """
         if str(path).endswith(TAKEN):
             raise InvalidArgument(f"A learner is not saved under a name that ends with {TAKEN!r}.")
@@ -425,7 +396,7 @@ class Session(Exclusive, Generic[Item]):
         if not all(isinstance(item, str | int | np.integer) for item in self.items):
             raise InvalidType("Only a learner whose items are named by strings or integers can be saved.")
         return {
-            "items": [int(item) if isinstance(item, np.integer) else item for item in self.items],
+            "items": plain(self.items),
             "arguments": named_classes(kept),
             **{name: getattr(self, f"_{name}") for name in _COUNTS},
             "coins": self._coins.saved(),
@@ -464,7 +435,5 @@ class Session(Exclusive, Generic[Item]):
         self._complete = [number for number, each in self._phases.items() if each.told == each.total]
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(items={len(self.items)}, asked={self._asked}, "
-            f"private={self.guarantee.private})"
-        )
+        name, n, private = type(self).__name__, len(self.items), self.guarantee.private
+        return f"{name}(items={n}, asked={self._asked}, private={private})"

@@ -9,12 +9,10 @@
 | `Fixed`, `Uniform` | a fixed set, a random set | nothing |
 
 Examples:
-    >>> import numpy as np
     >>> from discreet.randomness import BitSource
-    >>> policy = Fixed(np.array([True, False, True]))
-    >>> phase = policy.plan(policy.start(), BitSource())
-    >>> phase.order, phase.size, phase.rounds
-    (array([[0, 2, 1]]), array([2]), array([1]))
+    >>> policy = Uniform(3)
+    >>> policy.plan(policy.start(), BitSource()).rounds
+    array([1])
 """
 
 from discreet.policies.averaging import Averaging

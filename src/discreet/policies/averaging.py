@@ -1,18 +1,14 @@
 """The worst-case policy for full information: dual averaging over slots that adapt to what was released.
 
-The point is held for a slot of rounds. From the released sum of its gradients the point moves to
-x = clip(start - eta * (sum of all that was released)). Two numbers adapt:
+The point is held for a slot of rounds, then moves to x = clip(start - eta * (sum of all that was released)).
 
-**The step.** eta = alpha * R / D, where R bounds the regulariser |x - start|^2 / 2 on the cube and D adds
-up how much each slot has cost more than it would have, had it been known beforehand: with m(L) = min over
-the cube of L.x + |x - start|^2 / (2 eta), a slot that is released as l adds l.x - (m(L + l) - m(L)) >= 0.
-While the point lies inside the cube that is eta |l|^2 / 2, and the step falls like one over the square root
-of the released energy. Once items sit at 0 or 1 beyond doubt nothing is added for them any more, and the
-step stays large: that is what makes easy streams cheap.
+**The step.** eta = alpha * R / D, where R bounds |x - start|^2 / 2 on the cube and D adds up how much more
+each slot has cost than it would have, had it been known beforehand: with m(L) = min over the cube of
+L.x + |x - start|^2 / (2 eta), a slot that is released as l adds l.x - (m(L + l) - m(L)) >= 0. Inside the cube
+that is eta |l|^2 / 2. For items that sit at 0 or 1 beyond doubt nothing is added any more, and the step stays
+large: that is what makes easy streams cheap.
 
-**The length of a slot.** Noise has the same energy for a short slot and for a long one. The length grows
-while what is released is hardly more than noise, and shrinks when gradients dominate, so that both have
-about the same energy.
+**The length of a slot** adapts so that noise and gradients have about the same energy.
 """
 
 import math
@@ -24,8 +20,9 @@ import numpy.typing as npt
 from discreet.bounds import start_range
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
-from discreet.kernel.phase import Phase
-from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, plan_level_sets
+from discreet.kernel.phase import EACH_ROUND, Phase, chain_chances
+from discreet.lovasz import sort_by_level
+from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan
 from discreet.randomness import BitArray
 
 #: The step's alpha: `discreet.bounds.batched` says what it costs in the worst case.
@@ -37,23 +34,12 @@ PACE, FASTEST_GROWTH, FASTEST_FALL = 0.1, 1.0, 4.0
 SPENT, LENGTH = 0, 1
 
 
-class AveragingConstants(NamedTuple):
-    """Public numbers.
-
-    Attributes:
-        unit: The value of one unit of a gradient.
-        shortest: Least number of rounds in a slot.
-        longest: Greatest.
-        noise_energy: The mean squared norm of a slot's noise; 0 keeps the length fixed.
-        range: R, the largest value of |x - start|^2 / 2 on the cube.
-        start: The first point.
-    """
-
+class _Constants(NamedTuple):
     unit: float
     shortest: int
     longest: int
     noise_energy: float
-    range: float
+    range: float  # R, the largest value of |x - start|^2 / 2 on the cube
     start: FloatArray
 
 
@@ -67,7 +53,11 @@ class AveragingState(NamedTuple):
 
 
 class Averaging(CompiledPolicy):
-    """For a query of gradients; see `AveragingConstants` for the arguments. D starts as `first_spent`."""
+    """For a query of gradients. Slots have `shortest` to `longest` rounds; D starts as `first_spent`.
+
+    The `unit` is the value of one unit of a gradient, the `noise_energy` the mean squared norm of a slot's
+    noise; if it is 0, lengths stay fixed.
+    """
 
     def __init__(
         self,
@@ -79,40 +69,33 @@ class Averaging(CompiledPolicy):
         noise_energy: float,
         first_spent: float,
     ) -> None:
-        constants = AveragingConstants(unit, shortest, longest, noise_energy, start_range(start), start)
+        constants = _Constants(unit, shortest, longest, noise_energy, start_range(start), start)
         adapted = np.array([first_spent, float(shortest)])
         first = AveragingState(start.copy(), start.copy(), np.zeros(start.size), adapted)
         super().__init__(constants, first, numbers=start.size)
 
-    def step(self, state: AveragingState) -> float:
-        """The present step eta, which takes values of gradients."""
-        return step_of(self.constants, state)
 
-    def rounds(self, state: AveragingState) -> int:
-        """For how many rounds the next slot will hold the point."""
-        return int(state.adapted[LENGTH])
-
-
-@plan.register(AveragingConstants)
+@plan.register(_Constants)
 @lean_kernel
-def _plan_slot(
-    policy: AveragingConstants, state: AveragingState, phase: Phase, coins: BitArray, cursor: int
-) -> int:
-    plan_level_sets(state.x, state.levels, int(state.adapted[LENGTH]), phase)
+def _plan_slot(policy: _Constants, state: AveragingState, phase: Phase, coins: BitArray, cursor: int) -> int:
+    sort_by_level(state.levels, phase.order[0])
+    chain_chances(state.x, phase.order[0], 0.0, phase.chance[0])
+    phase.size[0] = EACH_ROUND
+    phase.rounds[0] = int(state.adapted[LENGTH])
     return cursor
 
 
-@learn.register(AveragingConstants)
+@learn.register(_Constants)
 @lean_kernel
 def _learn_slots(
-    policy: AveragingConstants,
+    policy: _Constants,
     state: AveragingState,
     note: FloatArray,
     rounds: IntArray,
     values: npt.NDArray[Any],
 ) -> None:
     for k in range(rounds.size):
-        eta = step_of(policy, state)
+        eta = ALPHA * policy.range / state.adapted[SPENT]
         energy = 0.0
         for i in range(state.x.size):
             new = values[k, i] * policy.unit
@@ -121,7 +104,7 @@ def _learn_slots(
             state.released[i] += new
             least = potential(state.released[i], eta, policy.start[i]) - before
             state.adapted[SPENT] += max(0.0, new * state.x[i] - least)
-        eta = step_of(policy, state)
+        eta = ALPHA * policy.range / state.adapted[SPENT]
         for i in range(state.x.size):
             state.levels[i] = policy.start[i] - eta * state.released[i]
             state.x[i] = clip_to_cube(state.levels[i])
@@ -129,13 +112,6 @@ def _learn_slots(
             drift = min(max(2.0 - energy / policy.noise_energy, -FASTEST_FALL), FASTEST_GROWTH)
             length = state.adapted[LENGTH] * math.exp(PACE * drift)
             state.adapted[LENGTH] = min(max(length, float(policy.shortest)), float(policy.longest))
-
-
-@lean_kernel
-def step_of(policy: AveragingConstants, state: AveragingState) -> float:
-    """The present step eta, which takes values of gradients."""
-    eta: float = ALPHA * policy.range / state.adapted[SPENT]
-    return eta
 
 
 @lean_kernel

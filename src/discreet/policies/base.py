@@ -1,11 +1,4 @@
-"""What a policy is: three pure functions on public values.
-
-A policy never sees a report. What it is given is public already, so nothing that it does can cost privacy, as
-long as it reads people's data nowhere else. It may be plain Python (see `examples/gallery/own_policy.py`), or
-compiled for speed, as those of this package are.
-"""
-
-from __future__ import annotations
+"""What a policy is: three pure functions on public values, in plain Python or compiled for speed."""
 
 from typing import Any, Protocol, TypeVar
 
@@ -15,7 +8,7 @@ import numpy.typing as npt
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import Settled, generic, lean_kernel
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.kernel.phase import EACH_ROUND, Phase, Released, chain_chances, draw_prefix, empty_phase
+from discreet.kernel.phase import Phase, Released, draw_prefix, empty_phase
 from discreet.lovasz import sort_by_level
 from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray, BitSource
@@ -27,9 +20,10 @@ State = TypeVar("State")
 class Policy(Protocol[State]):
     """Plans phases and learns from what was released of them.
 
-    A state is a named tuple or a dictionary of numpy arrays, which do not change their shapes. It may also
-    have ``point(state)``, an inclusion level in [0, 1] per item, and ``best(state)``, the items of the set it
-    takes for the best.
+    What it is given is public already: nothing that it does can cost privacy, as long as it reads people's
+    data nowhere else. A state is a named tuple or a dictionary of numpy arrays, which do not change their
+    shapes. A policy may also have ``point(state)``, an inclusion level in [0, 1] per item, and
+    ``best(state)``, the items of the set it takes for the best.
     """
 
     def start(self) -> State:
@@ -59,13 +53,10 @@ def learn(policy: Any, state: Any, note: FloatArray, rounds: IntArray, values: n
 
 
 class CompiledPolicy:
-    """A policy made of kernels: `plan` and `learn` are registered for its constants.
+    """A policy made of kernels: `plan` and `learn` are registered for its constants, a named tuple.
 
-    Args:
-        constants: A named tuple of public numbers.
-        first: The first state: a named tuple of arrays, of which `x` is the point, in [0, 1]^n.
-        notes: How many numbers are noted per slot.
-        numbers: How many released numbers per slot it learns from.
+    The first state is a named tuple of arrays, of which `x` is the point, in [0, 1]^n. So many numbers are
+    noted per slot (`notes`), and so many released ones learned from (`numbers`).
     """
 
     #: Whether its `plan` can do with some of the items; otherwise it plans with all.
@@ -79,11 +70,9 @@ class CompiledPolicy:
         self._learn = {kind: Settled(learn) for kind in "if"}  # from integers, or from the paper's floats
 
     def start(self) -> Any:
-        """The state before anything was released."""
         return copied(self._first)
 
     def plan(self, state: Any, coins: BitSource, available: IntArray | None = None) -> Phase:
-        """The next phase, of one slot."""
         among = available if self.chooses_among else None
         phase = empty_phase(self._items if among is None else among, self.notes)
         run, constants = self._plan, self.constants
@@ -93,7 +82,6 @@ class CompiledPolicy:
         return phase
 
     def learn(self, state: Any, released: Released) -> Any:
-        """The next state, after some slots were released."""
         if not isinstance(released, Released):
             raise InvalidType(f"A policy learns from a Released. Got {type(released).__name__} instead.")
         note, rounds, values = released.note, released.rounds, released.values
@@ -104,9 +92,7 @@ class CompiledPolicy:
         return after
 
     def point(self, state: Any) -> FloatArray:
-        """The inclusion level of each item."""
-        point: FloatArray = state.x.copy()
-        return point
+        return np.array(state.x)
 
 
 @lean_kernel
@@ -129,30 +115,3 @@ def plan_prefix(
     phase.chance[0, size] = probability
     phase.rounds[0] = 1
     return cursor + 1
-
-
-@lean_kernel
-def plan_level_sets(x: FloatArray, levels: FloatArray, rounds: int, phase: Phase) -> None:
-    """So many rounds, each with a random level set of the point."""
-    order = phase.order[0]
-    sort_by_level(levels, order)
-    chain_chances(x, order, 0.0, phase.chance[0])
-    phase.size[0] = EACH_ROUND
-    phase.rounds[0] = rounds
-
-
-@lean_kernel
-def put_first(chosen: npt.NDArray[Any], phase: Phase) -> None:
-    """Write a set down as a slot: its members come first in the order."""
-    order = phase.order[0]
-    size, place = 0, order.size - 1
-    for i in range(chosen.size):
-        if chosen[i]:
-            order[size] = i
-            size += 1
-    for i in range(chosen.size - 1, -1, -1):
-        if not chosen[i]:
-            order[place] = i
-            place -= 1
-    phase.size[0] = size
-    phase.rounds[0] = 1

@@ -1,18 +1,13 @@
 """The worst-case bandit policy: dual averaging on one-point estimates from released costs.
 
 A set is drawn from the chain of the point and held for a slot of rounds; the mean that is released of its
-costs gives a one-point estimate of the gradient, and the point is x = clip(start - eta_t * sum).
+costs gives a one-point estimate of the gradient, and the point is x = clip(start - eta_t * sum). After t - 1
+releases the exploration is gamma_t = min(1, exploration * t^(-1/3)) and the step eta_t = step * t^(-2/3).
 
-**Schedules.** After t - 1 releases the exploration is gamma_t = min(1, exploration * t^(-1/3)) and the step
-eta_t = step * t^(-2/3).
-
-**Baseline.** The gradient does not change if a constant is taken off all costs, but the variance of its
-estimate does. The constant is the mean of what was released, drawn towards the middle of the range while
-there is little of it. It is noted with the slot. So what a slot adds to the sum depends on its note and on
-what was released of it alone: slots that close late or in another order add up to the same integers.
-
-**Arithmetic.** Sums are of 64-bit integers and stay at 2^62 - 1 (`privacy.bounded_sums`), where only
-parameters lead with which nothing is learned anyway.
+**Baseline.** To lower the variance of an estimate, the mean of what was released is taken off its cost, drawn
+towards the middle of the range while there is little of it. It is noted with the slot. So what a slot adds to
+the sum depends on its note and on what was released of it alone: slots that close late or in another order
+add up to the same integers, which stay within 2^62 - 1 (`privacy.bounded_sums`).
 """
 
 from typing import Any, NamedTuple
@@ -36,18 +31,7 @@ RAISED, LOWERED, PROBABILITY, BASELINE = 0, 1, 2, 3
 LARGEST_SHARE = float(1 << 61)
 
 
-class ChainBanditConstants(NamedTuple):
-    """Public numbers.
-
-    Attributes:
-        units: Grid steps in half the range.
-        rounds: Rounds in a slot.
-        exploration: The constant of gamma_t.
-        step: The constant of eta_t, per unit of half the range.
-        prior: How many released numbers the middle of the range weighs in the baseline.
-        start: The first point.
-    """
-
+class _Constants(NamedTuple):
     units: int
     rounds: int
     exploration: float
@@ -66,7 +50,11 @@ class ChainBanditState(NamedTuple):
 
 
 class ChainBandit(CompiledPolicy):
-    """The policy for a query of one cost: `ChainBanditConstants` says what its arguments are."""
+    """The policy for a query of one cost, with `units` grid steps in half its range.
+
+    A slot has `rounds` rounds; `exploration` and `step` (in halves of the range) are the constants of gamma_t
+    and eta_t; in the baseline the middle of the range weighs as much as `prior` released numbers.
+    """
 
     def __init__(
         self, start: FloatArray, *, units: int, rounds: int, exploration: float, step: float, prior: float
@@ -74,12 +62,8 @@ class ChainBandit(CompiledPolicy):
         first = ChainBanditState(
             start.copy(), start.copy(), np.zeros(2, dtype=np.int64), np.zeros(start.size, dtype=np.int64)
         )
-        constants = ChainBanditConstants(units, rounds, exploration, step, prior, start)
+        constants = _Constants(units, rounds, exploration, step, prior, start)
         super().__init__(constants, first, notes=4)
-
-    def step(self, state: ChainBanditState) -> float:
-        """The present step eta_t, which takes gradients in halves of the range."""
-        return step_of(self.constants, state)
 
     def fits(self, note: FloatArray) -> bool:
         """Whether notes that were kept elsewhere can be this policy's: kernels index by them."""
@@ -94,10 +78,10 @@ class ChainBandit(CompiledPolicy):
         return released / (updates * self.constants.rounds) / self.constants.units if updates else None
 
 
-@plan.register(ChainBanditConstants)
+@plan.register(_Constants)
 @lean_kernel
 def _plan_slot(
-    policy: ChainBanditConstants, state: ChainBanditState, phase: Phase, coins: BitArray, cursor: int
+    policy: _Constants, state: ChainBanditState, phase: Phase, coins: BitArray, cursor: int
 ) -> int:
     updates = state.counts[UPDATES]
     gamma = min(1.0, policy.exploration * (updates + 1.0) ** (-1.0 / 3.0))
@@ -115,10 +99,10 @@ def _plan_slot(
     return cursor
 
 
-@learn.register(ChainBanditConstants)
+@learn.register(_Constants)
 @lean_kernel
 def _learn_slots(
-    policy: ChainBanditConstants,
+    policy: _Constants,
     state: ChainBanditState,
     note: FloatArray,
     rounds: IntArray,
@@ -135,14 +119,7 @@ def _learn_slots(
             state.gradients[lowered] = bounded_sum(state.gradients[lowered], -whole)
         state.counts[RELEASED] = bounded_sum(state.counts[RELEASED], number)
         state.counts[UPDATES] += 1
-    eta = step_of(policy, state) / policy.units
+    eta = policy.step * (state.counts[UPDATES] + 1.0) ** (-2.0 / 3.0) / policy.units
     for i in range(state.x.size):
         state.levels[i] = policy.start[i] - eta * state.gradients[i]
         state.x[i] = clip_to_cube(state.levels[i])
-
-
-@lean_kernel
-def step_of(policy: ChainBanditConstants, state: ChainBanditState) -> float:
-    """The present step eta_t, which takes gradients in halves of the range."""
-    eta: float = policy.step * (state.counts[UPDATES] + 1.0) ** (-2.0 / 3.0)
-    return eta

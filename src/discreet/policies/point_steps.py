@@ -16,23 +16,11 @@ from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, pl
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray
 
-#: The kinds of policies.
 LEADER, DUAL_AVERAGING, DESCENT = 0, 1, 2
 
 
-class PointConstants(NamedTuple):
-    """Public numbers.
-
-    Attributes:
-        kind: LEADER, DUAL_AVERAGING or DESCENT.
-        unit: The value of one released unit.
-        gamma: Exploration; 0 draws level sets.
-        coin: Whether to note a fair coin for the paper's one-point estimate.
-        rate: The step, or the strong convexity of losses.
-        start: The first point.
-    """
-
-    kind: int
+class _Constants(NamedTuple):
+    kind: int  # LEADER, DUAL_AVERAGING or DESCENT
     unit: float
     gamma: float
     coin: bool
@@ -50,7 +38,11 @@ class PointState(NamedTuple):
 
 
 class PointPolicy(CompiledPolicy):
-    """What the three share; `PointConstants` says what the arguments are."""
+    """What the three share.
+
+    The `unit` is the value of a released one, `gamma` the exploration, and a `coin` is noted if a query needs
+    one. The rate is the step, or the strong convexity of losses.
+    """
 
     kind: int
 
@@ -58,7 +50,7 @@ class PointPolicy(CompiledPolicy):
         self, start: FloatArray, rate: float, *, unit: float, gamma: float = 0.0, coin: bool = False
     ) -> None:
         first = PointState(start.copy(), start.copy(), np.zeros(start.size), np.zeros(1, dtype=np.int64))
-        constants = PointConstants(self.kind, unit, gamma, coin, rate, start)
+        constants = _Constants(self.kind, unit, gamma, coin, rate, start)
         super().__init__(constants, first, notes=1, numbers=start.size)
 
 
@@ -84,9 +76,9 @@ class Descent(PointPolicy):
     kind = DESCENT
 
 
-@plan.register(PointConstants)
+@plan.register(_Constants)
 @lean_kernel
-def _plan_round(policy: PointConstants, state: PointState, phase: Phase, coins: BitArray, cursor: int) -> int:
+def _plan_round(policy: _Constants, state: PointState, phase: Phase, coins: BitArray, cursor: int) -> int:
     if cursor + 2 > coins.size:
         return NEED_MORE_BITS
     cursor = plan_prefix(state.x, state.levels, policy.gamma, phase, coins, cursor)
@@ -97,10 +89,10 @@ def _plan_round(policy: PointConstants, state: PointState, phase: Phase, coins: 
     return cursor
 
 
-@learn.register(PointConstants)
+@learn.register(_Constants)
 @lean_kernel
 def _move(
-    policy: PointConstants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+    policy: _Constants, state: PointState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
     for k in range(values.shape[0]):
         state.rounds[0] += 1

@@ -8,15 +8,14 @@ import numpy.typing as npt
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.kernel.phase import Phase
-from discreet.policies.base import CompiledPolicy, learn, plan, put_first
+from discreet.lovasz import sort_by_level
+from discreet.policies.base import CompiledPolicy, learn, plan
 from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray
 
 
-class ArmsConstants(NamedTuple):
-    """The value of one released unit, the learning rate, the share of rounds with uniformly random sets."""
-
-    unit: float
+class _ArmsConstants(NamedTuple):
+    unit: float  # the value of one released unit
     eta: float
     gamma: float
 
@@ -29,13 +28,13 @@ class ArmsState(NamedTuple):
 
 
 class Arms(CompiledPolicy):
-    """Exponential weights for a query of one cost; `ArmsConstants` says what its arguments are."""
+    """Exponential weights for a query of one cost: learning rate `eta`, a share `gamma` of random sets."""
 
     chooses_among = False
 
     def __init__(self, n: int, *, eta: float, gamma: float, unit: float) -> None:
         first = ArmsState(np.full(n, 0.5), np.zeros(1 << n))
-        super().__init__(ArmsConstants(unit, eta, gamma), first, notes=2)
+        super().__init__(_ArmsConstants(unit, eta, gamma), first, notes=2)
 
     def point(self, state: ArmsState) -> FloatArray:
         """The probability with which each item is chosen next."""
@@ -43,17 +42,16 @@ class Arms(CompiledPolicy):
         weights = np.exp(-self.constants.eta * (state.losses - state.losses.min()))
         chances = (1 - gamma) * weights / weights.sum() + gamma / weights.size
         members = np.arange(weights.size)[:, None] >> np.arange(state.x.size) & 1
-        levels: FloatArray = chances @ members
-        return levels
+        return np.asarray(chances @ members)
 
     def best(self, state: ArmsState) -> IntArray:
         """The set of least estimated loss."""
         return np.flatnonzero(int(state.losses.argmin()) >> np.arange(state.x.size) & 1)
 
 
-@plan.register(ArmsConstants)
+@plan.register(_ArmsConstants)
 @kernel
-def _plan_arm(policy: ArmsConstants, state: ArmsState, phase: Phase, coins: BitArray, cursor: int) -> int:
+def _plan_arm(policy: _ArmsConstants, state: ArmsState, phase: Phase, coins: BitArray, cursor: int) -> int:
     if cursor >= coins.size:
         return NEED_MORE_BITS
     # Weights relative to the best arm cannot overflow.
@@ -68,19 +66,18 @@ def _plan_arm(policy: ArmsConstants, state: ArmsState, phase: Phase, coins: BitA
             arm = candidate
             break
         uniform -= probability
-    chosen = np.empty(state.x.size, dtype=np.bool_)
-    for i in range(chosen.size):
-        chosen[i] = (arm >> i) & 1 == 1
-    put_first(chosen, phase)
-    phase.chance[0, phase.size[0]] = probability
+    levels = np.empty(state.x.size)
+    for i in range(levels.size):
+        levels[i] = (arm >> i) & 1
+    _choose(levels, probability, phase)
     phase.note[0, 0], phase.note[0, 1] = arm, probability
     return cursor + 1
 
 
-@learn.register(ArmsConstants)
+@learn.register(_ArmsConstants)
 @lean_kernel
 def _learn_arms(
-    policy: ArmsConstants, state: ArmsState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+    policy: _ArmsConstants, state: ArmsState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
     for k in range(rounds.size):
         arm = int(note[k, 0])
@@ -88,17 +85,12 @@ def _learn_arms(
             state.losses[arm] += values[k, 0] * policy.unit / note[k, 1]
 
 
-class FixedConstants(NamedTuple):
-    """The set; or whether each round has a random one."""
-
-    chosen: BoolArray
-    random: bool
+class _FixedConstants(NamedTuple):
+    random: bool  # whether each round has a random set
 
 
-class FixedState(NamedTuple):
-    """The point: the set itself, or all levels 1/2."""
-
-    x: FloatArray
+class _FixedState(NamedTuple):
+    x: FloatArray  # the set itself, or all levels 1/2
 
 
 class Fixed(CompiledPolicy):
@@ -107,7 +99,7 @@ class Fixed(CompiledPolicy):
     chooses_among = False
 
     def __init__(self, chosen: BoolArray) -> None:
-        super().__init__(FixedConstants(chosen, False), FixedState(chosen.astype(np.float64)))
+        super().__init__(_FixedConstants(random=False), _FixedState(chosen.astype(np.float64)))
 
 
 class Uniform(CompiledPolicy):
@@ -116,30 +108,38 @@ class Uniform(CompiledPolicy):
     chooses_among = False
 
     def __init__(self, n: int) -> None:
-        super().__init__(FixedConstants(np.zeros(n, dtype=np.bool_), True), FixedState(np.full(n, 0.5)))
+        super().__init__(_FixedConstants(random=True), _FixedState(np.full(n, 0.5)))
 
 
-@plan.register(FixedConstants)
+@plan.register(_FixedConstants)
 @kernel
-def _plan_set(policy: FixedConstants, state: FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
-    chosen = policy.chosen.copy()
-    chance, n = 1.0, chosen.size
+def _plan_set(policy: _FixedConstants, state: _FixedState, phase: Phase, coins: BitArray, cursor: int) -> int:
+    levels = state.x.copy()
+    chance, n = 1.0, levels.size
     if policy.random:
         first = cursor
         cursor += (n + 63) // 64
         if cursor > coins.size:
             return NEED_MORE_BITS
         for i in range(n):
-            chosen[i] = (coins[first + i // 64] >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+            levels[i] = (coins[first + i // 64] >> np.uint64(i % 64)) & np.uint64(1)
         chance = max(0.5**n, 1e-300)  # 2^-n is zero for many items
-    put_first(chosen, phase)
-    phase.chance[0, phase.size[0]] = chance
+    _choose(levels, chance, phase)
     return cursor
 
 
-@learn.register(FixedConstants)
+@lean_kernel
+def _choose(levels: FloatArray, chance: float, phase: Phase) -> None:
+    """Write down a set, the items of level 1, that was drawn with this chance."""
+    sort_by_level(levels, phase.order[0])
+    phase.size[0] = int(levels.sum())
+    phase.rounds[0] = 1
+    phase.chance[0, phase.size[0]] = chance
+
+
+@learn.register(_FixedConstants)
 @lean_kernel
 def _learn_nothing(
-    policy: Any, state: FixedState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+    policy: Any, state: _FixedState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
     pass
