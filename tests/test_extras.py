@@ -53,13 +53,13 @@ def test_clients_name_the_extra(name: str, missing: str) -> None:
         ("sqlalchemy", "from discreet.storage import open_store; open_store('a.db')", "A store", "service"),
         (
             "distributed",
-            "from discreet.simulation.compare import _dask; _dask('a:1').__enter__()",
+            "from discreet.simulation.sweep import _dask; _dask('a:1').__enter__()",
             "A Dask cluster",
             "cluster",
         ),
         (
             "ray",
-            "from discreet.simulation.compare import _ray; _ray('a:1').__enter__()",
+            "from discreet.simulation.sweep import _ray; _ray('a:1').__enter__()",
             "A Ray cluster",
             "cluster",
         ),

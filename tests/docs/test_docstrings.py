@@ -105,7 +105,7 @@ def test_the_search_finds_what_it_should() -> None:
         "discreet.lovasz.level_set",
         "discreet.environments.chain_costs",
         "discreet.service.learner_service.LearnerService",
-        "discreet.simulation.compare.compare",
+        "discreet.simulation.sweep.compare",
     } <= set(THINGS)
     assert "discreet.errors.AlreadyTold" in ERRORS
     assert len(THINGS) > 200

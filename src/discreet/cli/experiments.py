@@ -81,7 +81,7 @@ def simulate(
     if frame is not None:
         import polars
 
-        from discreet.simulation.compare import write_parquet
+        from discreet.simulation.sweep import write_parquet
 
         write_parquet(frame, polars.concat([trace.to_frame() for trace in traces]))
     if page is not None:
@@ -129,9 +129,8 @@ def compare(
     """Run environments x learners x n x epsilon x rounds x seeds, and compare."""
     from discreet.cli.output import command_line, print_json, require_place
     from discreet.cli.results import sweep_summary, sweep_table
-    from discreet.simulation.compare import compare as run
-    from discreet.simulation.compare import failures
-    from discreet.simulation.sweep import Sweep
+    from discreet.simulation.sweep import Sweep, failures
+    from discreet.simulation.sweep import compare as run
 
     given = {"streams": streams, "learners": learners, "n": n, "epsilon": epsilon, "rounds": rounds}
     flags = {name: value for name, value in (given | {"seeds": seeds}).items() if value is not None}
@@ -178,7 +177,7 @@ def report(
     """Draw a sweep again, from its file alone."""
     from discreet.cli.output import command_line, require_place
     from discreet.report import write_sweep_report
-    from discreet.simulation.compare import read
+    from discreet.simulation.sweep import read
 
     target = report or file.with_suffix(".html")
     held = read(file)

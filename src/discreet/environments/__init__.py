@@ -8,7 +8,6 @@ learner.
 
 from discreet.environments.custom import EnvironmentLike, as_environment, has_size
 from discreet.environments.customers import Customers, CustomerStream, checkout
-from discreet.environments.environment import ENVIRONMENTS, Environment, find
 from discreet.environments.graph_cuts import cuts, image_cuts
 from discreet.environments.pool import Pool, TableStream, concave, coverage, priced_cuts, switching
 from discreet.environments.purchases import (
@@ -20,11 +19,13 @@ from discreet.environments.purchases import (
 )
 from discreet.environments.signed_items import adaptive_adversary, drifting, lower_bound, modular
 from discreet.environments.stream import (
+    ENVIRONMENTS,
+    Environment,
     FunctionStream,
     Stream,
-    SummedStream,
     chain_costs,
     check_stream,
+    find,
     prefix_cost,
 )
 
@@ -37,7 +38,6 @@ __all__ = [
     "FunctionStream",
     "Pool",
     "Stream",
-    "SummedStream",
     "TableStream",
     "adaptive_adversary",
     "as_environment",

@@ -10,9 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
-from discreet.environments.environment import ENVIRONMENTS, Environment, check_parameters, find
 from discreet.environments.pool import TableStream
-from discreet.environments.stream import FunctionStream, Stream
+from discreet.environments.stream import (
+    ENVIRONMENTS,
+    Environment,
+    FunctionStream,
+    Stream,
+    check_parameters,
+    find,
+)
 from discreet.errors import DiscreetError, InvalidArgument, InvalidType
 from discreet.imports import failed, load_object
 from discreet.minimizers.dispatch import MOST_ITEMS_TO_ENUMERATE

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.environments.environment import Environment, named
-from discreet.environments.stream import Stream, SummedStream, chain_costs, prefix_cost
+from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.set_functions import Bundles
 from discreet.set_functions.groups import groups_chain, groups_value
@@ -31,10 +30,6 @@ THEMES = (
     ("oats", "apples", "cinnamon"),
     ("soap", "sponge", "candles"),
 )
-#: The part of a customer's wishes that is worth something only together, and the part of another single item.
-TOGETHER, ELSEWHERE = (0.3, 0.7), (0.0, 0.3)
-#: Prices differ from their mean by at most this part of it.
-PRICE_SPREAD = 0.2
 
 
 class CustomerRounds(NamedTuple):
@@ -109,7 +104,7 @@ class Customers:
         return Bundles(self.n, self.groups, values, self.prices * counts.sum())
 
 
-class CustomerStream(SummedStream):
+class CustomerStream(Stream):
     """A stream with one customer per round: `choice` has their indices.
 
     Examples:
@@ -183,7 +178,7 @@ class Shop:
                 chosen.add(k)
                 items += len(self.themes[k])
         self.is_popular = tuple(k in chosen for k in range(len(self.themes)))
-        weights = rng.uniform(1 - PRICE_SPREAD, 1 + PRICE_SPREAD, n)
+        weights = rng.uniform(0.8, 1.2, n)
         self.prices: FloatArray = price * weights / weights.sum()
 
     def customers(self, count: int, seed: int) -> Customers:
@@ -195,7 +190,7 @@ class Shop:
         return Customers(self.prices, groups, [self._wishes(rng, place) for _ in range(count)])
 
     def _wishes(self, rng: np.random.Generator, place: dict[tuple[int, ...], int]) -> dict[int, float]:
-        elsewhere, together = rng.uniform(*ELSEWHERE), rng.uniform(*TOGETHER)
+        elsewhere, together = rng.uniform(0.0, 0.3), rng.uniform(0.3, 0.7)
         theme, other = self._theme(rng), self._theme(rng)
         size = int(rng.integers(min(2, len(theme)), len(theme) + 1))
         wanted = tuple(sorted(rng.choice(theme, size, replace=False).tolist()))

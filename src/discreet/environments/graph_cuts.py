@@ -9,13 +9,9 @@ from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.environments.customers import towards_zero
-from discreet.environments.environment import Environment, named
-from discreet.environments.stream import Stream, SummedStream, chain_costs, prefix_cost
+from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.set_functions import Cut, SetFunction
 from discreet.set_functions.graphs import cut_chain, cut_value
-
-#: The middle of the shape in the pictures, as parts of width and height.
-MIDDLE = (0.45, 0.4)
 
 
 class Edges(NamedTuple):
@@ -25,7 +21,7 @@ class Edges(NamedTuple):
     heads: IntArray
 
 
-class EdgeStream(SummedStream):
+class EdgeStream(Stream):
     """A stream of f(S) = 2 [i in S and j not in S] - 1, with an edge (i, j) per round."""
 
     def __init__(self, n: int, tails: IntArray, heads: IntArray) -> None:
@@ -41,8 +37,7 @@ def cuts(n: int = 8, favoured: float = 0.0) -> Environment:
     """Each round one directed edge must not be cut; taking nothing and taking all are best.
 
     The function of a round is 2 [i in S and j not in S] - 1. The edge (i, j) is uniform over the ordered
-    pairs of different items, or with probability `favoured` it is (0, 1). The empty and the full set cost -1
-    in every round, the least possible.
+    pairs of different items, or with probability `favoured` it is (0, 1).
 
     Examples:
         >>> stream = cuts(n=3, favoured=1.0).stream(100)
@@ -74,7 +69,7 @@ class PictureRounds(NamedTuple):
     choice: IntArray
 
 
-class PictureStream(SummedStream):
+class PictureStream(Stream):
     """Pictures that share their edges and differ in their prices; `shape` has the pixels of the shape."""
 
     def __init__(self, shape: IntArray, compiled: PictureRounds, most: float) -> None:
@@ -96,9 +91,8 @@ def image_cuts(
     """Noisy pictures of one shape; pixels have prices, and parting neighbours costs.
 
     The pixels of a round shape, half of all, have mean price -1 and the others +1. Each picture adds normal
-    noise to every pixel. A set of pixels pays `smooth` for every two neighbours, side by side or one above
-    the other, of which it holds just one. Everything is scaled alike so that costs lie in [-1, 1]. Items are
-    (row, column). The best set in hindsight is the shape.
+    noise to every pixel. Of two neighbours, side by side or one above the other, taking just one costs
+    `smooth`. Then everything is scaled alike so that costs lie in [-1, 1]. Items are (row, column).
 
     Args:
         width: Pixels in a row.
@@ -140,7 +134,7 @@ def image_cuts(
 def _round_shape(width: int, height: int) -> IntArray:
     """The half of the pixels that is nearest to the middle of the shape."""
     rows, columns = np.divmod(np.arange(width * height), width)
-    across, down = columns + 0.5 - MIDDLE[0] * width, rows + 0.5 - MIDDLE[1] * height
+    across, down = columns + 0.5 - 0.45 * width, rows + 0.5 - 0.4 * height
     distances = across**2 + (down * width / height) ** 2
     return np.argsort(distances, kind="stable")[: width * height // 2]
 

@@ -12,18 +12,12 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
-from discreet.environments.environment import Environment, named
-from discreet.environments.stream import SummedStream, chain_costs, prefix_cost
+from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum, Table
 
 #: A pool holds all values of all its functions.
 MOST_ITEMS = 16
-#: Added to the seed of the functions to get the seed of the rounds, and to that of a first half to get the
-#: seed of the second.
-SEED_OF_ROUNDS, SEED_OF_SECOND_HALF = 1000, 500
-#: How much narrower than [-1, 1] values are made, so that rounding cannot lead out of it.
-MARGIN = 2.0**-44
 
 Draw = Callable[[np.random.Generator], SetFunction]
 
@@ -35,7 +29,7 @@ class PoolStream(NamedTuple):
     choice: IntArray
 
 
-class TableStream(SummedStream):
+class TableStream(Stream):
     """A stream that looks its costs up.
 
     Args:
@@ -57,12 +51,9 @@ class TableStream(SummedStream):
                 f"A table of costs must have one row per round and 2^n columns. Got shape {table.shape}."
             )
         chosen = range(rows) if choice is None else choice
-        self._use(table, checks.index_array("TableStream", "choice", chosen, rows))
-
-    def _use(self, values: FloatArray, choice: IntArray) -> None:
-        self.rounds = checks.integer("TableStream", "number of rounds", choice.size, 1)
-        self.compiled = PoolStream(values, choice)
-        self.cost_range = (float(values.min()), float(values.max()))
+        self.compiled = PoolStream(table, checks.index_array("TableStream", "choice", chosen, rows))
+        self.rounds = checks.integer("TableStream", "number of rounds", self.compiled.choice.size, 1)
+        self.cost_range = (float(table.min()), float(table.max()))
 
     def sum_of(self, rounds: slice) -> SetFunction:
         return Table(self._counts(rounds) @ self.compiled.values)
@@ -73,10 +64,10 @@ class TableStream(SummedStream):
 
 
 class Pool(TableStream):
-    """Functions of few items, one of which is drawn in each round.
+    """Functions of at most 16 items, one of which is drawn in each round.
 
     Args:
-        functions: The set functions, on the same items (at most 16).
+        functions: The set functions, on the same items.
         rounds: The number of rounds.
         probabilities: One per function; equal by default.
         seed: Of the draws.
@@ -99,19 +90,16 @@ class Pool(TableStream):
         rounds = checks.integer("Pool", "rounds", rounds, 1)
         sizes = sorted({f.n for f in functions})
         if len(sizes) != 1:
-            raise InvalidArgument(
-                "The 'functions' of Pool must be at least one, and have the same number of items. "
-                f"Got {sizes} instead."
-            )
-        self.n = checks.integer("Pool", "number of items", sizes[0], 1, MOST_ITEMS)
+            wanted = "at least one, with the same number of items"
+            raise InvalidArgument(f"The 'functions' of Pool must be {wanted}. Got {sizes} instead.")
+        checks.integer("Pool", "number of items", sizes[0], 1, MOST_ITEMS)
         given = np.full(len(functions), 1 / len(functions)) if probabilities is None else probabilities
         weights = checks.finite_vector("Pool", "probabilities", given, len(functions))
         if weights.min() < 0 or not np.isclose(weights.sum(), 1.0):
             raise checks.invalid_argument("Pool", "probabilities", "nonnegative and of sum 1", given)
         self.functions = tuple(functions)
-        rng = np.random.default_rng(seed)
-        choice = rng.choice(len(functions), size=rounds, p=weights / weights.sum())
-        self._use(np.array([f.table().values for f in functions]), choice.astype(np.int64))
+        choice = np.random.default_rng(seed).choice(weights.size, size=rounds, p=weights / weights.sum())
+        super().__init__([f.table().values for f in functions], choice)
 
     def sum_of(self, rounds: slice) -> SetFunction:
         used = zip(self._counts(rounds), self.functions, strict=True)
@@ -123,10 +111,8 @@ class Pool(TableStream):
             raise checks.invalid_argument("Pool.then", "other", f"a Pool of {self.n} items", other)
         joined = copy.copy(self)
         joined.functions = self.functions + other.functions
-        joined._use(
-            np.concatenate((self.compiled.values, other.compiled.values)),
-            np.concatenate((self.compiled.choice, other.compiled.choice + len(self.functions))),
-        )
+        choice = np.append(self.compiled.choice, other.compiled.choice + len(self.functions))
+        TableStream.__init__(joined, np.concatenate((self.compiled.values, other.compiled.values)), choice)
         return joined
 
     def __iter__(self) -> Iterator[SetFunction]:
@@ -168,8 +154,8 @@ def coverage(
 
     A target must be paid for once if any item that needs it is taken, like a machine that several products
     share. There are `targets` of them, with costs uniform in [0, 1], and an item needs each with probability
-    `covered`. Every item is rewarded with 1/n of what all targets together cost, so that taking all items
-    breaks even. Prices come on top. The other arguments are those of `priced_cuts`.
+    `covered`. Every item is rewarded with 1/n of what all targets together cost. Prices come on top. The
+    other arguments are those of `priced_cuts`.
 
     Examples:
         >>> from discreet import minimize
@@ -228,7 +214,7 @@ def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Enviro
 
     def make(rounds: int, seed: int) -> Pool:
         half = checks.integer("switching", "rounds", rounds, 2) // 2
-        return first(half, seed).then(later(rounds - half, seed + SEED_OF_SECOND_HALF))
+        return first(half, seed).then(later(rounds - half, seed + 500))
 
     return Environment("switching", make, items)
 
@@ -258,14 +244,13 @@ def _pools(
         values = function.table().values
         low, high = float(values.min()), float(values.max())
         if low == high:
-            raise InvalidArgument(
-                f"The parameters of {name} must give functions that vary. A constant one was drawn."
-            )
-        return ((1 - MARGIN) * 2 / (high - low)) * function.shift(-(low + high) / 2)
+            raise InvalidArgument(f"The parameters of {name} must give functions that vary.")
+        narrower = 1 - 2.0**-44  # rounding cannot lead out of [-1, 1]
+        return (narrower * 2 / (high - low)) * function.shift(-(low + high) / 2)
 
     def make(rounds: int, seed: int) -> Pool:
         rng = np.random.default_rng(seed)
-        return Pool([scaled(rng) for _ in range(functions)], rounds, seed=seed + SEED_OF_ROUNDS)
+        return Pool([scaled(rng) for _ in range(functions)], rounds, seed=seed + 1000)
 
     return make, tuple(range(n))
 
@@ -273,8 +258,7 @@ def _pools(
 @chain_costs.register(PoolStream)
 @lean_kernel
 def _chain(stream: PoolStream, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    row = stream.choice[t]
-    code = 0
+    row, code = stream.choice[t], 0
     costs[0] = stream.values[row, 0]
     for k in range(order.size):
         code |= 1 << order[k]

@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.environments.customers import Customers, CustomerStream
-from discreet.environments.environment import Environment, named
+from discreet.environments.stream import Environment, named
 from discreet.errors import InvalidArgument
 
 Path = str | os.PathLike[str]

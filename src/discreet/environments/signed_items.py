@@ -1,6 +1,7 @@
 """Environments of signed items: f(S) = s (2 [i in S] - 1), with an item i and a sign s per round."""
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -8,66 +9,60 @@ import numpy as np
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import lean_kernel
-from discreet.environments.environment import Environment, named
-from discreet.environments.stream import Stream, SummedStream, chain_costs, prefix_cost
-from discreet.set_functions import Modular
+from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
+from discreet.errors import InvalidType
+from discreet.set_functions import Modular, SetFunction
 
 
 class SignedItems(NamedTuple):
-    """The compiled form: the item and the sign of each round."""
+    """The compiled form: the item and the sign of each round.
+
+    If it is adaptive, a sign is 0 until its round is played, and against the learner's point then.
+    """
 
     items: IntArray
     signs: IntArray
+    adaptive: bool
 
 
-class Adversary(SignedItems):
-    """The same for an adversary: a sign is 0 until its round is played."""
+class SignedItemStream(Stream):
+    """A stream of signed items; without `signs` an adaptive one.
 
+    That is for one run: it remembers its signs until round 0 is played again. A round that is played twice
+    keeps the second sign.
 
-class SignedItemStream(SummedStream):
-    """A stream of signed items."""
+    Attributes:
+        hidden: The set that the signs of `lower_bound` favour.
+        gap: By how much they do.
+    """
 
-    def __init__(self, n: int, items: IntArray, signs: IntArray) -> None:
-        self.n, self.rounds, self.compiled = n, items.size, SignedItems(items, signs)
+    hidden: frozenset[int]
+    gap: float
+
+    def __init__(self, n: int, items: IntArray, signs: IntArray | None = None) -> None:
+        self.n, self.rounds = n, items.size
+        self.compiled = SignedItems(items, np.zeros_like(items) if signs is None else signs, signs is None)
 
     def sum_of(self, rounds: slice) -> Modular:
         weights = np.zeros(self.n)
         np.add.at(weights, self.compiled.items[rounds], self.compiled.signs[rounds])
         return Modular(2 * weights, constant=-weights.sum())
 
+    def for_one_run(self) -> Stream:
+        return SignedItemStream(self.n, self.compiled.items) if self.compiled.adaptive else self
 
-class LowerBoundStream(SignedItemStream):
-    """Signs that favour a `hidden` set by a `gap`."""
-
-    hidden: frozenset[int]
-    gap: float
-
-
-class AdversaryStream(SignedItemStream):
-    """Signs that are set against the learner's point as the rounds are played.
-
-    An object serves one run: it remembers its signs until round 0 is played again. A round that is played
-    twice keeps the second sign.
-    """
-
-    def __init__(self, n: int, items: IntArray) -> None:
-        self.n, self.rounds = n, items.size
-        self.compiled = Adversary(items, np.zeros(items.size, dtype=np.int64))
-
-    def for_one_run(self) -> "AdversaryStream":
-        """A stream with the same items that has not been played."""
-        return AdversaryStream(self.n, self.compiled.items)
-
-    __iter__ = Stream.__iter__
+    def __iter__(self) -> Iterator[SetFunction]:
+        if self.compiled.adaptive:
+            raise InvalidType("The functions of this stream depend on what the learner does.")
+        return super().__iter__()
 
 
 @named
 def modular(n: int = 8, gap: float = 0.5) -> Environment:
     """Each round concerns one item; every other item is worth taking.
 
-    The item is uniform. The best set on average is {0, 2, 4, ...}: with probability 1/2 + gap/2 the sign is
-    -1 for an even item and +1 for an odd one. The gap is from 0 (signs are fair coins) to 1 (the best set
-    costs -1 in every round).
+    The item is uniform. With probability 1/2 + gap/2 the sign is -1 for an even item and +1 for an odd one.
+    The gap is from 0 (signs are fair coins) to 1 (the best set costs -1 in every round).
 
     Examples:
         >>> modular(n=4, gap=1.0).stream(100).total([0, 2])
@@ -89,8 +84,7 @@ def drifting(n: int = 8, gap: float = 0.5, turns: float = 0.5) -> Environment:
     """Each round concerns one item; those worth taking are a run that moves around a ring.
 
     Half of the items, neighbours on a ring, are worth taking. The run starts at item 0 and moves at constant
-    speed around the ring, `turns` times in total. After half a turn, what was best at the start is worst. The
-    gap is that of `modular`, for the best set of the moment.
+    speed, `turns` times around in total. The gap is that of `modular`, for the best set of the moment.
 
     Examples:
         >>> drifting(n=4, gap=1.0, turns=0.5).stream(1000).total_until(100)([0, 1])
@@ -139,7 +133,7 @@ def lower_bound(n: int = 8, strength: float = 0.5) -> Environment:
         mask = rng.random(n) < 0.5
         items = rng.integers(n, size=rounds)
         gap = min(1.0, strength * math.sqrt(n / rounds))
-        stream = LowerBoundStream(n, items, _signs(mask[items], gap, rng))
+        stream = SignedItemStream(n, items, _signs(mask[items], gap, rng))
         stream.hidden, stream.gap = frozenset(np.flatnonzero(mask).tolist()), gap
         return stream
 
@@ -163,7 +157,7 @@ def adaptive_adversary(n: int = 8) -> Environment:
     n = checks.integer("adaptive-adversary", "n", n, 1)
 
     def make(rounds: int, seed: int) -> Stream:
-        return AdversaryStream(n, np.random.default_rng(seed).integers(n, size=rounds))
+        return SignedItemStream(n, np.random.default_rng(seed).integers(n, size=rounds))
 
     return Environment("adaptive-adversary", make, tuple(range(n)))
 
@@ -174,10 +168,19 @@ def _signs(good: BoolArray, gap: float, rng: np.random.Generator) -> IntArray:
     return np.where(rng.random(good.size) < 0.5 + 0.5 * gap, favourable, -favourable)
 
 
+@lean_kernel
+def _sign(stream: SignedItems, t: int, x: FloatArray) -> float:
+    if stream.adaptive:
+        if t == 0:
+            stream.signs[:] = 0
+        stream.signs[t] = 1 if x[stream.items[t]] > 0.5 else -1
+    return float(stream.signs[t])
+
+
 @chain_costs.register(SignedItems)
 @lean_kernel
 def _chain(stream: SignedItems, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    item, sign = stream.items[t], float(stream.signs[t])
+    item, sign = stream.items[t], _sign(stream, t, x)
     cost = costs[0] = -sign
     for k in range(order.size):
         if order[k] == item:
@@ -188,28 +191,8 @@ def _chain(stream: SignedItems, t: int, x: FloatArray, order: IntArray, costs: F
 @prefix_cost.register(SignedItems)
 @lean_kernel
 def _prefix(stream: SignedItems, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    item, sign = stream.items[t], _sign(stream, t, x)
     for k in range(size):
-        if order[k] == stream.items[t]:
-            return float(stream.signs[t])
-    return -float(stream.signs[t])
-
-
-@lean_kernel
-def _set_sign(stream: Adversary, t: int, x: FloatArray) -> None:
-    if t == 0:
-        stream.signs[:] = 0
-    stream.signs[t] = 1 if x[stream.items[t]] > 0.5 else -1
-
-
-@chain_costs.register(Adversary)
-@lean_kernel
-def _adversary_chain(stream: Adversary, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    _set_sign(stream, t, x)
-    _chain(stream, t, x, order, costs)
-
-
-@prefix_cost.register(Adversary)
-@lean_kernel
-def _adversary_prefix(stream: Adversary, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    _set_sign(stream, t, x)
-    return _prefix(stream, t, x, order, size)
+        if order[k] == item:
+            return sign
+    return -sign

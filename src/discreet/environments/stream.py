@@ -1,11 +1,14 @@
-"""Streams of cost functions: what a simulated learner meets, round by round."""
+"""Environments and their streams of cost functions: what a simulated learner meets, round by round."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -15,8 +18,7 @@ from discreet.compiled import generic
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import SetFunction, Sum
 
-#: The difference that `check_stream` allows per round, as a share of the range.
-TOLERANCE = 1e-9
+P = ParamSpec("P")
 
 
 @generic
@@ -49,8 +51,6 @@ class Stream(ABC):
     """The cost functions of a number of rounds. Iterating gives them one by one.
 
     Attributes:
-        n: The number of items.
-        rounds: The number of rounds.
         cost_range: Bounds on all costs.
         compiled: A named tuple for which `chain_costs` and `prefix_cost` are registered, or None: then the
             stream is iterated in Python.
@@ -68,8 +68,12 @@ class Stream(ABC):
     compiled: Any = None
 
     @abstractmethod
+    def sum_of(self, rounds: slice) -> SetFunction:
+        """The sum of the functions of these rounds."""
+
     def total_until(self, rounds: int) -> SetFunction:
         """The sum of the functions of the first rounds: the best fixed set minimises it."""
+        return self.sum_of(slice(rounds))
 
     @property
     def total(self) -> SetFunction:
@@ -81,30 +85,10 @@ class Stream(ABC):
         return self
 
     def __iter__(self) -> Iterator[SetFunction]:
-        raise InvalidType(f"The functions of {type(self).__name__} depend on what the learner does.")
-
-
-class SummedStream(Stream):
-    """A stream that can add up the functions of any slice of its rounds; most streams derive from it.
-
-    Examples:
-        >>> from discreet.environments import modular
-        >>> modular(4, gap=1.0).stream(100).sum_of(slice(10, 30))([0, 2])
-        -20.0
-    """
-
-    @abstractmethod
-    def sum_of(self, rounds: slice) -> SetFunction:
-        """The sum of the functions of these rounds."""
-
-    def total_until(self, rounds: int) -> SetFunction:
-        return self.sum_of(slice(rounds))
-
-    def __iter__(self) -> Iterator[SetFunction]:
         return (self.sum_of(slice(t, t + 1)) for t in range(self.rounds))
 
 
-class FunctionStream(SummedStream):
+class FunctionStream(Stream):
     """Any iterable of set functions, one per round. It is played in Python, not compiled.
 
     Args:
@@ -156,14 +140,106 @@ class FunctionStream(SummedStream):
         return iter(self._functions)
 
 
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """A named recipe for streams.
+
+    Attributes:
+        name: What tables and the command line call it.
+        make: A function of rounds and a seed that returns a stream.
+        items: The names of the items.
+        cost_range: Bounds on all costs.
+        about: One sentence that describes it.
+        parameters: The arguments it was made with, for tables and reports. If one is called `path`, results
+            are marked as made from a file of people's data.
+        most_rounds: The longest possible stream, if the data are limited.
+        rewards: Whether its numbers are rewards, for learners with `maximize=True`; not those of named ones.
+    """
+
+    name: str
+    make: Callable[[int, int], Stream]
+    items: tuple[Hashable, ...]
+    cost_range: tuple[float, float] = (-1.0, 1.0)
+    about: str = ""
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    most_rounds: int | None = None
+    rewards: bool = False
+
+    @property
+    def n(self) -> int:
+        """The number of items."""
+        return len(self.items)
+
+    def stream(self, rounds: int, seed: int = 0) -> Stream:
+        """A stream of the given number of rounds.
+
+        Examples:
+            >>> from discreet.environments import modular
+            >>> modular(n=4, gap=0.5).stream(100, seed=1).rounds
+            100
+        """
+        rounds = checks.integer(self.name, "rounds", rounds, 1, self.most_rounds)
+        return self.make(rounds, checks.integer(self.name, "seed", seed, 0))
+
+
+#: Name -> the function that makes the environment. The decorator `named` fills it.
+ENVIRONMENTS: dict[str, Callable[..., Environment]] = {}
+
+
+def named(recipe: Callable[P, Environment]) -> Callable[P, Environment]:
+    """Register a function under its own name, hyphens for underscores.
+
+    Its first line becomes `about`, and its arguments other than `n` the parameters, unless it sets them.
+    """
+    about = (inspect.getdoc(recipe) or "").partition("\n")[0]
+    signature = inspect.signature(recipe)
+
+    @functools.wraps(recipe)
+    def make(*args: P.args, **kwargs: P.kwargs) -> Environment:
+        made = recipe(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = {name: value for name, value in bound.arguments.items() if name != "n"}
+        return dataclasses.replace(made, about=about, parameters=given | dict(made.parameters))
+
+    ENVIRONMENTS[recipe.__name__.replace("_", "-")] = make
+    return make
+
+
+def find(name: str, **parameters: Any) -> Environment:
+    """The environment with a name, made with the given parameters.
+
+    Examples:
+        >>> find("modular", n=6, gap=0.1).n
+        6
+    """
+    if name not in ENVIRONMENTS:
+        raise checks.unknown_name(
+            f"There is no environment called {name!r}.", name, sorted(ENVIRONMENTS), others=", or MODULE:NAME"
+        )
+    check_parameters(name, ENVIRONMENTS[name], parameters)
+    return ENVIRONMENTS[name](**parameters)
+
+
+def check_parameters(name: str, make: Callable[..., object], given: Mapping[str, object]) -> None:
+    """Raise if a function has no such parameter, or needs one that is not given."""
+    known = inspect.signature(make).parameters
+    for unknown in sorted(set(given) - set(known)):
+        listed = f"It has: {', '.join(known)}." if known else "It has none."
+        raise InvalidArgument(f"The environment {name!r} has no parameter {unknown!r}. {listed}")
+    for parameter in known.values():
+        variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if parameter.default is parameter.empty and parameter.name not in given and not variadic:
+            raise InvalidArgument(f"The environment {name!r} needs the parameter {parameter.name!r}.")
+
+
 def check_stream(stream: Stream, *, seed: int = 0) -> None:
     """Check that the functions, the compiled costs and the totals of a custom stream agree.
 
     In every round, at a random point and along a random order of the items: costs are in the `cost_range`;
-    `prefix_cost` agrees with `chain_costs`, also when they are called again for the same round; both agree
-    with the round's set function. On random sets: `total`, and `total_until` half of the rounds, are the sums
-    of these functions. An adaptive stream has no functions to compare with. What differs is said in an
-    `InvalidArgument`.
+    `prefix_cost` agrees with `chain_costs`, also when they are called again; both agree with the round's set
+    function. On random sets: `total`, and `total_until` half of the rounds, are the sums of these functions.
+    An adaptive stream has no functions to compare with. What differs is said in an `InvalidArgument`.
 
     Every round is played, so use a short stream. Submodularity is not checked; see
     `discreet.set_functions.is_submodular`.
@@ -172,10 +248,10 @@ def check_stream(stream: Stream, *, seed: int = 0) -> None:
         >>> from discreet.environments import modular
         >>> check_stream(modular(n=4).stream(50))
     """
-    rng = np.random.default_rng(checks.integer("check_stream", "seed", seed, 0))
+    rng = np.random.default_rng(seed)
     stream = stream.for_one_run()
-    low, high = stream.cost_range
-    tolerance = TOLERANCE * (high - low)
+    n, (low, high) = stream.n, stream.cost_range
+    tolerance = 1e-9 * (high - low)
     try:
         functions = list(stream)
     except InvalidType:  # an adaptive stream
@@ -190,14 +266,14 @@ def check_stream(stream: Stream, *, seed: int = 0) -> None:
     if functions is not None:
         found, sizes = len(functions), {function.n for function in functions}
         require(found == stream.rounds, f"it has {stream.rounds} rounds, but iterating gives {found}")
-        require(sizes == {stream.n}, f"it has {stream.n} items, its functions have {sizes}")
+        require(sizes == {n}, f"it has {n} items, its functions have {sizes}")
     for t in range(stream.rounds):
-        order, said = rng.permutation(stream.n), dict[str, FloatArray]()
+        order, said = rng.permutation(n), dict[str, FloatArray]()
         if stream.compiled is not None:
-            arguments = (stream.compiled, t, rng.random(stream.n), order)
-            chain_costs(*arguments, said.setdefault("chain_costs", np.full(stream.n + 1, np.nan)))
-            single = [prefix_cost(*arguments, size) for size in range(stream.n + 1)]
-            chain_costs(*arguments, said.setdefault("repeated, it", np.full(stream.n + 1, np.nan)))
+            arguments = (stream.compiled, t, rng.random(n), order)
+            chain_costs(*arguments, said.setdefault("chain_costs", np.full(n + 1, np.nan)))
+            single = [prefix_cost(*arguments, size) for size in range(n + 1)]
+            chain_costs(*arguments, said.setdefault("repeated, it", np.full(n + 1, np.nan)))
             said["prefix_cost"] = np.array(single)
         if functions is not None:
             said["its function"] = functions[t].chain_values(order)
@@ -209,11 +285,8 @@ def check_stream(stream: Stream, *, seed: int = 0) -> None:
             require(same, f"along {order} in round {t} {first} gives {expected}, {name} gives {costs}")
     if functions is None:
         return
-    masks = [
-        *(rng.random((20, stream.n)) < 0.5),
-        np.zeros(stream.n, dtype=bool),
-        np.ones(stream.n, dtype=bool),
-    ]
+    masks = rng.random((22, n)) < 0.5
+    masks[0], masks[1] = False, True
     for rounds, mask in itertools.product({max(stream.rounds // 2, 1), stream.rounds}, masks):
         stated, added = stream.total_until(rounds)(mask), sum(f(mask) for f in functions[:rounds])
         where = f"at {np.flatnonzero(mask)} the total of {rounds} rounds"

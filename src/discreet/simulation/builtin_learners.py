@@ -119,18 +119,17 @@ def find_learner(name: str) -> BuiltinLearner:
 
 
 def _custom(name: str, found: Any) -> Callable[[Setting], Any]:
-    if not callable(found) and not _is_policy(found):
+    def is_policy(thing: Any) -> bool:
+        return hasattr(thing, "plan") and hasattr(thing, "learn")
+
+    if not callable(found) and not is_policy(found):
         raise InvalidType(f"{name} is neither a policy nor a function that makes a learner.")
 
     def build(s: Setting) -> Any:
-        made = found if _is_policy(found) else _call(name, found, s)
-        return PolicyLearner(s.items, made, s.epsilon, s.costs, seed=s.seed) if _is_policy(made) else made
+        made = found if is_policy(found) else _call(name, found, s)
+        return PolicyLearner(s.items, made, s.epsilon, s.costs, seed=s.seed) if is_policy(made) else made
 
     return build
-
-
-def _is_policy(thing: Any) -> bool:
-    return hasattr(thing, "plan") and hasattr(thing, "learn")
 
 
 def _call(name: str, function: Callable[..., Any], s: Setting) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import generic, lean_kernel
+from discreet.compiled import lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, draw_size, empty_phase, shuffled_deck
@@ -54,43 +54,24 @@ def _learn_in_python(
     pass
 
 
-class OneNumber(NamedTuple):
-    """A stream of whose functions only the cost of the chosen set is told; times the sign."""
+class Told(NamedTuple):
+    """A stream of costs, or with the sign -1 of rewards, whose functions are told whole or as one cost."""
 
     stream: Any
     sign: float
+    whole: bool
 
 
-class WholeFunction(OneNumber):
-    """A stream whose functions are told whole; times the sign."""
-
-
-@generic
-def pay(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
+@lean_kernel
+def _pay(told: Told, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
     """Write what is told of round t into `costs`; give the cost of the chosen prefix."""
-    raise AssertionError("declares a generic function")
-
-
-@pay.register(OneNumber)
-@lean_kernel
-def _pay_number(
-    told: OneNumber, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray
-) -> float:
-    costs[0] = told.sign * prefix_cost(told.stream, t, x, order, size)
-    cost: float = costs[0]
-    return cost
-
-
-@pay.register(WholeFunction)
-@lean_kernel
-def _pay_function(
-    told: WholeFunction, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray
-) -> float:
+    if not told.whole:
+        costs[0] = told.sign * prefix_cost(told.stream, t, x, order, size)
+        return float(costs[0])
     chain_costs(told.stream, t, x, order, costs)
     for k in range(costs.size):
         costs[k] *= told.sign
-    cost: float = costs[size]
-    return cost
+    return float(costs[size])
 
 
 class Table(NamedTuple):
@@ -139,7 +120,7 @@ def play_rounds(
         size, after = draw_size(chance, phase.size[slot], coins, coin)
         if after == NEED_MORE_BITS:
             break
-        cost = pay(told, first + done, state.x, order, size, table.costs)
+        cost = _pay(told, first + done, state.x, order, size, table.costs)
         units[:] = 0
         arrived = measured(
             query, mechanism, table.costs, order, size, chance[size], note, units, noise, cursor
@@ -159,10 +140,7 @@ def play_rounds(
 
 @lean_kernel
 def turn(policy: Any, state: Any, mechanism: Any, table: Table, noise: BitArray, cursor: int) -> int:
-    """Close a phase that was played to its end, if there is one, and learn from what is released.
-
-    Its rounds are counted until that is done: afterwards there are none.
-    """
+    """Close a phase that was played to its end, if there is one, and learn from it: then it has 0 rounds."""
     counts = table.counts
     if counts[ROUNDS] > 0:
         while counts[CLOSED] < table.sums.shape[0]:
@@ -185,8 +163,8 @@ class Run:
     `maximize=True` the numbers of the stream are rewards.
 
     Args:
-        learner: A session, or any object with `ask` and `tell`. It is changed: it goes on where it stands.
-            It is told the cost of its set; other objects whose `feedback` is "function" are told functions.
+        learner: A session, or any object with `ask` and `tell`, which is told functions instead of costs if
+            its `feedback` is "function". It is changed: it goes on where it stands.
         stream: Compiled streams are played by compiled code, others by `ask` and `tell`.
 
     Examples:
@@ -205,14 +183,15 @@ class Run:
         self.rounds = 0
         self.subset: frozenset[int] = frozenset()
         self.sign = -1.0 if getattr(learner, "maximize", False) else 1.0
-        session = isinstance(learner, Session)
-        self._whole = (
-            learner.learner.query.whole if session else getattr(learner, "feedback", "") == "function"
-        )
         self._numbers = {item: i for i, item in enumerate(items)}
-        compiled = session and stream.compiled is not None
-        self._host = CompiledHost(learner, stream, self.sign) if compiled else None
-        self._functions: Iterator[SetFunction] = iter(()) if compiled else iter(stream)
+        self._host: CompiledHost | None = None
+        if isinstance(learner, Session):
+            self._whole = learner.learner.query.whole
+            if stream.compiled is not None:
+                self._host = CompiledHost(learner, stream.compiled, self.sign)
+        else:
+            self._whole = getattr(learner, "feedback", "") == "function"
+        self._functions: Iterator[SetFunction] = iter(()) if self._host else iter(stream)
 
     def play(self, rounds: int) -> FloatArray:
         """The costs of the next so many rounds, or the rewards."""
@@ -237,16 +216,12 @@ class Run:
 
 
 class CompiledHost:
-    """Runs the parts of a session, which it changes, against a compiled stream with numbers of this sign.
+    """Runs the parts of a session, which it changes; what it was in the middle of is given up."""
 
-    What the session was in the middle of is given up.
-    """
-
-    def __init__(self, session: Session, stream: Stream, sign: float) -> None:
+    def __init__(self, session: Session, stream: Any, sign: float) -> None:
         learner = session.learner
         self._session, self._learner = session, learner
-        self._told = (WholeFunction if learner.query.whole else OneNumber)(stream.compiled, sign)
-        self._costs = np.zeros(learner.n + 1 if learner.query.whole else 1)
+        self._told = Told(stream, sign, learner.query.whole)
         self._state = copied(session._learned_state())
         self._policy: Any = PlainPolicy(learner.n)
         self._seen: Any = PlainState(learner.point(self._state))
@@ -265,7 +240,7 @@ class CompiledHost:
             np.zeros(shape, dtype=np.int64),
             np.zeros(shape, dtype=self._learner.release.dtype),
             np.zeros(shape[1], dtype=np.int64),
-            self._costs,
+            np.zeros(self._learner.n + 1),
             np.zeros(3, dtype=np.int64),
             np.zeros(2, dtype=np.int64),
         )
