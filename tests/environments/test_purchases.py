@@ -55,7 +55,7 @@ def test_gzipped_files_are_told_by_their_content(tmp_path: pathlib.Path) -> None
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"tea\nmilk,,jam\n", "line 2: a basket is a list of items separated by commas, none of them empty"),
+        (b"tea\nmilk,,jam\n", "line 2: a basket is a list of items separated by commas, none empty"),
         (b"tea\n\nmilk\n", "line 2: a basket is a list"),
         (b"tea\nmilk\n , \n", "line 3: a basket is a list"),
         (b"tea\nmilk\ncaf\xe9\n", "line 3: the text is not UTF-8"),

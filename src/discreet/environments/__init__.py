@@ -7,8 +7,7 @@ learner.
 """
 
 from discreet.environments.custom import EnvironmentLike, as_environment, has_size
-from discreet.environments.customers import Customers, CustomerStream, checkout
-from discreet.environments.graph_cuts import cuts, image_cuts
+from discreet.environments.groups import Customers, CustomerStream, checkout, image_cuts
 from discreet.environments.pool import Pool, TableStream, concave, coverage, priced_cuts, switching
 from discreet.environments.purchases import (
     baskets,
@@ -17,7 +16,7 @@ from discreet.environments.purchases import (
     read_baskets,
     read_invoices,
 )
-from discreet.environments.signed_items import adaptive_adversary, drifting, lower_bound, modular
+from discreet.environments.signed_items import adaptive_adversary, cuts, drifting, lower_bound, modular
 from discreet.environments.stream import (
     ENVIRONMENTS,
     Environment,

@@ -37,9 +37,8 @@ class TableStream(Stream):
         choice: The row of each round; by default round t has row t.
 
     Examples:
-        >>> stream = TableStream([[0, 1, 2, 3], [0, -1, 1, 0]])
-        >>> stream.n, stream.rounds, stream.total([0]), stream.cost_range
-        (2, 2, 0.0, (-1.0, 3.0))
+        >>> TableStream([[0, 1, 2, 3], [0, -1, 1, 0]]).total([0])
+        0.0
     """
 
     def __init__(self, values: npt.ArrayLike, choice: Iterable[int] | None = None) -> None:
@@ -66,17 +65,13 @@ class TableStream(Stream):
 class Pool(TableStream):
     """Functions of at most 16 items, one of which is drawn in each round.
 
-    Args:
-        functions: The set functions, on the same items.
-        rounds: The number of rounds.
-        probabilities: One per function; equal by default.
-        seed: Of the draws.
+    The probabilities are equal by default.
 
     Examples:
         >>> from discreet.set_functions import Modular
         >>> pool = Pool([Modular([1, -1]), Modular([-1, 1])], rounds=10, seed=0)
-        >>> pool.n, pool.rounds, pool.total([0]) == -pool.total([1])
-        (2, 10, True)
+        >>> pool.total([0]) == -pool.total([1])
+        True
     """
 
     def __init__(
@@ -107,8 +102,6 @@ class Pool(TableStream):
 
     def then(self, other: Pool) -> Pool:
         """A stream of this pool's rounds followed by the other's."""
-        if not isinstance(other, Pool) or other.n != self.n:
-            raise checks.invalid_argument("Pool.then", "other", f"a Pool of {self.n} items", other)
         joined = copy.copy(self)
         joined.functions = self.functions + other.functions
         choice = np.append(self.compiled.choice, other.compiled.choice + len(self.functions))
@@ -138,7 +131,8 @@ def priced_cuts(
         [0, 2]
     """
     draw = _random_cut(n, checks.unit_number("priced-cuts", "edge", edge))
-    return Environment("priced-cuts", *_pools("priced-cuts", draw, n, bias, spread, functions))
+    make = _pools("priced-cuts", draw, n, bias, spread, functions)
+    return Environment("priced-cuts", make, tuple(range(n)))
 
 
 @named
@@ -154,8 +148,8 @@ def coverage(
 
     A target must be paid for once if any item that needs it is taken, like a machine that several products
     share. There are `targets` of them, with costs uniform in [0, 1], and an item needs each with probability
-    `covered`. Every item is rewarded with 1/n of what all targets together cost. Prices come on top. The
-    other arguments are those of `priced_cuts`.
+    `covered`. Every item is rewarded with 1/n of what all targets together cost. The other arguments are
+    those of `priced_cuts`.
 
     Examples:
         >>> from discreet import minimize
@@ -170,7 +164,8 @@ def coverage(
         shared = Coverage([np.flatnonzero(row) for row in needs], rng.random(targets))
         return shared + Modular(np.full(n, -shared(range(n)) / n))
 
-    return Environment("coverage", *_pools("coverage", draw, n, bias, spread, functions))
+    make = _pools("coverage", draw, n, bias, spread, functions)
+    return Environment("coverage", make, tuple(range(n)))
 
 
 @named
@@ -180,8 +175,7 @@ def concave(
     """The first items cost most, and items have prices; every other item is cheap.
 
     Taking k items costs h (sqrt(k n) - k), with h uniform in [0, height / sqrt(n)], as with a discount for
-    large orders; taking all costs as much as taking none. Prices come on top. The other arguments are those
-    of `priced_cuts`.
+    large orders. The other arguments are those of `priced_cuts`.
 
     Examples:
         >>> from discreet import minimize
@@ -194,7 +188,8 @@ def concave(
         sizes = np.arange(n + 1.0)
         return ConcaveOfCardinality(rng.uniform(0, height / np.sqrt(n)) * (np.sqrt(sizes * n) - sizes))
 
-    return Environment("concave", *_pools("concave", draw, n, bias, spread, functions))
+    make = _pools("concave", draw, n, bias, spread, functions)
+    return Environment("concave", make, tuple(range(n)))
 
 
 @named
@@ -209,14 +204,14 @@ def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Enviro
         [0, 2]
     """
     later_bias = checks.finite_number("switching", "later_bias", later_bias)
-    first, items = _pools("switching", _random_cut(n, 0.2), n, bias)
-    later, _ = _pools("switching", _random_cut(n, 0.2), n, later_bias)
+    cut = _random_cut(n, 0.2)
+    first, later = _pools("switching", cut, n, bias), _pools("switching", cut, n, later_bias)
 
     def make(rounds: int, seed: int) -> Pool:
         half = checks.integer("switching", "rounds", rounds, 2) // 2
         return first(half, seed).then(later(rounds - half, seed + 500))
 
-    return Environment("switching", make, items)
+    return Environment("switching", make, tuple(range(n)))
 
 
 def _random_cut(n: int, edge: float) -> Draw:
@@ -230,8 +225,8 @@ def _random_cut(n: int, edge: float) -> Draw:
 
 def _pools(
     name: str, draw: Draw, n: int, bias: float, spread: float = 1.0, functions: int = 32
-) -> tuple[Callable[[int, int], Pool], tuple[int, ...]]:
-    """What makes a pool of functions with prices, each scaled to fill [-1, 1]; and the items."""
+) -> Callable[[int, int], Pool]:
+    """What makes a pool of functions with prices, each scaled to fill [-1, 1]."""
     n = checks.integer(name, "n", n, 1, MOST_ITEMS)
     bias = checks.finite_number(name, "bias", bias)
     spread = checks.nonnegative_number(name, "spread", spread)
@@ -252,7 +247,7 @@ def _pools(
         rng = np.random.default_rng(seed)
         return Pool([scaled(rng) for _ in range(functions)], rounds, seed=seed + 1000)
 
-    return make, tuple(range(n))
+    return make
 
 
 @chain_costs.register(PoolStream)

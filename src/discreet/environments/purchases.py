@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet import checks
-from discreet.environments.customers import Customers, CustomerStream
+from discreet.environments.groups import Customers, CustomerStream
 from discreet.environments.stream import Environment, named
 from discreet.errors import InvalidArgument
 
@@ -33,9 +33,8 @@ def baskets(
 ) -> Environment:
     r"""What people bought, in the order of time, from a file with one basket per line.
 
-    Items are separated by commas. `customers_from_baskets` defines the costs, and describes the arguments.
-    Items, pairs, price and so the range are chosen by looking at the data. That is not private: it is for
-    experiments only.
+    `read_baskets` describes the file, `customers_from_baskets` the costs and the other arguments. Items,
+    pairs, price and so the range are chosen by looking at the data: for experiments only.
 
     Examples:
         >>> import tempfile
@@ -97,17 +96,14 @@ def customers_from_baskets(
 
     A customer's reward is the part of their wishes that is fulfilled, from 0 to 1: each wanted item that is
     shown counts 1, each frequent pair of wanted items that is shown counts `bonus` on top, and the sum is
-    divided by what showing everything would give. A customer who wants none of the n items gets no reward.
-    Every item shown costs `price`. By default that is the mean reward of showing everything, divided by n:
-    then showing everything costs nothing on average, like showing nothing, and the best set is in between.
-
-    Items, pairs and price are chosen by looking at all baskets. That is not private: it is for experiments
-    only.
+    divided by what showing everything would give. Items, pairs and price are chosen by looking at all
+    baskets. That is not private: it is for experiments only.
 
     Args:
         baskets: The items that each customer took.
         n: The number of items to offer, the most frequent ones.
-        price: The cost of showing an item; by the rule above if not given.
+        price: The cost of showing an item. By default the mean reward of showing everything, divided by n:
+            then showing everything costs nothing on average, like showing nothing.
         bonus: The value of a complete pair, where an item is worth 1.
         pairs: The number of pairs that count, the most frequent ones; n by default.
         owner: The name to use in error messages.
@@ -152,9 +148,7 @@ def _most_frequent(things: Iterable[Thing]) -> list[Thing]:
 
 
 def read_baskets(path: Path) -> list[tuple[str, ...]]:
-    r"""Read a file with one basket per line, items separated by commas.
-
-    Spaces around items are removed, and an item that is listed twice counts once.
+    r"""Read a file with one basket per line, items separated by commas. What is listed twice counts once.
 
     Examples:
         >>> import tempfile
@@ -167,8 +161,7 @@ def read_baskets(path: Path) -> list[tuple[str, ...]]:
     for number, row in _rows(path):
         items = tuple(dict.fromkeys(entry.strip() for entry in row))
         if not items or "" in items:
-            wanted = "a basket is a list of items separated by commas, none of them empty"
-            raise _malformed(path, number, wanted)
+            raise _malformed(path, number, "a basket is a list of items separated by commas, none empty")
         baskets.append(items)
     if not baskets:
         raise InvalidArgument(f"{os.fspath(path)} holds no basket.")
@@ -180,8 +173,8 @@ def read_invoices(
 ) -> list[tuple[str, ...]]:
     r"""Read the items of each invoice, in the order in which invoices begin in the file.
 
-    The first line names the columns; `invoice`, `item` and `quantity` say which they are. If there is a
-    column of quantities, lines whose quantity is not positive (returned goods) are left out.
+    The first line names the columns. Lines whose quantity is not positive (returned goods) are left out; a
+    column of quantities is not needed.
 
     Examples:
         >>> import tempfile
@@ -195,7 +188,10 @@ def read_invoices(
     names = [name.strip() for name in header]
     for wanted in (invoice, item):
         if wanted not in names:
-            found = _columns(wanted, names)
+            # A line with a number in it is not quoted: it may be somebody's data.
+            data = not names or any(_number(name) is not None for name in names)
+            listed = f"{checks.did_you_mean(wanted, names)} It names: {', '.join(names)}"
+            found = " It is not a line of names" if data else listed
             raise _malformed(path, 1, f"the first line must name a column {wanted!r}.{found}")
     invoices: dict[str, dict[str, None]] = {}
     for number, row in rows:
@@ -213,13 +209,6 @@ def read_invoices(
     if not invoices:
         raise InvalidArgument(f"{os.fspath(path)} holds no invoice.")
     return [tuple(items) for items in invoices.values()]
-
-
-def _columns(wanted: str, names: list[str]) -> str:
-    """What the header has instead. A line with a number in it is not quoted: it may be somebody's data."""
-    if not names or any(_number(name) is not None for name in names):
-        return " It is not a line of names"
-    return f"{checks.did_you_mean(wanted, names)} It names: {', '.join(names)}"
 
 
 def _number(entry: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Environments of signed items: f(S) = s (2 [i in S] - 1), with an item i and a sign s per round."""
+"""Environments of signed items, s (2 [i in S] - 1), and of edges, 2 [i in S and j not in S] - 1."""
 
 import math
 from collections.abc import Iterator
@@ -11,31 +11,21 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import lean_kernel
 from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.errors import InvalidType
-from discreet.set_functions import Modular, SetFunction
+from discreet.set_functions import Cut, Modular, SetFunction
 
 
 class SignedItems(NamedTuple):
-    """The compiled form: the item and the sign of each round.
-
-    If it is adaptive, a sign is 0 until its round is played, and against the learner's point then.
-    """
+    """The compiled form: the item i and the sign s of each round."""
 
     items: IntArray
     signs: IntArray
-    adaptive: bool
+    adaptive: bool  # then a sign is 0 until its round is played, and against the learner's point then
 
 
 class SignedItemStream(Stream):
-    """A stream of signed items; without `signs` an adaptive one.
+    """A stream of signed items; without `signs` an adaptive one, which remembers those of one run."""
 
-    That is for one run: it remembers its signs until round 0 is played again. A round that is played twice
-    keeps the second sign.
-
-    Attributes:
-        hidden: The set that the signs of `lower_bound` favour.
-        gap: By how much they do.
-    """
-
+    #: What the signs of `lower_bound` favour, and by how much.
     hidden: frozenset[int]
     gap: float
 
@@ -109,16 +99,8 @@ def lower_bound(n: int = 8, strength: float = 0.5) -> Environment:
 
     The hidden set takes every item with probability 1/2. The item of a round is uniform, and its sign favours
     the hidden set with probability 1/2 + gap/2, where gap = min(1, strength sqrt(n / rounds)).
-
-    Notes:
-        With T rounds, T >= n, and strength 1/2, every learner's expected regret is at least 0.23 sqrt(n T),
-        private or not, even if it sees every function completely. Before any round, an item i has been drawn
-        at most T/n times on average, and the signs with i in the hidden set and those without have relative
-        entropy at most (T/n) gap log((1 + gap) / (1 - gap)) <= 2.2 (T/n) gap^2 = 0.55, since gap <= 1/2. By
-        Pinsker's inequality the two laws differ by at most sqrt(0.55 / 2) < 0.53, so whoever guesses whether
-        i is in the hidden set errs with probability at least (1 - 0.53) / 2 > 0.23. In a round of item i such
-        an error costs 2 gap more on average than the hidden set does. In total that is
-        0.23 * 2 gap T = 0.23 sqrt(n T), and the best set in hindsight is no worse than the hidden one.
+    With strength 1/2 every learner's expected regret is at least 0.23 sqrt(n rounds) if rounds >= n, private
+    or not, even if it sees every function completely. docs/theorems.md has the proof.
 
     Examples:
         >>> stream = lower_bound(n=4).stream(100)
@@ -151,8 +133,6 @@ def adaptive_adversary(n: int = 8) -> Environment:
         >>> stream = adaptive_adversary(n=2).stream(1)
         >>> prefix_cost(stream.compiled, 0, np.array([0.9, 0.1]), np.array([0, 1]), 1)
         1.0
-        >>> stream.total([0]), stream.total([1])
-        (1.0, -1.0)
     """
     n = checks.integer("adaptive-adversary", "n", n, 1)
 
@@ -196,3 +176,68 @@ def _prefix(stream: SignedItems, t: int, x: FloatArray, order: IntArray, size: i
         if order[k] == item:
             return sign
     return -sign
+
+
+class Edges(NamedTuple):
+    """The compiled form: where each round's edge starts and ends."""
+
+    tails: IntArray
+    heads: IntArray
+
+
+class EdgeStream(Stream):
+    """A stream of edges (i, j)."""
+
+    def __init__(self, n: int, tails: IntArray, heads: IntArray) -> None:
+        self.n, self.rounds, self.compiled = n, tails.size, Edges(tails, heads)
+
+    def sum_of(self, rounds: slice) -> SetFunction:
+        tails, heads = self.compiled.tails[rounds], self.compiled.heads[rounds]
+        return Cut.from_edges(self.n, tails, heads, np.full(tails.size, 2.0)).shift(-tails.size)
+
+
+@named
+def cuts(n: int = 8, favoured: float = 0.0) -> Environment:
+    """Each round one directed edge must not be cut; taking nothing and taking all are best.
+
+    The edge is uniform over the ordered pairs of items, or with probability `favoured` it is (0, 1).
+
+    Examples:
+        >>> cuts(n=3, favoured=1.0).stream(100).total([0])
+        100.0
+    """
+    n = checks.integer("cuts", "n", n, 2)
+    favoured = checks.unit_number("cuts", "favoured", favoured)
+
+    def make(rounds: int, seed: int) -> Stream:
+        rng = np.random.default_rng(seed)
+        tails, heads = rng.integers(n, size=rounds), rng.integers(n - 1, size=rounds)
+        heads += heads >= tails  # skips the tail itself
+        given = rng.random(rounds) < favoured
+        tails[given], heads[given] = 0, 1
+        return EdgeStream(n, tails, heads)
+
+    return Environment("cuts", make, tuple(range(n)))
+
+
+@chain_costs.register(Edges)
+@lean_kernel
+def _edge_chain(stream: Edges, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    tail, head = stream.tails[t], stream.heads[t]
+    tail_in = head_in = False
+    costs[0] = -1.0
+    for k in range(order.size):
+        tail_in |= order[k] == tail
+        head_in |= order[k] == head
+        costs[k + 1] = 1.0 if tail_in and not head_in else -1.0
+
+
+@prefix_cost.register(Edges)
+@lean_kernel
+def _edge_prefix(stream: Edges, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    tail_in = False
+    for k in range(size):
+        if order[k] == stream.heads[t]:
+            return -1.0
+        tail_in |= order[k] == stream.tails[t]
+    return 1.0 if tail_in else -1.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Hashable
@@ -16,8 +15,7 @@ from discreet.learners.session import Session
 from discreet.randomness import Seed
 
 
-@dataclasses.dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """What a learner is made for. Without a seed it uses cryptographic bits."""
 
     items: tuple[Hashable, ...]
@@ -150,4 +148,4 @@ def template_of(learner: BuiltinLearner, setting: Setting) -> Any:
     made = learner.build(setting)
     if isinstance(made, Session):
         return made
-    return lambda seed: learner.build(dataclasses.replace(setting, seed=seed))
+    return lambda seed: learner.build(setting._replace(seed=seed))

@@ -52,8 +52,8 @@ def simulate(
             `discreet.environments.as_environment` describes them all.
         learner: A learner, which stays as it is: each seed plays one that is made like it, and seeded. Or any
             object with ``ask()``, which gives a set or something with a `subset`, and ``tell(decision,
-            cost)``: each seed plays a copy. Or a function of a seed that makes either. If it maximises, the
-            numbers of a stream or of functions are rewards; named environments have costs, and are refused.
+            cost)``: each seed plays a copy. Or a function of a seed that makes either. If it maximises,
+            numbers are rewards, and named environments are refused: they have costs.
         rounds: How many; all of a stream by default. Needed for a generator, of which no more are taken.
         seeds: How many seeds (0, 1, ...), or which.
         checkpoints: How many rounds to note regret at, evenly on a logarithmic scale, or which.
@@ -62,14 +62,12 @@ def simulate(
         progress: Whether to show a bar.
 
     Examples:
-        >>> from discreet import BanditLearner, environments
-        >>> trace = simulate(environments.modular(4), BanditLearner(4, 1.0, (-1, 1)), rounds=1000, seeds=2)
-        >>> trace.cost.shape, trace.checkpoints[-1]
-        ((2, 35), np.int64(1000))
+        >>> from discreet import BanditLearner
+        >>> simulate("modular", BanditLearner(4, 1.0, (-1, 1)), rounds=1000, seeds=2).cost.shape
+        (2, 35)
     """
-    make = _maker(learner)
     chosen = _seeds(seeds)
-    first = make(chosen[0])
+    first = _made(learner, chosen[0])
     maximize = bool(getattr(first, "maximize", False))
     recipe = as_environment(environment, items=getattr(first, "items", None), rounds=rounds, rewards=maximize)
     length = checks.integer("simulate", "rounds", recipe.most_rounds if rounds is None else rounds, 1)
@@ -87,7 +85,7 @@ def simulate(
     with progress_bar(f"{name} in {recipe.name}", length * len(chosen), shown=progress) as bar:
 
         def play(seed: int) -> Replica:
-            return replica(recipe.stream(length, seed), make(seed), marks, kept, bar, stop)
+            return replica(recipe.stream(length, seed), _made(learner, seed), marks, kept, bar, stop)
 
         done, interrupted = _all(play, chosen, count, stop)
     if not done:
@@ -193,26 +191,23 @@ def _all(
     return {seed: future.result() for seed, future in ended.items() if not future.exception()}, interrupted
 
 
-def _maker(learner: Any) -> Callable[[int], Any]:
-    """A function from seeds to learners."""
+def _made(learner: Any, seed: int) -> Any:
+    """The learner that a seed plays."""
 
     def is_learner(found: Any) -> bool:
         return callable(getattr(found, "ask", None)) and callable(getattr(found, "tell", None))
 
-    def make(seed: int) -> Any:
-        if isinstance(learner, Session):
-            return learner.fresh([seed, 1])
-        if is_learner(learner) and not isinstance(learner, type):
-            return copy.deepcopy(learner)
-        made = learner(seed) if callable(learner) else learner
-        if not is_learner(made):
-            raise InvalidType(
-                "The 'learner' of simulate must have 'ask' and 'tell', or be a function of a seed that makes "
-                f"such an object. Got {type(made).__name__} instead."
-            )
-        return made
-
-    return make
+    if isinstance(learner, Session):
+        return learner.fresh([seed, 1])
+    if is_learner(learner) and not isinstance(learner, type):
+        return copy.deepcopy(learner)
+    made = learner(seed) if callable(learner) else learner
+    if not is_learner(made):
+        raise InvalidType(
+            "The 'learner' of simulate must have 'ask' and 'tell', or be a function of a seed that makes "
+            f"such an object. Got {type(made).__name__} instead."
+        )
+    return made
 
 
 def _point(learner: Any, n: int) -> FloatArray:

@@ -38,27 +38,13 @@ from discreet.simulation.replicas import simulate
 
 #: Where nothing else is said, and the data are enough for it.
 ROUNDS = 65536
-#: The columns of a sweep's file, one row per cell and checkpoint; a cell that failed has one row with its
-#: error.
+#: The columns of a sweep's file: a row per cell and checkpoint, or one with the error of a failed cell.
 COLUMNS = polars.Schema(
-    {
-        "cell": polars.String,
-        "environment": polars.String,
-        "parameters": polars.String,
-        "learner": polars.String,
-        "n": polars.Int64,
-        "epsilon": polars.Float64,
-        "rounds": polars.Int64,
-        "seed": polars.Int64,
-        "round": polars.Int64,
-        "cost": polars.Float64,
-        "best": polars.Float64,
-        "best_lower_bound": polars.Float64,
-        "regret": polars.Float64,
-        "bound": polars.Float64,
-        "would_be_private": polars.Boolean,
-        "error": polars.String,
-    }
+    dict.fromkeys(("cell", "environment", "parameters", "learner"), polars.String)
+    | {"n": polars.Int64, "epsilon": polars.Float64}
+    | dict.fromkeys(("rounds", "seed", "round"), polars.Int64)
+    | dict.fromkeys(("cost", "best", "best_lower_bound", "regret", "bound"), polars.Float64)
+    | {"would_be_private": polars.Boolean, "error": polars.String}
 )
 
 
@@ -88,7 +74,6 @@ class Sweep:
 
     Attributes:
         streams: Names of environments (or MODULE:NAME), each with its parameters other than n.
-        learners: Names of learners.
         n: Numbers of items. An environment of fixed size ignores them.
         rounds: Numbers of rounds; those of the shortest stream by default, if it is short.
         seeds: How many seeds.

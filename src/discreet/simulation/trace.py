@@ -25,7 +25,6 @@ class Trace:
     costs, and regret is what was earned less than the best fixed set would have earned.
 
     Attributes:
-        cost_range: The environment's range of costs, or of rewards.
         seeds: The seeds that were finished.
         checkpoints: After how many rounds the numbers below were taken.
         cost: The total cost paid so far, or the total reward.
@@ -40,15 +39,13 @@ class Trace:
         points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for.
         sets: The set played in the checkpoint's round, as zeros and ones, likewise.
         interrupted: Whether it was stopped before all seeds were done.
-        about: One sentence about the environment.
-        parameters: Those of the environment.
         arguments: What the learner was made with, besides the items.
 
     Examples:
-        >>> from discreet import BanditLearner, environments, simulate
-        >>> trace = simulate(environments.modular(3), BanditLearner(3, 1.0, (-1, 1)), rounds=200, seeds=2)
-        >>> trace.seeds, trace.cost.shape == (2, trace.checkpoints.size), int(trace.checkpoints[-1])
-        ((0, 1), True, 200)
+        >>> from discreet import BanditLearner, simulate
+        >>> trace = simulate("modular", BanditLearner(3, 1.0, (-1, 1)), rounds=200, seeds=2)
+        >>> trace.cost.shape == (2, trace.checkpoints.size)
+        True
     """
 
     environment: str

@@ -1,7 +1,8 @@
-"""Customers with complementary wishes, one per round, and the environment of a made-up shop."""
+"""Environments of functions with prices and groups of items: customers of a shop, and noisy pictures."""
 
 from __future__ import annotations
 
+import collections
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.errors import InvalidArgument
-from discreet.set_functions import Bundles
+from discreet.set_functions import Bundles, Cut, SetFunction
 from discreet.set_functions.groups import groups_chain, groups_value
 
 #: Items that go together; a small shop has the first few.
@@ -32,26 +33,30 @@ THEMES = (
 )
 
 
-class CustomerRounds(NamedTuple):
-    """The compiled form. Customer c has the wishes from `firsts[c]` up to `firsts[c + 1]`.
+class GroupRounds(NamedTuple):
+    """The compiled form of functions with prices and groups of items; round t has the function `choice[t]`.
 
-    Wish w concerns the items `members[starts[w]:starts[w + 1]]`. Round t has the customer `choice[t]`.
+    Function c has the prices `prices[c]` and the groups from `firsts[c]` up to `lasts[c]`. Group g has the
+    items `members[starts[g]:starts[g + 1]]`; a set pays `on_first` times its value if it holds any of them,
+    and is paid its value back if it holds all.
     """
 
     firsts: IntArray
+    lasts: IntArray
     starts: IntArray
     members: IntArray
     values: FloatArray
     prices: FloatArray
+    on_first: float
+    empty: float  # what the empty set costs
     choice: IntArray
 
 
 class Customers:
     """People who see a set of items: an item shown costs attention, a wish fulfilled is worth something.
 
-    f(S) = sum of prices over S minus the values of the groups within S that the customer wants. Groups of one
-    item are plain wishes, larger ones complements. Prices and values are rounded down to multiples of 2^-30,
-    so that sums over millions of rounds are exact.
+    f(S) = sum of prices over S minus the values of the groups within S that the customer wants. Prices and
+    values are rounded down to multiples of 2^-30, so that sums over millions of rounds are exact.
 
     Args:
         prices: What it costs to show each item; nonnegative.
@@ -60,10 +65,8 @@ class Customers:
 
     Examples:
         >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
-        >>> len(people), people.n, people.cost_range
-        (2, 2, (-0.75, 0.5))
-        >>> people.function(0)([0]), people.function(1)([0, 1])
-        (-0.25, -0.25)
+        >>> len(people), people.cost_range, people.function(1)([0, 1])
+        (2, (-0.75, 0.5), -0.25)
     """
 
     def __init__(
@@ -76,7 +79,7 @@ class Customers:
         self.n = checks.integer("Customers", "number of items", self.prices.size, 1)
         listed = [checks.index_array("Customers", "groups", group, self.n) for group in groups]
         self.groups = [np.unique(group) for group in listed]
-        if any(group.size == 0 for group in self.groups):
+        if not all(group.size for group in self.groups):
             raise InvalidArgument("The 'groups' of Customers must have items. Got an empty one.")
         if not wishes:
             raise InvalidArgument("The 'wishes' of Customers must be those of at least one. Got none.")
@@ -109,18 +112,17 @@ class CustomerStream(Stream):
 
     Examples:
         >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
-        >>> stream = CustomerStream(people, [0, 1, 1])
-        >>> stream.rounds, stream.total([0, 1]), stream.total_until(2)([0, 1])
-        (3, -0.5, -0.25)
+        >>> CustomerStream(people, [0, 1, 1]).total([0, 1])
+        -0.5
     """
 
     def __init__(self, customers: Customers, choice: Sequence[int] | IntArray) -> None:
         self.customers, self.n, self.cost_range = customers, customers.n, customers.cost_range
         who = checks.index_array("CustomerStream", "choice", choice, len(customers))
         self.rounds = checks.integer("CustomerStream", "number of rounds", who.size, 1)
-        self.compiled = CustomerRounds(
-            customers.firsts, customers.starts, customers.members, customers.values, customers.prices, who
-        )
+        firsts, prices = customers.firsts, np.tile(customers.prices, (len(customers), 1))
+        groups = customers.starts, customers.members, customers.values
+        self.compiled = GroupRounds(firsts[:-1], firsts[1:], *groups, prices, 0.0, 0.0, who)
 
     def sum_of(self, rounds: slice) -> Bundles:
         return self.customers.total(np.bincount(self.compiled.choice[rounds], minlength=len(self.customers)))
@@ -141,7 +143,7 @@ def checkout(
         shop: The seed of what is popular and what attention costs. The stream's seed draws the customers.
         price: The cost of showing every item, at most 1.
         popular: The probability that a wish concerns a popular theme.
-        customers: The number of different customers; every round draws one of them.
+        customers: The number of different customers.
 
     Examples:
         >>> checkout(n=4).items
@@ -169,15 +171,14 @@ class Shop:
         rng = np.random.default_rng(seed)
         self.popular = popular
         size = min(3, n // 2)
-        self.themes = tuple(tuple(range(k, min(k + size, n))) for k in range(0, n, size))
+        self.themes = [tuple(range(k, min(k + size, n))) for k in range(0, n, size)]
         groceries = [name for theme in THEMES for name in theme[:size]]
         self.names = tuple(groceries[:n] + [f"item {k}" for k in range(len(groceries) + 1, n + 1)])
-        chosen, items = set[int](), 0  # themes in random order that fit into half of the items, at least one
-        for k in rng.permutation(len(self.themes)).tolist():
-            if not chosen or items + len(self.themes[k]) <= (n + 1) // 2:
-                chosen.add(k)
+        self.is_popular, items = [False] * len(self.themes), 0
+        for k in rng.permutation(len(self.themes)).tolist():  # what fits into half of the items, at least one
+            if items == 0 or items + len(self.themes[k]) <= (n + 1) // 2:
+                self.is_popular[k] = True
                 items += len(self.themes[k])
-        self.is_popular = tuple(k in chosen for k in range(len(self.themes)))
         weights = rng.uniform(0.8, 1.2, n)
         self.prices: FloatArray = price * weights / weights.sum()
 
@@ -187,19 +188,20 @@ class Shop:
         sized = itertools.product(self.themes, range(1, len(self.themes[0]) + 1))
         groups = [group for theme, size in sized for group in itertools.combinations(theme, size)]
         place = {group: k for k, group in enumerate(groups)}
-        return Customers(self.prices, groups, [self._wishes(rng, place) for _ in range(count)])
+        drawn = [self._wishes(rng) for _ in range(count)]
+        wishes = [{place[group]: value for group, value in wanted.items()} for wanted in drawn]
+        return Customers(self.prices, groups, wishes)
 
-    def _wishes(self, rng: np.random.Generator, place: dict[tuple[int, ...], int]) -> dict[int, float]:
+    def _wishes(self, rng: np.random.Generator) -> dict[tuple[int, ...], float]:
         elsewhere, together = rng.uniform(0.0, 0.3), rng.uniform(0.3, 0.7)
         theme, other = self._theme(rng), self._theme(rng)
         size = int(rng.integers(min(2, len(theme)), len(theme) + 1))
         wanted = tuple(sorted(rng.choice(theme, size, replace=False).tolist()))
-        value = 1 - elsewhere
-        wishes = [(wanted, value * together), ((int(rng.choice(other)),), elsewhere)]
-        wishes += [((item,), value * (1 - together) / size) for item in wanted]
-        worth = dict[int, float]()
-        for group, value in wishes:
-            worth[place[group]] = worth.get(place[group], 0.0) + value
+        worth = collections.defaultdict[tuple[int, ...], float](float)
+        worth[wanted] = (1 - elsewhere) * together
+        worth[(int(rng.choice(other)),)] += elsewhere
+        for item in wanted:
+            worth[(item,)] += (1 - elsewhere) * (1 - together) / size
         return worth
 
     def _theme(self, rng: np.random.Generator) -> tuple[int, ...]:
@@ -208,6 +210,99 @@ class Shop:
         among = [theme for theme, flag in zip(self.themes, self.is_popular, strict=True) if flag == popular]
         sizes = np.array([len(theme) for theme in among])
         return among[rng.choice(len(among), p=sizes / sizes.sum())]
+
+
+class PictureStream(Stream):
+    """Pictures that share their edges and differ in their prices; `shape` has the pixels of the shape."""
+
+    def __init__(self, shape: IntArray, compiled: GroupRounds, most: float) -> None:
+        self.n, self.rounds, self.cost_range = compiled.prices.shape[1], compiled.choice.size, (-most, most)
+        self.shape, self.compiled = frozenset(shape.tolist()), compiled
+
+    def sum_of(self, rounds: slice) -> SetFunction:
+        choice, ends = self.compiled.choice[rounds], self.compiled.members
+        prices = np.bincount(choice, minlength=len(self.compiled.prices)) @ self.compiled.prices
+        weights = choice.size * self.compiled.values
+        cut = Cut.from_edges(self.n, ends[::2], ends[1::2], weights, prices, directed=False)
+        return cut.shift(choice.size * self.compiled.empty)
+
+
+@named
+def image_cuts(
+    width: int = 6, height: int = 6, noise: float = 1.0, smooth: float = 0.25, pictures: int = 256
+) -> Environment:
+    """Noisy pictures of one shape; pixels have prices, and parting neighbours costs.
+
+    The pixels of a round shape, half of all, have mean price -1 and the others +1. Each picture adds normal
+    noise to every pixel. Of two neighbours, side by side or one above the other, taking just one costs
+    `smooth`. Then everything is scaled alike so that costs lie in [-1, 1]. Items are (row, column).
+
+    Args:
+        width: Pixels in a row.
+        height: Pixels in a column; there must be two pixels or more.
+        noise: The standard deviation of the noise.
+        smooth: The cost of parting two neighbours, before scaling.
+        pictures: The number of pictures; every round draws one of them.
+
+    Examples:
+        >>> from discreet import minimize
+        >>> stream = image_cuts(4, 4).stream(1000)
+        >>> minimize(stream.total).set == stream.shape
+        True
+    """
+    width = checks.integer("image-cuts", "width", width, 1)
+    height = checks.integer("image-cuts", "height", height, 1)
+    n = checks.integer("image-cuts", "number of pixels", width * height, 2)
+    noise = checks.nonnegative_number("image-cuts", "noise", noise)
+    smooth = checks.nonnegative_number("image-cuts", "smooth", smooth)
+    pictures = checks.integer("image-cuts", "pictures", pictures, 1)
+    shape, pairs = _round_shape(width, height), _neighbours(width, height)
+    count = len(pairs)
+
+    def make(rounds: int, seed: int) -> Stream:
+        rng = np.random.default_rng(seed)
+        means = np.where(np.isin(np.arange(n), shape), -1.0, 1.0)
+        drawn = means + noise * rng.normal(size=(pictures, n))
+        low, high = _range(drawn, smooth * count)
+        half = (high - low) / 2
+        prices, weights = towards_zero(drawn / half), towards_zero(np.full(count, smooth / half))
+        # Rounding towards zero has made the range no wider, and from here on all sums are exact.
+        low, high = _range(prices, weights.sum())
+        compiled = GroupRounds(
+            firsts=np.zeros(pictures, dtype=np.int64),
+            lasts=np.full(pictures, count),
+            starts=2 * np.arange(count + 1),
+            members=pairs.ravel(),
+            values=weights,
+            prices=prices,
+            on_first=1.0,
+            empty=-(low + high) / 2,
+            choice=rng.integers(pictures, size=rounds),
+        )
+        return PictureStream(shape, compiled, (high - low) / 2)
+
+    return Environment("image-cuts", make, tuple(itertools.product(range(height), range(width))))
+
+
+def _round_shape(width: int, height: int) -> IntArray:
+    """The half of the pixels that is nearest to the middle of the shape."""
+    rows, columns = np.divmod(np.arange(width * height), width)
+    across, down = columns + 0.5 - 0.45 * width, rows + 0.5 - 0.4 * height
+    distances = across**2 + (down * width / height) ** 2
+    return np.argsort(distances, kind="stable")[: width * height // 2]
+
+
+def _neighbours(width: int, height: int) -> IntArray:
+    """Each pair of neighbours once: to the right, then below."""
+    pixels = np.arange(width * height).reshape(height, width)
+    beside = np.stack((pixels[:, :-1].ravel(), pixels[:, 1:].ravel()), axis=1)
+    return np.concatenate((beside, np.stack((pixels[:-1].ravel(), pixels[1:].ravel()), axis=1)))
+
+
+def _range(prices: FloatArray, edges: float) -> tuple[float, float]:
+    """Bounds on the costs of all pictures: all negative prices, and all others with all edges."""
+    low = np.minimum(prices, 0).sum(axis=1).min()
+    return float(low), float(np.maximum(prices, 0).sum(axis=1).max() + edges)
 
 
 def towards_zero(numbers: FloatArray) -> FloatArray:
@@ -220,20 +315,25 @@ def _on_grid(name: str, numbers: npt.ArrayLike) -> FloatArray:
     return towards_zero(checks.nonnegative("Customers", name, found))
 
 
-@chain_costs.register(CustomerRounds)
+@chain_costs.register(GroupRounds)
 @lean_kernel
-def _chain(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    first, last = stream.firsts[stream.choice[t]], stream.firsts[stream.choice[t] + 1]
+def _chain(stream: GroupRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    c, members, on_first = stream.choice[t], stream.members, stream.on_first
+    first, last = stream.firsts[c], stream.lasts[c]
     starts, values = stream.starts[first : last + 1], stream.values[first:last]
-    groups_chain(starts, stream.members, values, stream.prices, 0.0, -1.0, order, costs)
+    groups_chain(starts, members, values, stream.prices[c], on_first, -1.0, order, costs)
+    for k in range(costs.size):
+        costs[k] += stream.empty
 
 
-@prefix_cost.register(CustomerRounds)
+@prefix_cost.register(GroupRounds)
 @kernel
-def _prefix(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    shown = np.zeros(order.size, dtype=np.bool_)
-    for k in range(size):
-        shown[order[k]] = True
-    first, last = stream.firsts[stream.choice[t]], stream.firsts[stream.choice[t] + 1]
+def _prefix(stream: GroupRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    c, members, on_first = stream.choice[t], stream.members, stream.on_first
+    first, last = stream.firsts[c], stream.lasts[c]
     starts, values = stream.starts[first : last + 1], stream.values[first:last]
-    return groups_value(starts, stream.members, values, stream.prices, 0.0, -1.0, shown)
+    taken = np.zeros(order.size, dtype=np.bool_)
+    for k in range(size):
+        taken[order[k]] = True
+    cost = groups_value(starts, members, values, stream.prices[c], on_first, -1.0, taken)
+    return stream.empty + cost
