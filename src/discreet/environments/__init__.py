@@ -1,12 +1,22 @@
 """Streams of cost functions for experiments.
 
-An `Environment` is a named recipe; `environment.stream(rounds, seed)` is one run of it, a `Stream`. A stream
-has the number of items `n`, the number of `rounds`, the `compiled` form that the simulator plays, and the
-`total` of all rounds' functions. Iterating gives these functions one by one, unless they depend on the
-learner.
+An `Environment` is a named recipe; `environment.stream(rounds, seed)` is one run of it, a `Stream`.
+
+Examples:
+    >>> import discreet
+    >>> stream = modular(n=4, gap=1.0).stream(100, seed=1)
+    >>> stream.total([0, 2]), stream.total_until(10)([1, 3])
+    (-100.0, 10.0)
+    >>> sorted(discreet.minimize(find("priced-cuts", n=4).stream(1000).total).set)
+    [0, 2]
+    >>> stream = image_cuts(width=4, height=4).stream(1000)
+    >>> discreet.minimize(stream.total).set == stream.shape
+    True
+    >>> checkout(n=4).items
+    ('bread', 'butter', 'pasta', 'sauce')
 """
 
-from discreet.environments.custom import EnvironmentLike, as_environment, has_size
+from discreet.environments.custom import EnvironmentLike, as_environment
 from discreet.environments.groups import Customers, CustomerStream, checkout, image_cuts
 from discreet.environments.pool import Pool, TableStream, concave, coverage, priced_cuts, switching
 from discreet.environments.purchases import (
@@ -50,7 +60,6 @@ __all__ = [
     "cuts",
     "drifting",
     "find",
-    "has_size",
     "image_cuts",
     "invoices",
     "lower_bound",

@@ -7,33 +7,17 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Siz
 from typing import Any, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet import checks
 from discreet.environments.pool import TableStream
-from discreet.environments.stream import (
-    ENVIRONMENTS,
-    Environment,
-    FunctionStream,
-    Stream,
-    check_parameters,
-    find,
-)
+from discreet.environments.stream import ENVIRONMENTS, Environment, FunctionStream, Stream, check_given, find
 from discreet.errors import DiscreetError, InvalidArgument, InvalidType
 from discreet.imports import failed, load_object
 from discreet.minimizers.dispatch import MOST_ITEMS_TO_ENUMERATE
 from discreet.set_functions import FromCallable, SetFunction
 
 #: What `simulate` and `as_environment` take.
-EnvironmentLike = (
-    Environment
-    | Stream
-    | str
-    | Iterable[SetFunction | Callable[[Any], float]]
-    | npt.NDArray[Any]
-    | Mapping[Any, Any]
-    | Callable[..., Any]
-)
+EnvironmentLike = Environment | Stream | str | Iterable[Any] | Callable[..., Any]
 Items = Sequence[Hashable]
 Range = tuple[float, float]
 
@@ -90,12 +74,7 @@ def as_environment(
 
 
 def has_size(name: str) -> bool:
-    """Whether an environment takes a number of items `n`.
-
-    Examples:
-        >>> has_size("modular"), has_size("image-cuts")
-        (True, False)
-    """
+    """Whether an environment takes a number of items `n`; pictures have a width and a height."""
     found = load_object(name) if ":" in name else ENVIRONMENTS.get(name)
     return _is_function(found) and "n" in inspect.signature(found).parameters
 
@@ -116,7 +95,7 @@ def _converted(
     if "n" in known and items is not None:
         arguments = {"n": len(items)} | arguments
     varying = {"rounds", "seed"} & set(known) - set(arguments)
-    check_parameters(name, function, arguments | dict.fromkeys(varying))
+    check_given(name, function, arguments | dict.fromkeys(varying))
     if "rounds" in varying and rounds is None:
         raise InvalidArgument(f"{name} is a function of the number of rounds: give 'rounds'.")
     size = arguments.get("n", known["n"].default if "n" in known else None)

@@ -108,13 +108,7 @@ class Customers:
 
 
 class CustomerStream(Stream):
-    """A stream with one customer per round: `choice` has their indices.
-
-    Examples:
-        >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
-        >>> CustomerStream(people, [0, 1, 1]).total([0, 1])
-        -0.5
-    """
+    """A stream with one customer per round: `choice` has their indices."""
 
     def __init__(self, customers: Customers, choice: Sequence[int] | IntArray) -> None:
         self.customers, self.n, self.cost_range = customers, customers.n, customers.cost_range
@@ -136,18 +130,9 @@ def checkout(
 
     Items come in themes of up to three that go together; up to half of the items are popular. A customer has
     wishes worth 1 in total. Most concern some items of one theme: part of their value is for each item by
-    itself, the rest for having them all. The remainder is for one more item.
-
-    Args:
-        n: The number of items.
-        shop: The seed of what is popular and what attention costs. The stream's seed draws the customers.
-        price: The cost of showing every item, at most 1.
-        popular: The probability that a wish concerns a popular theme.
-        customers: The number of different customers.
-
-    Examples:
-        >>> checkout(n=4).items
-        ('bread', 'butter', 'pasta', 'sauce')
+    itself, the rest for having them all. The remainder is for one more item. A wish concerns a popular theme
+    with the probability `popular`. Showing every item costs `price`, at most 1. `shop` is the seed of prices
+    and popular themes; the stream's seed draws its `customers`.
     """
     made = Shop(
         checks.integer("checkout", "n", n, 2),
@@ -233,22 +218,10 @@ def image_cuts(
 ) -> Environment:
     """Noisy pictures of one shape; pixels have prices, and parting neighbours costs.
 
-    The pixels of a round shape, half of all, have mean price -1 and the others +1. Each picture adds normal
-    noise to every pixel. Of two neighbours, side by side or one above the other, taking just one costs
-    `smooth`. Then everything is scaled alike so that costs lie in [-1, 1]. Items are (row, column).
-
-    Args:
-        width: Pixels in a row.
-        height: Pixels in a column; there must be two pixels or more.
-        noise: The standard deviation of the noise.
-        smooth: The cost of parting two neighbours, before scaling.
-        pictures: The number of pictures; every round draws one of them.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> stream = image_cuts(4, 4).stream(1000)
-        >>> minimize(stream.total).set == stream.shape
-        True
+    The pixels of a round shape, half of all, have mean price -1 and the others +1. Each of the `pictures`
+    adds normal noise to every pixel, with the standard deviation `noise`. Of two neighbours, side by side or
+    one above the other, taking just one costs `smooth`. Then everything is scaled alike so that costs lie in
+    [-1, 1]. Items are (row, column).
     """
     width = checks.integer("image-cuts", "width", width, 1)
     height = checks.integer("image-cuts", "height", height, 1)

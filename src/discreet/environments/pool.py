@@ -35,10 +35,6 @@ class TableStream(Stream):
     Args:
         values: One row of 2^n costs per function; bit i of a column's number tells whether item i is taken.
         choice: The row of each round; by default round t has row t.
-
-    Examples:
-        >>> TableStream([[0, 1, 2, 3], [0, -1, 1, 0]]).total([0])
-        0.0
     """
 
     def __init__(self, values: npt.ArrayLike, choice: Iterable[int] | None = None) -> None:
@@ -118,17 +114,9 @@ def priced_cuts(
 ) -> Environment:
     """Random cuts with prices; the best set is neither empty nor full.
 
-    Args:
-        n: The number of items, at most 16.
-        edge: The probability that the edge (i, j) is present; its weight is uniform in [0, 1].
-        bias: The mean price of odd items; even items have minus this.
-        spread: The standard deviation of the normal prices.
-        functions: The size of the pool.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> sorted(minimize(priced_cuts(n=4).stream(1000).total).set)
-        [0, 2]
+    Each of the `functions` of at most 16 items has the edge (i, j) with probability `edge`, of a weight that
+    is uniform in [0, 1]. Prices are normal with standard deviation `spread` and mean `bias` for odd items,
+    minus that for even ones.
     """
     draw = _random_cut(n, checks.unit_number("priced-cuts", "edge", edge))
     make = _pools("priced-cuts", draw, n, bias, spread, functions)
@@ -150,11 +138,6 @@ def coverage(
     share. There are `targets` of them, with costs uniform in [0, 1], and an item needs each with probability
     `covered`. Every item is rewarded with 1/n of what all targets together cost. The other arguments are
     those of `priced_cuts`.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> sorted(minimize(coverage(n=4).stream(1000).total).set)
-        [0, 2]
     """
     targets = checks.integer("coverage", "targets", targets, 1)
     covered = checks.unit_number("coverage", "covered", covered)
@@ -176,11 +159,6 @@ def concave(
 
     Taking k items costs h (sqrt(k n) - k), with h uniform in [0, height / sqrt(n)], as with a discount for
     large orders. The other arguments are those of `priced_cuts`.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> sorted(minimize(concave(n=4).stream(1000).total).set)
-        [0, 2]
     """
     height = checks.nonnegative_number("concave", "height", height)
 
@@ -197,11 +175,6 @@ def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Enviro
     """Random cuts with prices; at half time the other items become worth taking, half as clearly.
 
     These are the functions of `priced_cuts`, with `bias` in the first half and `later_bias` after it.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> sorted(minimize(switching(n=4).stream(2000).total_until(1000)).set)
-        [0, 2]
     """
     later_bias = checks.finite_number("switching", "later_bias", later_bias)
     cut = _random_cut(n, 0.2)

@@ -23,9 +23,6 @@ from discreet.errors import InvalidArgument
 Path = str | os.PathLike[str]
 Thing = TypeVar("Thing", str, tuple[int, ...])
 
-#: The first bytes of a gzipped file.
-GZIP = b"\x1f\x8b"
-
 
 @named
 def baskets(
@@ -35,13 +32,6 @@ def baskets(
 
     `read_baskets` describes the file, `customers_from_baskets` the costs and the other arguments. Items,
     pairs, price and so the range are chosen by looking at the data: for experiments only.
-
-    Examples:
-        >>> import tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp(), "day.csv")
-        >>> _ = file.write_text("milk,tea\ntea\n")
-        >>> baskets(file, n=2).items, baskets(file, n=2).most_rounds
-        (('tea', 'milk'), 2)
     """
     return _purchases("baskets", path, read_baskets(path), n=n, price=price, bonus=bonus, pairs=pairs)
 
@@ -60,13 +50,6 @@ def invoices(
     r"""What people bought, in the order of time, from a CSV file with a header and one item per line.
 
     `read_invoices` describes the file and its columns. The other arguments are those of `baskets`.
-
-    Examples:
-        >>> import tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp(), "lines.csv")
-        >>> _ = file.write_text("InvoiceNo,StockCode\n1,tea\n1,milk\n2,tea\n")
-        >>> invoices(file, n=2).items
-        ('tea', 'milk')
     """
     bought = read_invoices(path, invoice=invoice, item=item, quantity=quantity)
     return _purchases("invoices", path, bought, n=n, price=price, bonus=bonus, pairs=pairs)
@@ -110,35 +93,28 @@ def customers_from_baskets(
 
     Examples:
         >>> names, people = customers_from_baskets([["tea", "milk"], ["tea"], ["jam"], ["tea", "milk"]], 2)
-        >>> names, len(people), people.cost_range
-        (('tea', 'milk'), 4, (-1.0, 0.75))
+        >>> names, people.cost_range
+        (('tea', 'milk'), (-1.0, 0.75))
     """
-    n = checks.integer(owner, "n", n, 1)
+    names = _most_frequent(item for basket in baskets for item in set(basket))
+    n = checks.integer(owner, "n", n, 1, len(names))
     bonus = checks.nonnegative_number(owner, "bonus", bonus)
     most_pairs = n if pairs is None else checks.integer(owner, "pairs", pairs, 0)
-    names = _most_frequent(item for basket in baskets for item in set(basket))
-    if len(names) < n:
-        raise InvalidArgument(
-            f"The 'n' of {owner} must be at most {len(names)}, the number of items. Got {n}."
-        )
     place = {name: k for k, name in enumerate(names[:n])}
     wanted = [tuple(sorted({place[item] for item in basket if item in place})) for basket in baskets]
     frequent = _most_frequent(pair for items in wanted for pair in itertools.combinations(items, 2))
     groups = [(item,) for item in range(n)] + frequent[:most_pairs]
     numbers = {group: k for k, group in enumerate(groups)}
-    wishes = [_wishes(items, numbers, bonus) for items in wanted]
+    wishes = []
+    for items in wanted:
+        worth = {numbers[(item,)]: 1.0 for item in items}
+        worth |= {numbers[pair]: bonus for pair in itertools.combinations(items, 2) if pair in numbers}
+        total = sum(worth.values())
+        wishes.append({group: value / total for group, value in worth.items()})
     if price is None:
-        each = sum(bool(wish) for wish in wishes) / len(wishes) / n
-    else:
-        each = checks.positive_number(owner, "price", price)
-    return tuple(names[:n]), Customers(np.full(n, each), groups, wishes)
-
-
-def _wishes(items: tuple[int, ...], numbers: dict[tuple[int, ...], int], bonus: float) -> dict[int, float]:
-    pairs = itertools.combinations(items, 2)
-    worth = {numbers[(item,)]: 1.0 for item in items} | {numbers[p]: bonus for p in pairs if p in numbers}
-    total = sum(worth.values())
-    return {group: value / total for group, value in worth.items()}
+        price = sum(map(bool, wishes)) / len(wishes) / n
+    prices = np.full(n, checks.positive_number(owner, "price", price))
+    return tuple(names[:n]), Customers(prices, groups, wishes)
 
 
 def _most_frequent(things: Iterable[Thing]) -> list[Thing]:
@@ -148,15 +124,7 @@ def _most_frequent(things: Iterable[Thing]) -> list[Thing]:
 
 
 def read_baskets(path: Path) -> list[tuple[str, ...]]:
-    r"""Read a file with one basket per line, items separated by commas. What is listed twice counts once.
-
-    Examples:
-        >>> import tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp(), "day.csv")
-        >>> _ = file.write_text("milk,bread\ntea\n")
-        >>> read_baskets(file)
-        [('milk', 'bread'), ('tea',)]
-    """
+    """Read a file with one basket per line, items separated by commas. What is listed twice counts once."""
     baskets = []
     for number, row in _rows(path):
         items = tuple(dict.fromkeys(entry.strip() for entry in row))
@@ -223,7 +191,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     content = b""
     try:
         content = pathlib.Path(path).read_bytes()
-        if content.startswith(GZIP):
+        if content.startswith(b"\x1f\x8b"):  # gzipped
             content = gzip.decompress(content)
         reader = csv.reader(io.StringIO(content.decode("utf-8-sig")), strict=True)
     except UnicodeDecodeError as error:

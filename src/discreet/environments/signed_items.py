@@ -53,10 +53,6 @@ def modular(n: int = 8, gap: float = 0.5) -> Environment:
 
     The item is uniform. With probability 1/2 + gap/2 the sign is -1 for an even item and +1 for an odd one.
     The gap is from 0 (signs are fair coins) to 1 (the best set costs -1 in every round).
-
-    Examples:
-        >>> modular(n=4, gap=1.0).stream(100).total([0, 2])
-        -100.0
     """
     n = checks.integer("modular", "n", n, 1)
     gap = checks.unit_number("modular", "gap", gap)
@@ -75,10 +71,6 @@ def drifting(n: int = 8, gap: float = 0.5, turns: float = 0.5) -> Environment:
 
     Half of the items, neighbours on a ring, are worth taking. The run starts at item 0 and moves at constant
     speed, `turns` times around in total. The gap is that of `modular`, for the best set of the moment.
-
-    Examples:
-        >>> drifting(n=4, gap=1.0, turns=0.5).stream(1000).total_until(100)([0, 1])
-        -100.0
     """
     n = checks.integer("drifting", "n", n, 2)
     gap = checks.unit_number("drifting", "gap", gap)
@@ -101,11 +93,6 @@ def lower_bound(n: int = 8, strength: float = 0.5) -> Environment:
     the hidden set with probability 1/2 + gap/2, where gap = min(1, strength sqrt(n / rounds)).
     With strength 1/2 every learner's expected regret is at least 0.23 sqrt(n rounds) if rounds >= n, private
     or not, even if it sees every function completely. docs/theorems.md has the proof.
-
-    Examples:
-        >>> stream = lower_bound(n=4).stream(100)
-        >>> stream.gap, sorted(stream.hidden)
-        (0.1, [1, 2, 3])
     """
     n = checks.integer("lower-bound", "n", n, 1)
     strength = checks.positive_number("lower-bound", "strength", strength)
@@ -128,11 +115,6 @@ def adaptive_adversary(n: int = 8) -> Environment:
 
     The item i is uniform. The adversary sees the learner's point x and sets s = +1 if x_i > 1/2 and s = -1
     otherwise. The functions depend on the run, so its streams cannot be iterated.
-
-    Examples:
-        >>> stream = adaptive_adversary(n=2).stream(1)
-        >>> prefix_cost(stream.compiled, 0, np.array([0.9, 0.1]), np.array([0, 1]), 1)
-        1.0
     """
     n = checks.integer("adaptive-adversary", "n", n, 1)
 
@@ -201,10 +183,6 @@ def cuts(n: int = 8, favoured: float = 0.0) -> Environment:
     """Each round one directed edge must not be cut; taking nothing and taking all are best.
 
     The edge is uniform over the ordered pairs of items, or with probability `favoured` it is (0, 1).
-
-    Examples:
-        >>> cuts(n=3, favoured=1.0).stream(100).total([0])
-        100.0
     """
     n = checks.integer("cuts", "n", n, 2)
     favoured = checks.unit_number("cuts", "favoured", favoured)

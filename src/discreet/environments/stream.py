@@ -23,26 +23,12 @@ P = ParamSpec("P")
 
 @generic
 def chain_costs(stream: Any, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may use the point x.
-
-    Examples:
-        >>> from discreet.environments import modular
-        >>> costs = np.empty(4)
-        >>> chain_costs(modular(3).stream(5).compiled, 0, np.full(3, 0.5), np.array([2, 1, 0]), costs)
-        >>> costs
-        array([ 1., -1., -1., -1.])
-    """
+    """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may use the point x."""
 
 
 @generic
 def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    """The cost in round t of the first `size` items of `order`.
-
-    Examples:
-        >>> from discreet.environments import modular
-        >>> prefix_cost(modular(3).stream(5).compiled, 0, np.full(3, 0.5), np.array([2, 1, 0]), 2)
-        -1.0
-    """
+    """The cost in round t of the first `size` items of `order`."""
     raise AssertionError("declares a generic function")
 
 
@@ -52,12 +38,6 @@ class Stream(ABC):
     Attributes:
         compiled: A named tuple for which `chain_costs` and `prefix_cost` are registered, or None: then the
             stream is iterated in Python.
-
-    Examples:
-        >>> from discreet.environments import modular
-        >>> stream = modular(4).stream(100)
-        >>> sum(f([0, 2]) for f in stream) == stream.total([0, 2])
-        True
     """
 
     n: int
@@ -89,10 +69,7 @@ class Stream(ABC):
 class FunctionStream(Stream):
     """Any iterable of set functions, one per round. It is played in Python, not compiled.
 
-    Args:
-        functions: The functions, of the same number of items.
-        cost_range: Bounds on their values; by default those that the functions themselves guarantee.
-        rounds: How many to take at most.
+    The range is by default what the functions themselves guarantee. No more than `rounds` are taken.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -161,13 +138,7 @@ class Environment:
         return len(self.items)
 
     def stream(self, rounds: int, seed: int = 0) -> Stream:
-        """A stream of the given number of rounds.
-
-        Examples:
-            >>> from discreet.environments import modular
-            >>> modular(n=4, gap=0.5).stream(100, seed=1).rounds
-            100
-        """
+        """A stream of the given number of rounds."""
         rounds = checks.integer(self.name, "rounds", rounds, 1, self.most_rounds)
         return self.make(rounds, checks.integer(self.name, "seed", seed, 0))
 
@@ -197,21 +168,16 @@ def named(recipe: Callable[P, Environment]) -> Callable[P, Environment]:
 
 
 def find(name: str, **parameters: Any) -> Environment:
-    """The environment with a name, made with the given parameters.
-
-    Examples:
-        >>> find("modular", n=6, gap=0.1).n
-        6
-    """
+    """The environment with a name, made with the given parameters."""
     if name not in ENVIRONMENTS:
         raise checks.unknown_name(
             f"There is no environment called {name!r}.", name, sorted(ENVIRONMENTS), others=", or MODULE:NAME"
         )
-    check_parameters(name, ENVIRONMENTS[name], parameters)
+    check_given(name, ENVIRONMENTS[name], parameters)
     return ENVIRONMENTS[name](**parameters)
 
 
-def check_parameters(name: str, make: Callable[..., object], given: Mapping[str, object]) -> None:
+def check_given(name: str, make: Callable[..., object], given: Mapping[str, object]) -> None:
     """Raise if a function has no such parameter, or needs one that is not given."""
     known = inspect.signature(make).parameters
     for unknown in sorted(set(given) - set(known)):

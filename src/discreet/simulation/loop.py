@@ -245,30 +245,24 @@ class CompiledHost:
 
     def play(self, paid: FloatArray, first: int) -> frozenset[int]:
         """Play as many rounds as there is room in `paid`; the last chosen set, as item numbers."""
-        done = 0
-        with self._session._played_elsewhere(paid.size):
-            while done < paid.size:
-                done = self._play_phases(paid, first, done)
-                if done < paid.size:
-                    self._plan()
-            self._learn_what_arrived()
-            self._session._state = self._state
-        size, slot = self._table.last.tolist()
-        return frozenset(self._table.phase.order[slot, :size].tolist())
-
-    def _play_phases(self, paid: FloatArray, first: int, done: int) -> int:
-        """Play until `paid` is full or a policy in Python has to plan."""
-        session, table = self._session, self._table
-        parts = self._told, self._policy, self._seen, self._learner.query, session._mechanism, table
+        session, query, done = self._session, self._learner.query, 0
 
         def consume(_: int, coins: BitArray, coin: int, noise: BitArray, cursor: int) -> tuple[int, int, int]:
             nonlocal done
+            parts = self._told, self._policy, self._seen, query, session._mechanism, self._table
             done, coin, cursor = play_rounds(*parts, paid, first, done, coins, coin, noise, cursor)
-            waits = self._plain and table.counts[ROUNDS] == 0
+            waits = self._plain and self._table.counts[ROUNDS] == 0  # for a policy in Python to plan
             return int(done == paid.size or waits), coin, cursor
 
-        feed_both(session._coins, session._source, consume, 1)
-        return done
+        with session._played_elsewhere(paid.size):
+            while done < paid.size:
+                feed_both(session._coins, session._source, consume, 1)
+                if done < paid.size:
+                    self._plan()
+            self._learn_what_arrived()
+            session._state = self._state
+        size, slot = self._table.last.tolist()
+        return frozenset(self._table.phase.order[slot, :size].tolist())
 
     def _learn_what_arrived(self) -> None:
         """Close a phase that is over where reports are randomised on arrival, as a session does when read."""

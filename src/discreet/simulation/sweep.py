@@ -29,7 +29,8 @@ import polars
 
 from discreet import checks
 from discreet.atomic_files import check_place, errors_name, write_atomically
-from discreet.environments import Environment, as_environment, has_size
+from discreet.environments import Environment, as_environment
+from discreet.environments.custom import has_size
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.extras import require_extra
 from discreet.simulation.builtin_learners import Setting, find_learner, template_of
