@@ -1,4 +1,4 @@
-"""Environments of functions with prices and groups of items: customers of a shop, and noisy pictures."""
+"""Environments of items with prices and ties: customers with wishes, and noisy pictures."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from discreet.compiled import kernel, lean_kernel
 from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.set_functions import Bundles, Cut, SetFunction
+from discreet.set_functions.graphs import cut_chain, cut_value
 from discreet.set_functions.groups import groups_chain, groups_value
 
 #: Items that go together; a small shop has the first few.
@@ -33,22 +34,17 @@ THEMES = (
 )
 
 
-class GroupRounds(NamedTuple):
-    """The compiled form of functions with prices and groups of items; round t has the function `choice[t]`.
+class CustomerRounds(NamedTuple):
+    """The compiled form. Customer c has the wishes from `firsts[c]` up to `firsts[c + 1]`.
 
-    Function c has the prices `prices[c]` and the groups from `firsts[c]` up to `lasts[c]`. Group g has the
-    items `members[starts[g]:starts[g + 1]]`; a set pays `on_first` times its value if it holds any of them,
-    and is paid its value back if it holds all.
+    Wish w concerns the items `members[starts[w]:starts[w + 1]]`. Round t has the customer `choice[t]`.
     """
 
     firsts: IntArray
-    lasts: IntArray
     starts: IntArray
     members: IntArray
     values: FloatArray
     prices: FloatArray
-    on_first: float
-    empty: float  # what the empty set costs
     choice: IntArray
 
 
@@ -114,9 +110,9 @@ class CustomerStream(Stream):
         self.customers, self.n, self.cost_range = customers, customers.n, customers.cost_range
         who = checks.index_array("CustomerStream", "choice", choice, len(customers))
         self.rounds = checks.integer("CustomerStream", "number of rounds", who.size, 1)
-        firsts, prices = customers.firsts, np.tile(customers.prices, (len(customers), 1))
-        groups = customers.starts, customers.members, customers.values
-        self.compiled = GroupRounds(firsts[:-1], firsts[1:], *groups, prices, 0.0, 0.0, who)
+        self.compiled = CustomerRounds(
+            customers.firsts, customers.starts, customers.members, customers.values, customers.prices, who
+        )
 
     def sum_of(self, rounds: slice) -> Bundles:
         return self.customers.total(np.bincount(self.compiled.choice[rounds], minlength=len(self.customers)))
@@ -197,18 +193,29 @@ class Shop:
         return among[rng.choice(len(among), p=sizes / sizes.sum())]
 
 
+class PictureRounds(NamedTuple):
+    """The compiled form: edges, prices per picture, the cost of the empty set, the picture of each round."""
+
+    tails: IntArray
+    heads: IntArray
+    weights: FloatArray
+    prices: FloatArray
+    empty: float
+    choice: IntArray
+
+
 class PictureStream(Stream):
     """Pictures that share their edges and differ in their prices; `shape` has the pixels of the shape."""
 
-    def __init__(self, shape: IntArray, compiled: GroupRounds, most: float) -> None:
+    def __init__(self, shape: IntArray, compiled: PictureRounds, most: float) -> None:
         self.n, self.rounds, self.cost_range = compiled.prices.shape[1], compiled.choice.size, (-most, most)
         self.shape, self.compiled = frozenset(shape.tolist()), compiled
 
     def sum_of(self, rounds: slice) -> SetFunction:
-        choice, ends = self.compiled.choice[rounds], self.compiled.members
+        choice = self.compiled.choice[rounds]
         prices = np.bincount(choice, minlength=len(self.compiled.prices)) @ self.compiled.prices
-        weights = choice.size * self.compiled.values
-        cut = Cut.from_edges(self.n, ends[::2], ends[1::2], weights, prices, directed=False)
+        tails, heads, weights = self.compiled[:3]
+        cut = Cut.from_edges(self.n, tails, heads, choice.size * weights, prices)
         return cut.shift(choice.size * self.compiled.empty)
 
 
@@ -229,29 +236,19 @@ def image_cuts(
     noise = checks.nonnegative_number("image-cuts", "noise", noise)
     smooth = checks.nonnegative_number("image-cuts", "smooth", smooth)
     pictures = checks.integer("image-cuts", "pictures", pictures, 1)
-    shape, pairs = _round_shape(width, height), _neighbours(width, height)
-    count = len(pairs)
+    shape, (tails, heads) = _round_shape(width, height), _neighbours(width, height)
 
     def make(rounds: int, seed: int) -> Stream:
         rng = np.random.default_rng(seed)
         means = np.where(np.isin(np.arange(n), shape), -1.0, 1.0)
         drawn = means + noise * rng.normal(size=(pictures, n))
-        low, high = _range(drawn, smooth * count)
+        low, high = _range(drawn, smooth * tails.size)
         half = (high - low) / 2
-        prices, weights = towards_zero(drawn / half), towards_zero(np.full(count, smooth / half))
+        prices, weights = towards_zero(drawn / half), towards_zero(np.full(tails.size, smooth / half))
         # Rounding towards zero has made the range no wider, and from here on all sums are exact.
         low, high = _range(prices, weights.sum())
-        compiled = GroupRounds(
-            firsts=np.zeros(pictures, dtype=np.int64),
-            lasts=np.full(pictures, count),
-            starts=2 * np.arange(count + 1),
-            members=pairs.ravel(),
-            values=weights,
-            prices=prices,
-            on_first=1.0,
-            empty=-(low + high) / 2,
-            choice=rng.integers(pictures, size=rounds),
-        )
+        edges = Cut.from_edges(n, tails, heads, weights, directed=False).edges
+        compiled = PictureRounds(*edges, prices, -(low + high) / 2, rng.integers(pictures, size=rounds))
         return PictureStream(shape, compiled, (high - low) / 2)
 
     return Environment("image-cuts", make, tuple(itertools.product(range(height), range(width))))
@@ -265,11 +262,11 @@ def _round_shape(width: int, height: int) -> IntArray:
     return np.argsort(distances, kind="stable")[: width * height // 2]
 
 
-def _neighbours(width: int, height: int) -> IntArray:
+def _neighbours(width: int, height: int) -> tuple[IntArray, IntArray]:
     """Each pair of neighbours once: to the right, then below."""
     pixels = np.arange(width * height).reshape(height, width)
-    beside = np.stack((pixels[:, :-1].ravel(), pixels[:, 1:].ravel()), axis=1)
-    return np.concatenate((beside, np.stack((pixels[:-1].ravel(), pixels[1:].ravel()), axis=1)))
+    tails = np.concatenate((pixels[:, :-1].ravel(), pixels[:-1].ravel()))
+    return tails, np.concatenate((pixels[:, 1:].ravel(), pixels[1:].ravel()))
 
 
 def _range(prices: FloatArray, edges: float) -> tuple[float, float]:
@@ -288,25 +285,38 @@ def _on_grid(name: str, numbers: npt.ArrayLike) -> FloatArray:
     return towards_zero(checks.nonnegative("Customers", name, found))
 
 
-@chain_costs.register(GroupRounds)
+@chain_costs.register(CustomerRounds)
 @lean_kernel
-def _chain(stream: GroupRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    c, members, on_first = stream.choice[t], stream.members, stream.on_first
-    first, last = stream.firsts[c], stream.lasts[c]
+def _chain(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    first, last = stream.firsts[stream.choice[t]], stream.firsts[stream.choice[t] + 1]
     starts, values = stream.starts[first : last + 1], stream.values[first:last]
-    groups_chain(starts, members, values, stream.prices[c], on_first, -1.0, order, costs)
+    groups_chain(starts, stream.members, values, stream.prices, 0.0, -1.0, order, costs)
+
+
+@prefix_cost.register(CustomerRounds)
+@kernel
+def _prefix(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    shown = np.zeros(order.size, dtype=np.bool_)
+    for k in range(size):
+        shown[order[k]] = True
+    first, last = stream.firsts[stream.choice[t]], stream.firsts[stream.choice[t] + 1]
+    starts, values = stream.starts[first : last + 1], stream.values[first:last]
+    return groups_value(starts, stream.members, values, stream.prices, 0.0, -1.0, shown)
+
+
+@chain_costs.register(PictureRounds)
+@lean_kernel
+def _picture_chain(stream: PictureRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    cut_chain(stream.tails, stream.heads, stream.weights, stream.prices[stream.choice[t]], order, costs)
     for k in range(costs.size):
         costs[k] += stream.empty
 
 
-@prefix_cost.register(GroupRounds)
+@prefix_cost.register(PictureRounds)
 @kernel
-def _prefix(stream: GroupRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    c, members, on_first = stream.choice[t], stream.members, stream.on_first
-    first, last = stream.firsts[c], stream.lasts[c]
-    starts, values = stream.starts[first : last + 1], stream.values[first:last]
-    taken = np.zeros(order.size, dtype=np.bool_)
+def _picture_prefix(stream: PictureRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    mask = np.zeros(order.size, dtype=np.bool_)
     for k in range(size):
-        taken[order[k]] = True
-    cost = groups_value(starts, members, values, stream.prices[c], on_first, -1.0, taken)
-    return stream.empty + cost
+        mask[order[k]] = True
+    prices = stream.prices[stream.choice[t]]
+    return stream.empty + cut_value(stream.tails, stream.heads, stream.weights, prices, mask)

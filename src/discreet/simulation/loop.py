@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import lean_kernel
+from discreet.compiled import generic, lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, draw_size, empty_phase, shuffled_deck
@@ -53,20 +53,33 @@ def _learn_in_python(
     pass
 
 
-class Told(NamedTuple):
-    """A stream of costs, or with the sign -1 of rewards, whose functions are told whole or as one cost."""
+class OneNumber(NamedTuple):
+    """A stream of whose functions only the cost of the chosen set is told; times the sign."""
 
     stream: Any
     sign: float
-    whole: bool
 
 
-@lean_kernel
-def _pay(told: Told, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
+class WholeFunction(OneNumber):
+    """A stream whose functions are told whole; times the sign."""
+
+
+@generic
+def pay(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
     """Write what is told of round t into `costs`; give the cost of the chosen prefix."""
-    if not told.whole:
-        costs[0] = told.sign * prefix_cost(told.stream, t, x, order, size)
-        return float(costs[0])
+    raise AssertionError("declares a generic function")
+
+
+@pay.register(OneNumber)
+@lean_kernel
+def _pay_number(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
+    costs[0] = told.sign * prefix_cost(told.stream, t, x, order, size)
+    return float(costs[0])
+
+
+@pay.register(WholeFunction)
+@lean_kernel
+def _pay_function(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
     chain_costs(told.stream, t, x, order, costs)
     for k in range(costs.size):
         costs[k] *= told.sign
@@ -119,7 +132,7 @@ def play_rounds(
         size, after = draw_size(chance, phase.size[slot], coins, coin)
         if after == NEED_MORE_BITS:
             break
-        cost = _pay(told, first + done, state.x, order, size, table.costs)
+        cost = pay(told, first + done, state.x, order, size, table.costs)
         units[:] = 0
         arrived = measured(
             query, mechanism, table.costs, order, size, chance[size], note, units, noise, cursor
@@ -219,7 +232,7 @@ class CompiledHost:
     def __init__(self, session: Session, stream: Any, sign: float) -> None:
         learner = session.learner
         self._session, self._learner = session, learner
-        self._told = Told(stream, sign, learner.query.whole)
+        self._told = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
         self._state = copied(session._learned_state())
         self._policy: Any = PlainPolicy(learner.n)
         self._seen: Any = PlainState(learner.point(self._state))
