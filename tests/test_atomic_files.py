@@ -9,8 +9,7 @@ import pytest
 
 import discreet
 from discreet.atomic_files import check_place, errors_name, write_atomically
-from discreet.simulation.compare import compare
-from discreet.simulation.sweep import Sweep
+from discreet.simulation.sweep import Sweep, compare
 from discreet.storage import open_store
 
 SWEEP = {"streams": ["modular"], "learners": ["random"], "n": 2, "rounds": 8, "seeds": 1}

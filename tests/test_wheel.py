@@ -12,7 +12,7 @@ import zipfile
 import polars
 import pytest
 
-from discreet.simulation.sweep import schema
+from discreet.simulation.sweep import COLUMNS
 
 pytestmark = pytest.mark.slow
 
@@ -90,7 +90,7 @@ def test_it_runs_with_what_it_declares(wheel: pathlib.Path, tmp_path: pathlib.Pa
         "would_be_private": True,
         "parameters": "{}",
     }
-    polars.DataFrame([row | {"parameters": "{}"}], schema=schema()).write_parquet(tmp_path / "sweep.parquet")
+    polars.DataFrame([row | {"parameters": "{}"}], schema=COLUMNS).write_parquet(tmp_path / "sweep.parquet")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COV"))}
     for words in (["list"], ["report", "sweep.parquet"]):
         subprocess.run([home / "bin" / "discreet", *words], cwd=tmp_path, env=clean, check=True, timeout=200)

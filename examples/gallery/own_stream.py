@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 import discreet
-from discreet.environments import Environment, SummedStream, chain_costs, check_stream, prefix_cost
+from discreet.environments import Environment, Stream, chain_costs, check_stream, prefix_cost
 from discreet.extending import FloatArray, IntArray, kernel
 from discreet.plots.canvas import INK, drawing, figure_of, log_scale, new_axes
 from discreet.set_functions import Cut, SetFunction
@@ -57,7 +57,7 @@ def _costs_along(stream: Walks, t: int, x: FloatArray, order: IntArray, costs: F
         costs[k + 1] = ENERGY * (k + 1) + DARK * (2 - before - after) + GLARE * (before != after)
 
 
-class Path(SummedStream):
+class Path(Stream):
     """Most people walk between the station and the school, in the middle of the path."""
 
     n = LAMPS

@@ -15,7 +15,7 @@ import numpy as np
 import polars
 
 from discreet.plots.canvas import COLOURS
-from discreet.simulation.compare import compare
+from discreet.simulation.sweep import compare
 from examples.theorems.series import RATES, Series, all_series
 
 

@@ -4,7 +4,7 @@ Modules that are neither this one nor named in the reference may change without 
 
 - A set function derives from `set_functions.SetFunction`; its methods take and return `BoolArray`, `IntArray`
   and `FloatArray`. Check it with `set_functions.is_submodular`. As in `own_set_function`.
-- A compiled stream derives from `environments.SummedStream`, and registers `environments.chain_costs` and
+- A compiled stream derives from `environments.Stream`, and registers `environments.chain_costs` and
   `prefix_cost`, compiled by `kernel`. Check it with `environments.check_stream`. As in `own_stream`.
 - A policy is any object with `start`, `plan` and `learn`, in plain Python: `learners.PolicyLearner` runs it.
   As in `own_policy`. A fast one derives from `policies.CompiledPolicy` and registers `plan` and `learn`,

@@ -17,7 +17,7 @@ from commands import run
 from discreet.cli import app
 from discreet.service import server
 from discreet.service.learner_service import LearnerService
-from discreet.simulation import compare
+from discreet.simulation import sweep
 
 pytestmark = pytest.mark.docs
 
@@ -105,7 +105,7 @@ def test_an_example_works(
     """It ends well, and what it names is written. Servers and clusters are not started."""
     for documented, real in (ELSEWHERE | AUDITED).items():
         example = example.replace(documented, real)
-    monkeypatch.setattr(compare, "_dask", lambda address: contextlib.nullcontext(address))
+    monkeypatch.setattr(sweep, "_dask", lambda address: contextlib.nullcontext(address))
     monkeypatch.setattr(server, "serve", lambda options: print(options))
     if DATABASE in example and " serve " not in example:
         example = example.replace(DATABASE, request.getfixturevalue("postgres"))

@@ -17,9 +17,9 @@ from discreet.environments import (
     adaptive_adversary,
     as_environment,
     check_stream,
-    has_size,
     modular,
 )
+from discreet.environments.custom import has_size
 from discreet.environments.signed_items import SignedItemStream
 from discreet.set_functions import Modular, SetFunction, Table
 

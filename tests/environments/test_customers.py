@@ -10,7 +10,7 @@ from stream_checks import ALPHA, fits, gap_of_the_best
 from discreet import BanditLearner, DiscreetError, minimize
 from discreet.checks import FloatArray
 from discreet.environments import Customers, CustomerStream, check_stream, checkout
-from discreet.environments.customers import Shop, towards_zero
+from discreet.environments.groups import Shop, towards_zero
 from discreet.set_functions import is_submodular
 from discreet.simulation import regret
 

@@ -55,7 +55,7 @@ def test_gzipped_files_are_told_by_their_content(tmp_path: pathlib.Path) -> None
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"tea\nmilk,,jam\n", "line 2: a basket is a list of items separated by commas, none of them empty"),
+        (b"tea\nmilk,,jam\n", "line 2: a basket is a list of items separated by commas, none empty"),
         (b"tea\n\nmilk\n", "line 2: a basket is a list"),
         (b"tea\nmilk\n , \n", "line 3: a basket is a list"),
         (b"tea\nmilk\ncaf\xe9\n", "line 3: the text is not UTF-8"),
@@ -233,7 +233,7 @@ def assert_non_trivial(environment, share: float) -> None:  # type: ignore[no-un
     ("build", "message"),
     [
         (lambda: customers_from_baskets(BOUGHT, 0), "The 'n' of customers_from_baskets"),
-        (lambda: customers_from_baskets(BOUGHT, 6), "must be at most 5, the number of items. Got 6"),
+        (lambda: customers_from_baskets(BOUGHT, 6), "from 1 to 5. Got 6"),
         (lambda: customers_from_baskets(BOUGHT, 2, price=0), "The 'price' of customers_from_baskets"),
         (lambda: customers_from_baskets(BOUGHT, 2, bonus=-1), "The 'bonus' of customers_from_baskets"),
         (lambda: customers_from_baskets(BOUGHT, 2, pairs=-1), "The 'pairs' of customers_from_baskets"),

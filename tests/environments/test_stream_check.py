@@ -9,7 +9,7 @@ import pytest
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel
 from discreet.environments import FunctionStream, Stream, chain_costs, check_stream, prefix_cost
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import Modular, SetFunction
 
 ROUNDS, N = 12, 3
@@ -62,11 +62,8 @@ class Shelf(Stream):
         self.prices = np.random.default_rng(3).random(ROUNDS)
         self.compiled = Prices(self.prices, np.zeros(1, dtype=np.int64))
 
-    def total_until(self, rounds: int) -> SetFunction:
-        return Modular([0, self.prices[:rounds].sum(), 0])
-
-    def __iter__(self) -> Iterator[SetFunction]:
-        return (Modular([0, price, 0]) for price in self.prices)
+    def sum_of(self, rounds: slice) -> SetFunction:
+        return Modular([0, self.prices[rounds].sum(), 0])
 
 
 class OneRoundShort(Shelf):
@@ -128,11 +125,11 @@ def test_a_stream_with_nothing_to_play_is_refused() -> None:
     """Neither compiled costs nor functions."""
 
     class Idea(Shelf):
-        compiled = None
-        __iter__ = Stream.__iter__
-
         def __init__(self) -> None:
             pass
+
+        def __iter__(self) -> Iterator[SetFunction]:
+            raise InvalidType("They depend on what the learner does.")
 
     with pytest.raises(InvalidArgument, match="neither compiled nor iterable"):
         check_stream(Idea())

@@ -3,7 +3,6 @@
 import pathlib
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 
 import polars
@@ -11,9 +10,8 @@ import pytest
 from joblib.externals.loky import get_reusable_executor
 
 from discreet import DiscreetError
-from discreet.simulation import compare as module
-from discreet.simulation.compare import compare, failures, read
-from discreet.simulation.sweep import COLUMNS, Cell, Sweep, run_cell
+from discreet.simulation import sweep as module
+from discreet.simulation.sweep import COLUMNS, Cell, Sweep, compare, failures, read, run_cell, write_parquet
 
 SMALL = {
     "streams": ["modular", {"name": "modular", "gap": 0.3}],
@@ -79,7 +77,7 @@ def test_parts_of_a_killed_run_are_not_lost(tmp_path: pathlib.Path, expected: po
     parts.mkdir()
     cell = sweep.cells()[0]
     marked = run_cell(cell).with_columns(cost=polars.lit(-7.0))
-    module._put_part(parts, marked)
+    write_parquet(parts / f"{cell.key}.parquet", marked)
     frame = compare(sweep, path, workers=2)
     kept = frame.filter(polars.col("cell") == cell.key)
     assert kept["cost"].unique().to_list() == [-7.0]
@@ -164,18 +162,18 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_numbers(
     address, workers = dask_cluster
     with Client(f"tcp://{address}", timeout="60s") as client:
         client.wait_for_workers(2, timeout=60)
-    keep, seen = module._put_part, []
+    seen = set()
 
-    def put(parts: pathlib.Path, frame: polars.DataFrame) -> None:
-        keep(parts, frame)
-        seen.append(time.monotonic())
+    def write(path: pathlib.Path, frame: polars.DataFrame) -> None:
+        write_parquet(path, frame)
+        seen.add(path)
         if len(seen) == 3:
             workers[0].kill()
 
-    monkeypatch.setattr(module, "_put_part", put)
+    monkeypatch.setattr(module, "write_parquet", write)
     frame = compare(Sweep.from_mapping(SMALL), tmp_path / "sweep.parquet", cluster=f"dask://{address}")
     assert workers[0].poll() is not None
-    assert len(seen) == len(Sweep.from_mapping(SMALL).cells())
+    assert len(seen) == len(Sweep.from_mapping(SMALL).cells()) + 1  # and the whole
     assert frame.equals(expected)
 
 

@@ -80,7 +80,7 @@ def simulate(
     if frame is not None:
         import polars
 
-        from discreet.simulation.compare import write_parquet
+        from discreet.simulation.sweep import write_parquet
 
         write_parquet(frame, polars.concat([trace.to_frame() for trace in traces]))
     if page is not None:
@@ -127,9 +127,8 @@ def compare(
 ) -> None:
     """Run environments x learners x n x epsilon x rounds x seeds, and compare."""
     from discreet.cli.results import sweep_summary, sweep_table
-    from discreet.simulation.compare import compare as run
-    from discreet.simulation.compare import failures
-    from discreet.simulation.sweep import Sweep
+    from discreet.simulation.sweep import Sweep, failures
+    from discreet.simulation.sweep import compare as run
 
     given = {"streams": streams, "learners": learners, "n": n, "epsilon": epsilon, "rounds": rounds}
     flags = {name: value for name, value in (given | {"seeds": seeds}).items() if value is not None}
@@ -172,7 +171,7 @@ def report(
 ) -> None:
     """Draw a sweep again, from its file alone."""
     from discreet.report import write_sweep_report
-    from discreet.simulation.compare import read
+    from discreet.simulation.sweep import read
 
     target = report or file.with_suffix(".html")
     held = read(file)

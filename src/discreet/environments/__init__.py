@@ -1,15 +1,23 @@
 """Streams of cost functions for experiments.
 
-An `Environment` is a named recipe; `environment.stream(rounds, seed)` is one run of it, a `Stream`. A stream
-has the number of items `n`, the number of `rounds`, the `compiled` form that the simulator plays, and the
-`total` of all rounds' functions. Iterating gives these functions one by one, unless they depend on the
-learner.
+An `Environment` is a named recipe; `environment.stream(rounds, seed)` is one run of it, a `Stream`.
+
+Examples:
+    >>> import discreet
+    >>> stream = modular(n=4, gap=1.0).stream(100, seed=1)
+    >>> stream.total([0, 2]), stream.total_until(10)([1, 3])
+    (-100.0, 10.0)
+    >>> sorted(discreet.minimize(find("priced-cuts", n=4).stream(1000).total).set)
+    [0, 2]
+    >>> stream = image_cuts(width=4, height=4).stream(1000)
+    >>> discreet.minimize(stream.total).set == stream.shape
+    True
+    >>> checkout(n=4).items
+    ('bread', 'butter', 'pasta', 'sauce')
 """
 
-from discreet.environments.custom import EnvironmentLike, as_environment, has_size
-from discreet.environments.customers import Customers, CustomerStream, checkout
-from discreet.environments.environment import ENVIRONMENTS, Environment, find
-from discreet.environments.graph_cuts import cuts, image_cuts
+from discreet.environments.custom import EnvironmentLike, as_environment
+from discreet.environments.groups import Customers, CustomerStream, checkout, image_cuts
 from discreet.environments.pool import Pool, TableStream, concave, coverage, priced_cuts, switching
 from discreet.environments.purchases import (
     baskets,
@@ -18,13 +26,15 @@ from discreet.environments.purchases import (
     read_baskets,
     read_invoices,
 )
-from discreet.environments.signed_items import adaptive_adversary, drifting, lower_bound, modular
+from discreet.environments.signed_items import adaptive_adversary, cuts, drifting, lower_bound, modular
 from discreet.environments.stream import (
+    ENVIRONMENTS,
+    Environment,
     FunctionStream,
     Stream,
-    SummedStream,
     chain_costs,
     check_stream,
+    find,
     prefix_cost,
 )
 
@@ -37,7 +47,6 @@ __all__ = [
     "FunctionStream",
     "Pool",
     "Stream",
-    "SummedStream",
     "TableStream",
     "adaptive_adversary",
     "as_environment",
@@ -51,7 +60,6 @@ __all__ = [
     "cuts",
     "drifting",
     "find",
-    "has_size",
     "image_cuts",
     "invoices",
     "lower_bound",

@@ -7,27 +7,17 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Siz
 from typing import Any, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet import checks
-from discreet.environments.environment import ENVIRONMENTS, Environment, check_parameters, find
 from discreet.environments.pool import TableStream
-from discreet.environments.stream import FunctionStream, Stream
+from discreet.environments.stream import ENVIRONMENTS, Environment, FunctionStream, Stream, check_given, find
 from discreet.errors import DiscreetError, InvalidArgument, InvalidType
 from discreet.imports import failed, load_object
 from discreet.minimizers.dispatch import MOST_ITEMS_TO_ENUMERATE
 from discreet.set_functions import FromCallable, SetFunction
 
 #: What `simulate` and `as_environment` take.
-EnvironmentLike = (
-    Environment
-    | Stream
-    | str
-    | Iterable[SetFunction | Callable[[Any], float]]
-    | npt.NDArray[Any]
-    | Mapping[Any, Any]
-    | Callable[..., Any]
-)
+EnvironmentLike = Environment | Stream | str | Iterable[Any] | Callable[..., Any]
 Items = Sequence[Hashable]
 Range = tuple[float, float]
 
@@ -50,9 +40,8 @@ def as_environment(
             - a stream, which is the same for all seeds;
             - an iterable with one function per round, or an object whose `functions` are one: set functions,
               or Python functions of a frozenset of items. It may have a `cost_range`;
-            - a table of costs: an array with one row per round and 2^n columns, where bit i of a column's
-              index tells whether item i is taken; or a mapping from every set of items to its cost, or to a
-              sequence of its costs in all rounds;
+            - a table of costs: an array as for `TableStream`, or a mapping from every set of items to its
+              cost, or to a sequence of its costs in all rounds;
             - a function or class that returns one of these. It may take `n`, `rounds`, `seed` and other
               parameters, and it may have a `cost_range`, which is needed if ranges depend on the seed.
         items: The items of the learner.
@@ -61,8 +50,6 @@ def as_environment(
         parameters: Arguments of the named environment, or of the function.
 
     Examples:
-        >>> as_environment("modular", items=range(4)).n
-        4
         >>> costs = {(): 0.0, ("tea",): -0.5, ("milk",): 0.5, ("tea", "milk"): 0.25}
         >>> as_environment(costs, items=["tea", "milk"], rounds=10).stream(10).total([0])
         -5.0
@@ -81,20 +68,13 @@ def as_environment(
         given = _converted(name, given, items, rounds, rewards, arguments)
     if given.rewards != rewards:
         has, takes = ("rewards", "costs") if given.rewards else ("costs", "rewards")
-        raise InvalidArgument(
-            f"The environment {given.name} has {has}, and the learner takes {takes}: make it with "
-            f"maximize={given.rewards}."
-        )
+        clash = f"The environment {given.name} has {has}, and the learner takes {takes}"
+        raise InvalidArgument(f"{clash}: make it with maximize={given.rewards}.")
     return given
 
 
 def has_size(name: str) -> bool:
-    """Whether an environment takes a number of items `n`; pictures, for example, have a width and a height.
-
-    Examples:
-        >>> has_size("modular"), has_size("image-cuts")
-        (True, False)
-    """
+    """Whether an environment takes a number of items `n`; pictures have a width and a height."""
     found = load_object(name) if ":" in name else ENVIRONMENTS.get(name)
     return _is_function(found) and "n" in inspect.signature(found).parameters
 
@@ -115,7 +95,7 @@ def _converted(
     if "n" in known and items is not None:
         arguments = {"n": len(items)} | arguments
     varying = {"rounds", "seed"} & set(known) - set(arguments)
-    check_parameters(name, function, arguments | dict.fromkeys(varying))
+    check_given(name, function, arguments | dict.fromkeys(varying))
     if "rounds" in varying and rounds is None:
         raise InvalidArgument(f"{name} is a function of the number of rounds: give 'rounds'.")
     size = arguments.get("n", known["n"].default if "n" in known else None)
@@ -211,14 +191,12 @@ def _from_mapping(costs: Mapping[Any, Any], items: Items | None, rounds: int | N
         by_set = {frozenset(key): value for key, value in costs.items()}
     except TypeError:
         raise InvalidType("The keys of a table of costs must be sets of items, such as (0, 2).") from None
-    if len(by_set) != 2 ** len(names):
-        raise InvalidArgument(
-            f"A table of costs for {len(names)} items must have {2 ** len(names)} sets. Got {len(by_set)}."
-        )
-    sets = [frozenset(names[i] for i in range(len(names)) if code >> i & 1) for code in range(len(by_set))]
-    for taken in sets:
-        if taken not in by_set:
-            raise InvalidArgument(f"The table has no cost for the set {sorted(taken, key=str)}.")
+    count = 2 ** len(names)
+    if len(by_set) != count:
+        raise InvalidArgument(f"A table for {len(names)} items must have {count} sets. Got {len(by_set)}.")
+    sets = [frozenset(name for i, name in enumerate(names) if code >> i & 1) for code in range(count)]
+    for missing in set(sets) - set(by_set):
+        raise InvalidArgument(f"The table has no cost for the set {sorted(missing, key=str)}.")
     listed = [by_set[taken] for taken in sets]
     if any(np.ndim(entry) for entry in listed):
         return TableStream(np.transpose(checks.finite_matrix("simulate", "environment", listed)))

@@ -12,18 +12,12 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
-from discreet.environments.environment import Environment, named
-from discreet.environments.stream import SummedStream, chain_costs, prefix_cost
+from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum, Table
 
 #: A pool holds all values of all its functions.
 MOST_ITEMS = 16
-#: Added to the seed of the functions to get the seed of the rounds, and to that of a first half to get the
-#: seed of the second.
-SEED_OF_ROUNDS, SEED_OF_SECOND_HALF = 1000, 500
-#: How much narrower than [-1, 1] values are made, so that rounding cannot lead out of it.
-MARGIN = 2.0**-44
 
 Draw = Callable[[np.random.Generator], SetFunction]
 
@@ -35,17 +29,12 @@ class PoolStream(NamedTuple):
     choice: IntArray
 
 
-class TableStream(SummedStream):
+class TableStream(Stream):
     """A stream that looks its costs up.
 
     Args:
         values: One row of 2^n costs per function; bit i of a column's number tells whether item i is taken.
         choice: The row of each round; by default round t has row t.
-
-    Examples:
-        >>> stream = TableStream([[0, 1, 2, 3], [0, -1, 1, 0]])
-        >>> stream.n, stream.rounds, stream.total([0]), stream.cost_range
-        (2, 2, 0.0, (-1.0, 3.0))
     """
 
     def __init__(self, values: npt.ArrayLike, choice: Iterable[int] | None = None) -> None:
@@ -57,12 +46,9 @@ class TableStream(SummedStream):
                 f"A table of costs must have one row per round and 2^n columns. Got shape {table.shape}."
             )
         chosen = range(rows) if choice is None else choice
-        self._use(table, checks.index_array("TableStream", "choice", chosen, rows))
-
-    def _use(self, values: FloatArray, choice: IntArray) -> None:
-        self.rounds = checks.integer("TableStream", "number of rounds", choice.size, 1)
-        self.compiled = PoolStream(values, choice)
-        self.cost_range = (float(values.min()), float(values.max()))
+        self.compiled = PoolStream(table, checks.index_array("TableStream", "choice", chosen, rows))
+        self.rounds = checks.integer("TableStream", "number of rounds", self.compiled.choice.size, 1)
+        self.cost_range = (float(table.min()), float(table.max()))
 
     def sum_of(self, rounds: slice) -> SetFunction:
         return Table(self._counts(rounds) @ self.compiled.values)
@@ -73,19 +59,15 @@ class TableStream(SummedStream):
 
 
 class Pool(TableStream):
-    """Functions of few items, one of which is drawn in each round.
+    """Functions of at most 16 items, one of which is drawn in each round.
 
-    Args:
-        functions: The set functions, on the same items (at most 16).
-        rounds: The number of rounds.
-        probabilities: One per function; equal by default.
-        seed: Of the draws.
+    The probabilities are equal by default.
 
     Examples:
         >>> from discreet.set_functions import Modular
         >>> pool = Pool([Modular([1, -1]), Modular([-1, 1])], rounds=10, seed=0)
-        >>> pool.n, pool.rounds, pool.total([0]) == -pool.total([1])
-        (2, 10, True)
+        >>> pool.total([0]) == -pool.total([1])
+        True
     """
 
     def __init__(
@@ -99,19 +81,16 @@ class Pool(TableStream):
         rounds = checks.integer("Pool", "rounds", rounds, 1)
         sizes = sorted({f.n for f in functions})
         if len(sizes) != 1:
-            raise InvalidArgument(
-                "The 'functions' of Pool must be at least one, and have the same number of items. "
-                f"Got {sizes} instead."
-            )
-        self.n = checks.integer("Pool", "number of items", sizes[0], 1, MOST_ITEMS)
+            wanted = "at least one, with the same number of items"
+            raise InvalidArgument(f"The 'functions' of Pool must be {wanted}. Got {sizes} instead.")
+        checks.integer("Pool", "number of items", sizes[0], 1, MOST_ITEMS)
         given = np.full(len(functions), 1 / len(functions)) if probabilities is None else probabilities
         weights = checks.finite_vector("Pool", "probabilities", given, len(functions))
         if weights.min() < 0 or not np.isclose(weights.sum(), 1.0):
             raise checks.invalid_argument("Pool", "probabilities", "nonnegative and of sum 1", given)
         self.functions = tuple(functions)
-        rng = np.random.default_rng(seed)
-        choice = rng.choice(len(functions), size=rounds, p=weights / weights.sum())
-        self._use(np.array([f.table().values for f in functions]), choice.astype(np.int64))
+        choice = np.random.default_rng(seed).choice(weights.size, size=rounds, p=weights / weights.sum())
+        super().__init__([f.table().values for f in functions], choice)
 
     def sum_of(self, rounds: slice) -> SetFunction:
         used = zip(self._counts(rounds), self.functions, strict=True)
@@ -119,14 +98,10 @@ class Pool(TableStream):
 
     def then(self, other: Pool) -> Pool:
         """A stream of this pool's rounds followed by the other's."""
-        if not isinstance(other, Pool) or other.n != self.n:
-            raise checks.invalid_argument("Pool.then", "other", f"a Pool of {self.n} items", other)
         joined = copy.copy(self)
         joined.functions = self.functions + other.functions
-        joined._use(
-            np.concatenate((self.compiled.values, other.compiled.values)),
-            np.concatenate((self.compiled.choice, other.compiled.choice + len(self.functions))),
-        )
+        choice = np.append(self.compiled.choice, other.compiled.choice + len(self.functions))
+        TableStream.__init__(joined, np.concatenate((self.compiled.values, other.compiled.values)), choice)
         return joined
 
     def __iter__(self) -> Iterator[SetFunction]:
@@ -139,20 +114,13 @@ def priced_cuts(
 ) -> Environment:
     """Random cuts with prices; the best set is neither empty nor full.
 
-    Args:
-        n: The number of items, at most 16.
-        edge: The probability that the edge (i, j) is present; its weight is uniform in [0, 1].
-        bias: The mean price of odd items; even items have minus this.
-        spread: The standard deviation of the normal prices.
-        functions: The size of the pool.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> sorted(minimize(priced_cuts(n=4).stream(1000).total).set)
-        [0, 2]
+    Each of the `functions` of at most 16 items has the edge (i, j) with probability `edge`, of a weight that
+    is uniform in [0, 1]. Prices are normal with standard deviation `spread` and mean `bias` for odd items,
+    minus that for even ones.
     """
     draw = _random_cut(n, checks.unit_number("priced-cuts", "edge", edge))
-    return Environment("priced-cuts", *_pools("priced-cuts", draw, n, bias, spread, functions))
+    make = _pools("priced-cuts", draw, n, bias, spread, functions)
+    return Environment("priced-cuts", make, tuple(range(n)))
 
 
 @named
@@ -168,13 +136,8 @@ def coverage(
 
     A target must be paid for once if any item that needs it is taken, like a machine that several products
     share. There are `targets` of them, with costs uniform in [0, 1], and an item needs each with probability
-    `covered`. Every item is rewarded with 1/n of what all targets together cost, so that taking all items
-    breaks even. Prices come on top. The other arguments are those of `priced_cuts`.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> sorted(minimize(coverage(n=4).stream(1000).total).set)
-        [0, 2]
+    `covered`. Every item is rewarded with 1/n of what all targets together cost. The other arguments are
+    those of `priced_cuts`.
     """
     targets = checks.integer("coverage", "targets", targets, 1)
     covered = checks.unit_number("coverage", "covered", covered)
@@ -184,7 +147,8 @@ def coverage(
         shared = Coverage([np.flatnonzero(row) for row in needs], rng.random(targets))
         return shared + Modular(np.full(n, -shared(range(n)) / n))
 
-    return Environment("coverage", *_pools("coverage", draw, n, bias, spread, functions))
+    make = _pools("coverage", draw, n, bias, spread, functions)
+    return Environment("coverage", make, tuple(range(n)))
 
 
 @named
@@ -194,13 +158,7 @@ def concave(
     """The first items cost most, and items have prices; every other item is cheap.
 
     Taking k items costs h (sqrt(k n) - k), with h uniform in [0, height / sqrt(n)], as with a discount for
-    large orders; taking all costs as much as taking none. Prices come on top. The other arguments are those
-    of `priced_cuts`.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> sorted(minimize(concave(n=4).stream(1000).total).set)
-        [0, 2]
+    large orders. The other arguments are those of `priced_cuts`.
     """
     height = checks.nonnegative_number("concave", "height", height)
 
@@ -208,7 +166,8 @@ def concave(
         sizes = np.arange(n + 1.0)
         return ConcaveOfCardinality(rng.uniform(0, height / np.sqrt(n)) * (np.sqrt(sizes * n) - sizes))
 
-    return Environment("concave", *_pools("concave", draw, n, bias, spread, functions))
+    make = _pools("concave", draw, n, bias, spread, functions)
+    return Environment("concave", make, tuple(range(n)))
 
 
 @named
@@ -216,21 +175,16 @@ def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Enviro
     """Random cuts with prices; at half time the other items become worth taking, half as clearly.
 
     These are the functions of `priced_cuts`, with `bias` in the first half and `later_bias` after it.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> sorted(minimize(switching(n=4).stream(2000).total_until(1000)).set)
-        [0, 2]
     """
     later_bias = checks.finite_number("switching", "later_bias", later_bias)
-    first, items = _pools("switching", _random_cut(n, 0.2), n, bias)
-    later, _ = _pools("switching", _random_cut(n, 0.2), n, later_bias)
+    cut = _random_cut(n, 0.2)
+    first, later = _pools("switching", cut, n, bias), _pools("switching", cut, n, later_bias)
 
     def make(rounds: int, seed: int) -> Pool:
         half = checks.integer("switching", "rounds", rounds, 2) // 2
-        return first(half, seed).then(later(rounds - half, seed + SEED_OF_SECOND_HALF))
+        return first(half, seed).then(later(rounds - half, seed + 500))
 
-    return Environment("switching", make, items)
+    return Environment("switching", make, tuple(range(n)))
 
 
 def _random_cut(n: int, edge: float) -> Draw:
@@ -244,8 +198,8 @@ def _random_cut(n: int, edge: float) -> Draw:
 
 def _pools(
     name: str, draw: Draw, n: int, bias: float, spread: float = 1.0, functions: int = 32
-) -> tuple[Callable[[int, int], Pool], tuple[int, ...]]:
-    """What makes a pool of functions with prices, each scaled to fill [-1, 1]; and the items."""
+) -> Callable[[int, int], Pool]:
+    """What makes a pool of functions with prices, each scaled to fill [-1, 1]."""
     n = checks.integer(name, "n", n, 1, MOST_ITEMS)
     bias = checks.finite_number(name, "bias", bias)
     spread = checks.nonnegative_number(name, "spread", spread)
@@ -258,23 +212,21 @@ def _pools(
         values = function.table().values
         low, high = float(values.min()), float(values.max())
         if low == high:
-            raise InvalidArgument(
-                f"The parameters of {name} must give functions that vary. A constant one was drawn."
-            )
-        return ((1 - MARGIN) * 2 / (high - low)) * function.shift(-(low + high) / 2)
+            raise InvalidArgument(f"The parameters of {name} must give functions that vary.")
+        narrower = 1 - 2.0**-44  # rounding cannot lead out of [-1, 1]
+        return (narrower * 2 / (high - low)) * function.shift(-(low + high) / 2)
 
     def make(rounds: int, seed: int) -> Pool:
         rng = np.random.default_rng(seed)
-        return Pool([scaled(rng) for _ in range(functions)], rounds, seed=seed + SEED_OF_ROUNDS)
+        return Pool([scaled(rng) for _ in range(functions)], rounds, seed=seed + 1000)
 
-    return make, tuple(range(n))
+    return make
 
 
 @chain_costs.register(PoolStream)
 @lean_kernel
 def _chain(stream: PoolStream, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    row = stream.choice[t]
-    code = 0
+    row, code = stream.choice[t], 0
     costs[0] = stream.values[row, 0]
     for k in range(order.size):
         code |= 1 << order[k]

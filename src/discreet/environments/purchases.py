@@ -16,15 +16,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from discreet import checks
-from discreet.environments.customers import Customers, CustomerStream
-from discreet.environments.environment import Environment, named
+from discreet.environments.groups import Customers, CustomerStream
+from discreet.environments.stream import Environment, named
 from discreet.errors import InvalidArgument
 
 Path = str | os.PathLike[str]
 Thing = TypeVar("Thing", str, tuple[int, ...])
-
-#: The first bytes of a gzipped file.
-GZIP = b"\x1f\x8b"
 
 
 @named
@@ -33,16 +30,8 @@ def baskets(
 ) -> Environment:
     r"""What people bought, in the order of time, from a file with one basket per line.
 
-    Items are separated by commas. `customers_from_baskets` defines the costs, and describes the arguments.
-    Items, pairs, price and so the range are chosen by looking at the data. That is not private: it is for
-    experiments only.
-
-    Examples:
-        >>> import tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp(), "day.csv")
-        >>> _ = file.write_text("milk,tea\ntea\n")
-        >>> baskets(file, n=2).items, baskets(file, n=2).most_rounds
-        (('tea', 'milk'), 2)
+    `read_baskets` describes the file, `customers_from_baskets` the costs and the other arguments. Items,
+    pairs, price and so the range are chosen by looking at the data: for experiments only.
     """
     return _purchases("baskets", path, read_baskets(path), n=n, price=price, bonus=bonus, pairs=pairs)
 
@@ -61,13 +50,6 @@ def invoices(
     r"""What people bought, in the order of time, from a CSV file with a header and one item per line.
 
     `read_invoices` describes the file and its columns. The other arguments are those of `baskets`.
-
-    Examples:
-        >>> import tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp(), "lines.csv")
-        >>> _ = file.write_text("InvoiceNo,StockCode\n1,tea\n1,milk\n2,tea\n")
-        >>> invoices(file, n=2).items
-        ('tea', 'milk')
     """
     bought = read_invoices(path, invoice=invoice, item=item, quantity=quantity)
     return _purchases("invoices", path, bought, n=n, price=price, bonus=bonus, pairs=pairs)
@@ -97,52 +79,42 @@ def customers_from_baskets(
 
     A customer's reward is the part of their wishes that is fulfilled, from 0 to 1: each wanted item that is
     shown counts 1, each frequent pair of wanted items that is shown counts `bonus` on top, and the sum is
-    divided by what showing everything would give. A customer who wants none of the n items gets no reward.
-    Every item shown costs `price`. By default that is the mean reward of showing everything, divided by n:
-    then showing everything costs nothing on average, like showing nothing, and the best set is in between.
-
-    Items, pairs and price are chosen by looking at all baskets. That is not private: it is for experiments
-    only.
+    divided by what showing everything would give. Items, pairs and price are chosen by looking at all
+    baskets. That is not private: it is for experiments only.
 
     Args:
         baskets: The items that each customer took.
         n: The number of items to offer, the most frequent ones.
-        price: The cost of showing an item; by the rule above if not given.
+        price: The cost of showing an item. By default the mean reward of showing everything, divided by n:
+            then showing everything costs nothing on average, like showing nothing.
         bonus: The value of a complete pair, where an item is worth 1.
         pairs: The number of pairs that count, the most frequent ones; n by default.
         owner: The name to use in error messages.
 
     Examples:
         >>> names, people = customers_from_baskets([["tea", "milk"], ["tea"], ["jam"], ["tea", "milk"]], 2)
-        >>> names, len(people), people.cost_range
-        (('tea', 'milk'), 4, (-1.0, 0.75))
+        >>> names, people.cost_range
+        (('tea', 'milk'), (-1.0, 0.75))
     """
-    n = checks.integer(owner, "n", n, 1)
+    names = _most_frequent(item for basket in baskets for item in set(basket))
+    n = checks.integer(owner, "n", n, 1, len(names))
     bonus = checks.nonnegative_number(owner, "bonus", bonus)
     most_pairs = n if pairs is None else checks.integer(owner, "pairs", pairs, 0)
-    names = _most_frequent(item for basket in baskets for item in set(basket))
-    if len(names) < n:
-        raise InvalidArgument(
-            f"The 'n' of {owner} must be at most {len(names)}, the number of items. Got {n}."
-        )
     place = {name: k for k, name in enumerate(names[:n])}
     wanted = [tuple(sorted({place[item] for item in basket if item in place})) for basket in baskets]
     frequent = _most_frequent(pair for items in wanted for pair in itertools.combinations(items, 2))
     groups = [(item,) for item in range(n)] + frequent[:most_pairs]
     numbers = {group: k for k, group in enumerate(groups)}
-    wishes = [_wishes(items, numbers, bonus) for items in wanted]
+    wishes = []
+    for items in wanted:
+        worth = {numbers[(item,)]: 1.0 for item in items}
+        worth |= {numbers[pair]: bonus for pair in itertools.combinations(items, 2) if pair in numbers}
+        total = sum(worth.values())
+        wishes.append({group: value / total for group, value in worth.items()})
     if price is None:
-        each = sum(bool(wish) for wish in wishes) / len(wishes) / n
-    else:
-        each = checks.positive_number(owner, "price", price)
-    return tuple(names[:n]), Customers(np.full(n, each), groups, wishes)
-
-
-def _wishes(items: tuple[int, ...], numbers: dict[tuple[int, ...], int], bonus: float) -> dict[int, float]:
-    pairs = itertools.combinations(items, 2)
-    worth = {numbers[(item,)]: 1.0 for item in items} | {numbers[p]: bonus for p in pairs if p in numbers}
-    total = sum(worth.values())
-    return {group: value / total for group, value in worth.items()}
+        price = sum(map(bool, wishes)) / len(wishes) / n
+    prices = np.full(n, checks.positive_number(owner, "price", price))
+    return tuple(names[:n]), Customers(prices, groups, wishes)
 
 
 def _most_frequent(things: Iterable[Thing]) -> list[Thing]:
@@ -152,23 +124,12 @@ def _most_frequent(things: Iterable[Thing]) -> list[Thing]:
 
 
 def read_baskets(path: Path) -> list[tuple[str, ...]]:
-    r"""Read a file with one basket per line, items separated by commas.
-
-    Spaces around items are removed, and an item that is listed twice counts once.
-
-    Examples:
-        >>> import tempfile
-        >>> file = pathlib.Path(tempfile.mkdtemp(), "day.csv")
-        >>> _ = file.write_text("milk,bread\ntea\n")
-        >>> read_baskets(file)
-        [('milk', 'bread'), ('tea',)]
-    """
+    """Read a file with one basket per line, items separated by commas. What is listed twice counts once."""
     baskets = []
     for number, row in _rows(path):
         items = tuple(dict.fromkeys(entry.strip() for entry in row))
         if not items or "" in items:
-            wanted = "a basket is a list of items separated by commas, none of them empty"
-            raise _malformed(path, number, wanted)
+            raise _malformed(path, number, "a basket is a list of items separated by commas, none empty")
         baskets.append(items)
     if not baskets:
         raise InvalidArgument(f"{os.fspath(path)} holds no basket.")
@@ -180,8 +141,8 @@ def read_invoices(
 ) -> list[tuple[str, ...]]:
     r"""Read the items of each invoice, in the order in which invoices begin in the file.
 
-    The first line names the columns; `invoice`, `item` and `quantity` say which they are. If there is a
-    column of quantities, lines whose quantity is not positive (returned goods) are left out.
+    The first line names the columns. Lines whose quantity is not positive (returned goods) are left out; a
+    column of quantities is not needed.
 
     Examples:
         >>> import tempfile
@@ -195,7 +156,10 @@ def read_invoices(
     names = [name.strip() for name in header]
     for wanted in (invoice, item):
         if wanted not in names:
-            found = _columns(wanted, names)
+            # A line with a number in it is not quoted: it may be somebody's data.
+            data = not names or any(_number(name) is not None for name in names)
+            listed = f"{checks.did_you_mean(wanted, names)} It names: {', '.join(names)}"
+            found = " It is not a line of names" if data else listed
             raise _malformed(path, 1, f"the first line must name a column {wanted!r}.{found}")
     invoices: dict[str, dict[str, None]] = {}
     for number, row in rows:
@@ -215,13 +179,6 @@ def read_invoices(
     return [tuple(items) for items in invoices.values()]
 
 
-def _columns(wanted: str, names: list[str]) -> str:
-    """What the header has instead. A line with a number in it is not quoted: it may be somebody's data."""
-    if not names or any(_number(name) is not None for name in names):
-        return " It is not a line of names"
-    return f"{checks.did_you_mean(wanted, names)} It names: {', '.join(names)}"
-
-
 def _number(entry: str) -> float | None:
     try:
         return float(entry)
@@ -234,7 +191,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     content = b""
     try:
         content = pathlib.Path(path).read_bytes()
-        if content.startswith(GZIP):
+        if content.startswith(b"\x1f\x8b"):  # gzipped
             content = gzip.decompress(content)
         reader = csv.reader(io.StringIO(content.decode("utf-8-sig")), strict=True)
     except UnicodeDecodeError as error:

@@ -1,11 +1,14 @@
-"""Streams of cost functions: what a simulated learner meets, round by round."""
+"""Environments and their streams of cost functions: what a simulated learner meets, round by round."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -15,33 +18,17 @@ from discreet.compiled import generic
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import SetFunction, Sum
 
-#: The difference that `check_stream` allows per round, as a share of the range.
-TOLERANCE = 1e-9
+P = ParamSpec("P")
 
 
 @generic
 def chain_costs(stream: Any, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may use the point x.
-
-    Examples:
-        >>> from discreet.environments import modular
-        >>> stream, costs = modular(3, gap=1.0).stream(5).compiled, np.empty(4)
-        >>> chain_costs(stream, 0, np.full(3, 0.5), np.array([2, 1, 0]), costs)
-        >>> int(stream.items[0]), costs
-        (2, array([ 1., -1., -1., -1.]))
-    """
+    """Write the n+1 costs of round t along `order` into `costs`; adaptive streams may use the point x."""
 
 
 @generic
 def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    """The cost in round t of the first `size` items of `order`.
-
-    Examples:
-        >>> from discreet.environments import modular
-        >>> stream = modular(3, gap=1.0).stream(5).compiled
-        >>> [prefix_cost(stream, 0, np.full(3, 0.5), np.array([2, 1, 0]), size) for size in range(4)]
-        [1.0, -1.0, -1.0, -1.0]
-    """
+    """The cost in round t of the first `size` items of `order`."""
     raise AssertionError("declares a generic function")
 
 
@@ -49,17 +36,8 @@ class Stream(ABC):
     """The cost functions of a number of rounds. Iterating gives them one by one.
 
     Attributes:
-        n: The number of items.
-        rounds: The number of rounds.
-        cost_range: Bounds on all costs.
         compiled: A named tuple for which `chain_costs` and `prefix_cost` are registered, or None: then the
             stream is iterated in Python.
-
-    Examples:
-        >>> from discreet.environments import modular
-        >>> stream = modular(4, gap=1.0).stream(100)
-        >>> stream.n, stream.cost_range, sum(f([0, 2]) for f in stream) == stream.total([0, 2])
-        (4, (-1.0, 1.0), True)
     """
 
     n: int
@@ -68,8 +46,12 @@ class Stream(ABC):
     compiled: Any = None
 
     @abstractmethod
+    def sum_of(self, rounds: slice) -> SetFunction:
+        """The sum of the functions of these rounds."""
+
     def total_until(self, rounds: int) -> SetFunction:
         """The sum of the functions of the first rounds: the best fixed set minimises it."""
+        return self.sum_of(slice(rounds))
 
     @property
     def total(self) -> SetFunction:
@@ -81,42 +63,18 @@ class Stream(ABC):
         return self
 
     def __iter__(self) -> Iterator[SetFunction]:
-        raise InvalidType(f"The functions of {type(self).__name__} depend on what the learner does.")
-
-
-class SummedStream(Stream):
-    """A stream that can add up the functions of any slice of its rounds; most streams derive from it.
-
-    Examples:
-        >>> from discreet.environments import modular
-        >>> modular(4, gap=1.0).stream(100).sum_of(slice(10, 30))([0, 2])
-        -20.0
-    """
-
-    @abstractmethod
-    def sum_of(self, rounds: slice) -> SetFunction:
-        """The sum of the functions of these rounds."""
-
-    def total_until(self, rounds: int) -> SetFunction:
-        return self.sum_of(slice(rounds))
-
-    def __iter__(self) -> Iterator[SetFunction]:
         return (self.sum_of(slice(t, t + 1)) for t in range(self.rounds))
 
 
-class FunctionStream(SummedStream):
+class FunctionStream(Stream):
     """Any iterable of set functions, one per round. It is played in Python, not compiled.
 
-    Args:
-        functions: The functions, of the same number of items.
-        cost_range: Bounds on their values; by default those that the functions themselves guarantee.
-        rounds: How many to take at most.
+    The range is by default what the functions themselves guarantee. No more than `rounds` are taken.
 
     Examples:
         >>> from discreet.set_functions import Modular
-        >>> stream = FunctionStream([Modular([1, -1]), Modular([0, -1])])
-        >>> stream.rounds, stream.total([1]), stream.cost_range
-        (2, -2.0, (-1.0, 1.0))
+        >>> FunctionStream([Modular([1, -1]), Modular([0, -1])]).total([1])
+        -2.0
     """
 
     def __init__(
@@ -134,16 +92,12 @@ class FunctionStream(SummedStream):
                     f"A FunctionStream is made of set functions. Got {type(function).__name__} in round {t} "
                     "(wrap Python code in discreet.set_functions.FromCallable)."
                 )
-            if t > 1 and function.n != self.n:
-                raise InvalidArgument(
-                    f"All functions of a stream must have the same number of items. Got {function.n} in "
-                    f"round {t}, {self.n} before."
-                )
-            self.n = function.n
             self._functions.append(function)
-        if not self._functions:
-            raise InvalidArgument("A stream must have at least one round. Got none.")
-        self.rounds = len(self._functions)
+        sizes = sorted({function.n for function in self._functions})
+        if len(sizes) != 1:
+            wanted = "at least one round, and the same number of items in all"
+            raise InvalidArgument(f"A stream must have {wanted}. Got {sizes} instead.")
+        self.n, self.rounds = sizes[0], len(self._functions)
         if cost_range is None:
             low, high = zip(*(function.range() for function in self._functions), strict=True)
             cost_range = (min(low), max(high))
@@ -156,26 +110,102 @@ class FunctionStream(SummedStream):
         return iter(self._functions)
 
 
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """A named recipe for streams.
+
+    Attributes:
+        make: A function of rounds and a seed that returns a stream.
+        about: One sentence that describes it.
+        parameters: The arguments it was made with, for tables and reports. If one is called `path`, results
+            are marked as made from a file of people's data.
+        most_rounds: The longest possible stream, if the data are limited.
+        rewards: Whether its numbers are rewards, for learners with `maximize=True`.
+    """
+
+    name: str
+    make: Callable[[int, int], Stream]
+    items: tuple[Hashable, ...]
+    cost_range: tuple[float, float] = (-1.0, 1.0)
+    about: str = ""
+    parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    most_rounds: int | None = None
+    rewards: bool = False
+
+    @property
+    def n(self) -> int:
+        """The number of items."""
+        return len(self.items)
+
+    def stream(self, rounds: int, seed: int = 0) -> Stream:
+        """A stream of the given number of rounds."""
+        rounds = checks.integer(self.name, "rounds", rounds, 1, self.most_rounds)
+        return self.make(rounds, checks.integer(self.name, "seed", seed, 0))
+
+
+#: Name -> the function that makes the environment. The decorator `named` fills it.
+ENVIRONMENTS: dict[str, Callable[..., Environment]] = {}
+
+
+def named(recipe: Callable[P, Environment]) -> Callable[P, Environment]:
+    """Register a function under its own name, hyphens for underscores.
+
+    Its first line becomes `about`, and its arguments other than `n` the parameters, unless it sets them.
+    """
+    about = (inspect.getdoc(recipe) or "").partition("\n")[0]
+    signature = inspect.signature(recipe)
+
+    @functools.wraps(recipe)
+    def make(*args: P.args, **kwargs: P.kwargs) -> Environment:
+        made = recipe(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        given = {name: value for name, value in bound.arguments.items() if name != "n"}
+        return dataclasses.replace(made, about=about, parameters=given | dict(made.parameters))
+
+    ENVIRONMENTS[recipe.__name__.replace("_", "-")] = make
+    return make
+
+
+def find(name: str, **parameters: Any) -> Environment:
+    """The environment with a name, made with the given parameters."""
+    if name not in ENVIRONMENTS:
+        raise checks.unknown_name(
+            f"There is no environment called {name!r}.", name, sorted(ENVIRONMENTS), others=", or MODULE:NAME"
+        )
+    check_given(name, ENVIRONMENTS[name], parameters)
+    return ENVIRONMENTS[name](**parameters)
+
+
+def check_given(name: str, make: Callable[..., object], given: Mapping[str, object]) -> None:
+    """Raise if a function has no such parameter, or needs one that is not given."""
+    known = inspect.signature(make).parameters
+    for unknown in sorted(set(given) - set(known)):
+        listed = f"It has: {', '.join(known)}." if known else "It has none."
+        raise InvalidArgument(f"The environment {name!r} has no parameter {unknown!r}. {listed}")
+    for parameter in known.values():
+        variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if parameter.default is parameter.empty and parameter.name not in given and not variadic:
+            raise InvalidArgument(f"The environment {name!r} needs the parameter {parameter.name!r}.")
+
+
 def check_stream(stream: Stream, *, seed: int = 0) -> None:
     """Check that the functions, the compiled costs and the totals of a custom stream agree.
 
     In every round, at a random point and along a random order of the items: costs are in the `cost_range`;
-    `prefix_cost` agrees with `chain_costs`, also when they are called again for the same round; both agree
-    with the round's set function. On random sets: `total`, and `total_until` half of the rounds, are the sums
-    of these functions. An adaptive stream has no functions to compare with. What differs is said in an
-    `InvalidArgument`.
-
-    Every round is played, so use a short stream. Submodularity is not checked; see
-    `discreet.set_functions.is_submodular`.
+    `prefix_cost` agrees with `chain_costs`, also when they are called again; both agree with the round's set
+    function, if the stream is not adaptive. On random sets: `total`, and `total_until` half of the rounds,
+    are the sums of these functions. What differs is said in an `InvalidArgument`. Every round is played, so
+    use a short stream. Submodularity is not checked; see `discreet.set_functions.is_submodular`.
 
     Examples:
         >>> from discreet.environments import modular
         >>> check_stream(modular(n=4).stream(50))
     """
-    rng = np.random.default_rng(checks.integer("check_stream", "seed", seed, 0))
+    rng = np.random.default_rng(seed)
     stream = stream.for_one_run()
-    low, high = stream.cost_range
-    tolerance = TOLERANCE * (high - low)
+    n, (low, high) = stream.n, stream.cost_range
+    tolerance = 1e-9 * (high - low)
     try:
         functions = list(stream)
     except InvalidType:  # an adaptive stream
@@ -190,14 +220,14 @@ def check_stream(stream: Stream, *, seed: int = 0) -> None:
     if functions is not None:
         found, sizes = len(functions), {function.n for function in functions}
         require(found == stream.rounds, f"it has {stream.rounds} rounds, but iterating gives {found}")
-        require(sizes == {stream.n}, f"it has {stream.n} items, its functions have {sizes}")
+        require(sizes == {n}, f"it has {n} items, its functions have {sizes}")
     for t in range(stream.rounds):
-        order, said = rng.permutation(stream.n), dict[str, FloatArray]()
+        order, said = rng.permutation(n), dict[str, FloatArray]()
         if stream.compiled is not None:
-            arguments = (stream.compiled, t, rng.random(stream.n), order)
-            chain_costs(*arguments, said.setdefault("chain_costs", np.full(stream.n + 1, np.nan)))
-            single = [prefix_cost(*arguments, size) for size in range(stream.n + 1)]
-            chain_costs(*arguments, said.setdefault("repeated, it", np.full(stream.n + 1, np.nan)))
+            arguments = (stream.compiled, t, rng.random(n), order)
+            chain_costs(*arguments, said.setdefault("chain_costs", np.full(n + 1, np.nan)))
+            single = [prefix_cost(*arguments, size) for size in range(n + 1)]
+            chain_costs(*arguments, said.setdefault("repeated, it", np.full(n + 1, np.nan)))
             said["prefix_cost"] = np.array(single)
         if functions is not None:
             said["its function"] = functions[t].chain_values(order)
@@ -209,11 +239,8 @@ def check_stream(stream: Stream, *, seed: int = 0) -> None:
             require(same, f"along {order} in round {t} {first} gives {expected}, {name} gives {costs}")
     if functions is None:
         return
-    masks = [
-        *(rng.random((20, stream.n)) < 0.5),
-        np.zeros(stream.n, dtype=bool),
-        np.ones(stream.n, dtype=bool),
-    ]
+    masks = rng.random((22, n)) < 0.5
+    masks[0], masks[1] = False, True
     for rounds, mask in itertools.product({max(stream.rounds // 2, 1), stream.rounds}, masks):
         stated, added = stream.total_until(rounds)(mask), sum(f(mask) for f in functions[:rounds])
         where = f"at {np.flatnonzero(mask)} the total of {rounds} rounds"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Hashable
@@ -16,8 +15,7 @@ from discreet.learners.session import Session
 from discreet.randomness import Seed
 
 
-@dataclasses.dataclass(frozen=True)
-class Setting:
+class Setting(NamedTuple):
     """What a learner is made for. Without a seed it uses cryptographic bits."""
 
     items: tuple[Hashable, ...]
@@ -119,18 +117,17 @@ def find_learner(name: str) -> BuiltinLearner:
 
 
 def _custom(name: str, found: Any) -> Callable[[Setting], Any]:
-    if not callable(found) and not _is_policy(found):
+    def is_policy(thing: Any) -> bool:
+        return hasattr(thing, "plan") and hasattr(thing, "learn")
+
+    if not callable(found) and not is_policy(found):
         raise InvalidType(f"{name} is neither a policy nor a function that makes a learner.")
 
     def build(s: Setting) -> Any:
-        made = found if _is_policy(found) else _call(name, found, s)
-        return PolicyLearner(s.items, made, s.epsilon, s.costs, seed=s.seed) if _is_policy(made) else made
+        made = found if is_policy(found) else _call(name, found, s)
+        return PolicyLearner(s.items, made, s.epsilon, s.costs, seed=s.seed) if is_policy(made) else made
 
     return build
-
-
-def _is_policy(thing: Any) -> bool:
-    return hasattr(thing, "plan") and hasattr(thing, "learn")
 
 
 def _call(name: str, function: Callable[..., Any], s: Setting) -> Any:
@@ -151,4 +148,4 @@ def template_of(learner: BuiltinLearner, setting: Setting) -> Any:
     made = learner.build(setting)
     if isinstance(made, Session):
         return made
-    return lambda seed: learner.build(dataclasses.replace(setting, seed=seed))
+    return lambda seed: learner.build(setting._replace(seed=seed))

@@ -1,7 +1,6 @@
 """The compiled loop: a learner against a stream, round after round.
 
-It runs the functions that a session calls one by one, in the same order and with the same random bits: plan,
-deal, pay, measure, and at the next round close and learn. A policy in plain Python runs between its phases.
+It runs the functions that a session calls one by one, in the same order and with the same random bits.
 """
 
 from collections.abc import Iterator
@@ -73,24 +72,18 @@ def pay(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: Flo
 
 @pay.register(OneNumber)
 @lean_kernel
-def _pay_number(
-    told: OneNumber, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray
-) -> float:
+def _pay_number(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
     costs[0] = told.sign * prefix_cost(told.stream, t, x, order, size)
-    cost: float = costs[0]
-    return cost
+    return float(costs[0])
 
 
 @pay.register(WholeFunction)
 @lean_kernel
-def _pay_function(
-    told: WholeFunction, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray
-) -> float:
+def _pay_function(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
     chain_costs(told.stream, t, x, order, costs)
     for k in range(costs.size):
         costs[k] *= told.sign
-    cost: float = costs[size]
-    return cost
+    return float(costs[size])
 
 
 class Table(NamedTuple):
@@ -159,10 +152,7 @@ def play_rounds(
 
 @lean_kernel
 def turn(policy: Any, state: Any, mechanism: Any, table: Table, noise: BitArray, cursor: int) -> int:
-    """Close a phase that was played to its end, if there is one, and learn from what is released.
-
-    Its rounds are counted until that is done: afterwards there are none.
-    """
+    """Close a phase that was played to its end, if there is one, and learn from it: then it has 0 rounds."""
     counts = table.counts
     if counts[ROUNDS] > 0:
         while counts[CLOSED] < table.sums.shape[0]:
@@ -185,16 +175,15 @@ class Run:
     `maximize=True` the numbers of the stream are rewards.
 
     Args:
-        learner: A session, or any object with `ask` and `tell`. It is changed: it goes on where it stands.
-            It is told the cost of its set; other objects whose `feedback` is "function" are told functions.
+        learner: A session, or any object with `ask` and `tell`, which is told functions instead of costs if
+            its `feedback` is "function". It is changed: it goes on where it stands.
         stream: Compiled streams are played by compiled code, others by `ask` and `tell`.
 
     Examples:
-        >>> from discreet.baselines import FixedSet
-        >>> from discreet.environments import modular
-        >>> run = Run(FixedSet(4, [0, 2]), modular(4, gap=1.0).stream(100))
-        >>> float(run.play(60).sum()), run.rounds, sorted(run.subset)
-        (-60.0, 60, [0, 2])
+        >>> from discreet import baselines, environments
+        >>> run = Run(baselines.FixedSet(4, [0, 2]), environments.modular(4, gap=1.0).stream(100))
+        >>> float(run.play(60).sum()), run.rounds
+        (-60.0, 60)
     """
 
     def __init__(self, learner: Any, stream: Stream) -> None:
@@ -205,14 +194,15 @@ class Run:
         self.rounds = 0
         self.subset: frozenset[int] = frozenset()
         self.sign = -1.0 if getattr(learner, "maximize", False) else 1.0
-        session = isinstance(learner, Session)
-        self._whole = (
-            learner.learner.query.whole if session else getattr(learner, "feedback", "") == "function"
-        )
         self._numbers = {item: i for i, item in enumerate(items)}
-        compiled = session and stream.compiled is not None
-        self._host = CompiledHost(learner, stream, self.sign) if compiled else None
-        self._functions: Iterator[SetFunction] = iter(()) if compiled else iter(stream)
+        self._host: CompiledHost | None = None
+        if isinstance(learner, Session):
+            self._whole = learner.learner.query.whole
+            if stream.compiled is not None:
+                self._host = CompiledHost(learner, stream.compiled, self.sign)
+        else:
+            self._whole = getattr(learner, "feedback", "") == "function"
+        self._functions: Iterator[SetFunction] = iter(()) if self._host else iter(stream)
 
     def play(self, rounds: int) -> FloatArray:
         """The costs of the next so many rounds, or the rewards."""
@@ -237,16 +227,12 @@ class Run:
 
 
 class CompiledHost:
-    """Runs the parts of a session, which it changes, against a compiled stream with numbers of this sign.
+    """Runs the parts of a session, which it changes; what it was in the middle of is given up."""
 
-    What the session was in the middle of is given up.
-    """
-
-    def __init__(self, session: Session, stream: Stream, sign: float) -> None:
+    def __init__(self, session: Session, stream: Any, sign: float) -> None:
         learner = session.learner
         self._session, self._learner = session, learner
-        self._told = (WholeFunction if learner.query.whole else OneNumber)(stream.compiled, sign)
-        self._costs = np.zeros(learner.n + 1 if learner.query.whole else 1)
+        self._told = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
         self._state = copied(session._learned_state())
         self._policy: Any = PlainPolicy(learner.n)
         self._seen: Any = PlainState(learner.point(self._state))
@@ -265,37 +251,31 @@ class CompiledHost:
             np.zeros(shape, dtype=np.int64),
             np.zeros(shape, dtype=self._learner.release.dtype),
             np.zeros(shape[1], dtype=np.int64),
-            self._costs,
+            np.zeros(self._learner.n + 1),
             np.zeros(3, dtype=np.int64),
             np.zeros(2, dtype=np.int64),
         )
 
     def play(self, paid: FloatArray, first: int) -> frozenset[int]:
         """Play as many rounds as there is room in `paid`; the last chosen set, as item numbers."""
-        done = 0
-        with self._session._played_elsewhere(paid.size):
-            while done < paid.size:
-                done = self._play_phases(paid, first, done)
-                if done < paid.size:
-                    self._plan()
-            self._learn_what_arrived()
-            self._session._state = self._state
-        size, slot = self._table.last.tolist()
-        return frozenset(self._table.phase.order[slot, :size].tolist())
-
-    def _play_phases(self, paid: FloatArray, first: int, done: int) -> int:
-        """Play until `paid` is full or a policy in Python has to plan."""
-        session, table = self._session, self._table
-        parts = self._told, self._policy, self._seen, self._learner.query, session._mechanism, table
+        session, query, done = self._session, self._learner.query, 0
 
         def consume(_: int, coins: BitArray, coin: int, noise: BitArray, cursor: int) -> tuple[int, int, int]:
             nonlocal done
+            parts = self._told, self._policy, self._seen, query, session._mechanism, self._table
             done, coin, cursor = play_rounds(*parts, paid, first, done, coins, coin, noise, cursor)
-            waits = self._plain and table.counts[ROUNDS] == 0
+            waits = self._plain and self._table.counts[ROUNDS] == 0  # for a policy in Python to plan
             return int(done == paid.size or waits), coin, cursor
 
-        feed_both(session._coins, session._source, consume, 1)
-        return done
+        with session._played_elsewhere(paid.size):
+            while done < paid.size:
+                feed_both(session._coins, session._source, consume, 1)
+                if done < paid.size:
+                    self._plan()
+            self._learn_what_arrived()
+            session._state = self._state
+        size, slot = self._table.last.tolist()
+        return frozenset(self._table.phase.order[slot, :size].tolist())
 
     def _learn_what_arrived(self) -> None:
         """Close a phase that is over where reports are randomised on arrival, as a session does when read."""
@@ -331,9 +311,8 @@ def play(learner: Any, stream: Stream, rounds: int | None = None) -> FloatArray:
     """The costs paid in each round, or the rewards of a learner that maximises; the learner is changed.
 
     Examples:
-        >>> from discreet.baselines import FixedSet
-        >>> from discreet.environments import modular
-        >>> play(FixedSet(4, [0, 2]), modular(4, gap=1.0).stream(5))
+        >>> from discreet import baselines, environments
+        >>> play(baselines.FixedSet(4, [0, 2]), environments.modular(4, gap=1.0).stream(5))
         array([-1., -1., -1., -1., -1.])
     """
     return Run(learner, stream).play(stream.rounds if rounds is None else rounds)
@@ -343,9 +322,8 @@ def regret(learner: Any, stream: Stream) -> float:
     """Play all rounds; what the learner paid more, or earned less, than the best fixed set in hindsight.
 
     Examples:
-        >>> from discreet.baselines import FixedSet
-        >>> from discreet.environments import modular
-        >>> regret(FixedSet(4, [1, 3]), modular(4, gap=1.0).stream(100))
+        >>> from discreet import baselines, environments
+        >>> regret(baselines.FixedSet(4, [1, 3]), environments.modular(4, gap=1.0).stream(100))
         200.0
     """
     run = Run(learner, stream)

@@ -27,16 +27,8 @@ from discreet.simulation.loop import Run, best_fixed_set
 from discreet.simulation.progress import Bar, progress_bar
 from discreet.simulation.trace import Trace
 
-#: Rounds played between two looks at the clock and at Ctrl-C.
-CHUNK = 1 << 16
-#: Checkpoints on the default grid, which is even on a logarithmic scale.
-CHECKPOINTS = 40
-
 #: What one seed leaves, by its name in a `Trace`.
 Replica = dict[str, FloatArray]
-
-#: What is said of learners that say nothing themselves.
-UNKNOWN = Guarantee(epsilon=math.inf).void("it says nothing about privacy")
 
 
 def simulate(
@@ -45,7 +37,7 @@ def simulate(
     rounds: int | None = None,
     seeds: int | Iterable[int] = 8,
     *,
-    checkpoints: int | Iterable[int] = CHECKPOINTS,
+    checkpoints: int | Iterable[int] = 40,
     keep: Iterable[str] = (),
     workers: int | None = None,
     progress: bool = False,
@@ -56,13 +48,12 @@ def simulate(
     outside of a simulation. After Ctrl-C the trace has the seeds that were finished.
 
     Args:
-        environment: An environment or its name ("modular", or MODULE:NAME for your own); a stream; an
-            iterable of set functions, or of Python functions of a frozenset of the learner's items (at most
-            12); or a table of costs. `discreet.environments.as_environment` describes them all.
+        environment: An environment or its name, a stream, an iterable of functions, or a table of costs:
+            `discreet.environments.as_environment` describes them all.
         learner: A learner, which stays as it is: each seed plays one that is made like it, and seeded. Or any
             object with ``ask()``, which gives a set or something with a `subset`, and ``tell(decision,
-            cost)``: each seed plays a copy. Or a function of a seed that makes either. If it maximises, the
-            numbers of a stream or of functions are rewards; named environments have costs, and are refused.
+            cost)``: each seed plays a copy. Or a function of a seed that makes either. If it maximises,
+            numbers are rewards, and named environments are refused: they have costs.
         rounds: How many; all of a stream by default. Needed for a generator, of which no more are taken.
         seeds: How many seeds (0, 1, ...), or which.
         checkpoints: How many rounds to note regret at, evenly on a logarithmic scale, or which.
@@ -71,14 +62,12 @@ def simulate(
         progress: Whether to show a bar.
 
     Examples:
-        >>> from discreet import BanditLearner, environments
-        >>> trace = simulate(environments.modular(4), BanditLearner(4, 1.0, (-1, 1)), rounds=1000, seeds=2)
-        >>> trace.cost.shape, trace.checkpoints[-1]
-        ((2, 35), np.int64(1000))
+        >>> from discreet import BanditLearner
+        >>> simulate("modular", BanditLearner(4, 1.0, (-1, 1)), rounds=1000, seeds=2).cost.shape
+        (2, 35)
     """
-    make = _maker(learner)
     chosen = _seeds(seeds)
-    first = make(chosen[0])
+    first = _made(learner, chosen[0])
     maximize = bool(getattr(first, "maximize", False))
     recipe = as_environment(environment, items=getattr(first, "items", None), rounds=rounds, rewards=maximize)
     length = checks.integer("simulate", "rounds", recipe.most_rounds if rounds is None else rounds, 1)
@@ -96,14 +85,16 @@ def simulate(
     with progress_bar(f"{name} in {recipe.name}", length * len(chosen), shown=progress) as bar:
 
         def play(seed: int) -> Replica:
-            return replica(recipe.stream(length, seed), make(seed), marks, kept, bar, stop)
+            return replica(recipe.stream(length, seed), _made(learner, seed), marks, kept, bar, stop)
 
         done, interrupted = _all(play, chosen, count, stop)
     if not done:
         raise KeyboardInterrupt  # not one seed was finished
     found = list(done.values())
     measured = {name: np.stack([one[name] for one in found]) for name in found[0]}
-    promise = getattr(learner if isinstance(learner, Session) else first, "guarantee", None)
+    guarantee = getattr(learner if isinstance(learner, Session) else first, "guarantee", None)
+    if not isinstance(guarantee, Guarantee):
+        guarantee = Guarantee(epsilon=math.inf).void("it says nothing about privacy")
     bound = getattr(first, "regret_bound", None)
     return Trace(
         environment=recipe.name,
@@ -112,7 +103,7 @@ def simulate(
         cost_range=recipe.cost_range,
         seeds=tuple(done),
         checkpoints=marks,
-        guarantee=promise if isinstance(promise, Guarantee) else UNKNOWN,
+        guarantee=guarantee,
         bound=None if bound is None else np.array([bound(int(mark)) for mark in marks]),
         interrupted=interrupted,
         about=recipe.about,
@@ -149,7 +140,7 @@ def replica(
         while run.rounds < mark:
             if stop.is_set():
                 raise Stopped
-            step = min(CHUNK, int(mark) - run.rounds)
+            step = min(1 << 16, int(mark) - run.rounds)  # between two looks at Ctrl-C
             total += float(run.play(step).sum())
             bar.advance(step)
         cost[k] = total
@@ -200,26 +191,23 @@ def _all(
     return {seed: future.result() for seed, future in ended.items() if not future.exception()}, interrupted
 
 
-def _maker(learner: Any) -> Callable[[int], Any]:
-    """A function from seeds to learners."""
+def _made(learner: Any, seed: int) -> Any:
+    """The learner that a seed plays."""
 
     def is_learner(found: Any) -> bool:
         return callable(getattr(found, "ask", None)) and callable(getattr(found, "tell", None))
 
-    def make(seed: int) -> Any:
-        if isinstance(learner, Session):
-            return learner.fresh([seed, 1])
-        if is_learner(learner) and not isinstance(learner, type):
-            return copy.deepcopy(learner)
-        made = learner(seed) if callable(learner) else learner
-        if not is_learner(made):
-            raise InvalidType(
-                "The 'learner' of simulate must have 'ask' and 'tell', or be a function of a seed that makes "
-                f"such an object. Got {type(made).__name__} instead."
-            )
-        return made
-
-    return make
+    if isinstance(learner, Session):
+        return learner.fresh([seed, 1])
+    if is_learner(learner) and not isinstance(learner, type):
+        return copy.deepcopy(learner)
+    made = learner(seed) if callable(learner) else learner
+    if not is_learner(made):
+        raise InvalidType(
+            "The 'learner' of simulate must have 'ask' and 'tell', or be a function of a seed that makes "
+            f"such an object. Got {type(made).__name__} instead."
+        )
+    return made
 
 
 def _point(learner: Any, n: int) -> FloatArray:
@@ -256,11 +244,8 @@ def _name(learner: Any) -> str:
     """The class and the arguments that tell learners apart in a table, given or not."""
     if not isinstance(learner, Session):
         return str(getattr(learner, "name", type(learner).__name__))
-    known, given, policy = (
-        inspect.signature(type(learner)).parameters,
-        _arguments(learner),
-        learner.learner.policy,
-    )
+    known, given = inspect.signature(type(learner)).parameters, _arguments(learner)
+    policy = learner.learner.policy
     telling = [name for name in ("mode", "method", "calibration") if name in known]
     parts = [str(given.get(name, known[name].default)) for name in telling]
     if isinstance(policy, Fixed):

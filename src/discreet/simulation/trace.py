@@ -25,34 +25,27 @@ class Trace:
     costs, and regret is what was earned less than the best fixed set would have earned.
 
     Attributes:
-        environment: The environment's name.
-        learner: What the learner is called.
-        items: The names of the items.
-        cost_range: The environment's range of costs, or of rewards.
         seeds: The seeds that were finished.
         checkpoints: After how many rounds the numbers below were taken.
         cost: The total cost paid so far, or the total reward.
         best: The total of the best fixed set in hindsight so far.
-        best_lower_bound: A proved bound on it, equal to it where it is exact: no set costs less, or earns
-            more. It is infinite where nothing is proved, as for many items and functions that are not known
-            to be submodular (for rewards: supermodular).
-        points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for.
-        sets: The set played in the checkpoint's round, as zeros and ones, likewise.
+        best_lower_bound: A proved bound on it: no set costs less, or earns more. It is infinite where nothing
+            is proved, as for many items and functions that are not known to be submodular (for rewards:
+            supermodular).
         final_points: The point at the end, for each seed.
         best_sets: The best fixed set over all rounds, as zeros and ones, for each seed.
         guarantee: What the learner would promise with cryptographic bits.
         bound: The learner's own regret bound at each checkpoint, where it has one.
+        points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for.
+        sets: The set played in the checkpoint's round, as zeros and ones, likewise.
         interrupted: Whether it was stopped before all seeds were done.
-        about: One sentence about the environment.
-        parameters: The environment's parameters.
         arguments: What the learner was made with, besides the items.
-        maximize: Whether the numbers are rewards.
 
     Examples:
-        >>> from discreet import BanditLearner, environments, simulate
-        >>> trace = simulate(environments.modular(3), BanditLearner(3, 1.0, (-1, 1)), rounds=200, seeds=2)
-        >>> trace.seeds, trace.cost.shape == (2, trace.checkpoints.size), int(trace.checkpoints[-1])
-        ((0, 1), True, 200)
+        >>> from discreet import BanditLearner, simulate
+        >>> trace = simulate("modular", BanditLearner(3, 1.0, (-1, 1)), rounds=200, seeds=2)
+        >>> trace.cost.shape == (2, trace.checkpoints.size)
+        True
     """
 
     environment: str
@@ -120,10 +113,10 @@ class Trace:
         )
 
     def plot(self, axes: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
-        """Regret per round against rounds, the mean over the seeds with its 95% band; returns the axes.
+        """Draw regret per round, the mean over the seeds with its 95% band; returns the axes.
 
-        By default a new figure is made, with a title, and with the proved bound where it lies within the
-        chart. The style is what matplotlib's `plot` takes.
+        A new figure has a title, and the proved bound where it lies within the chart. The style is what
+        matplotlib's `plot` takes.
         """
         from discreet.plots.charts import plot_trace
 

@@ -1,7 +1,8 @@
-"""Customers with complementary wishes, one per round, and the environment of a made-up shop."""
+"""Environments of items with prices and ties: customers with wishes, and noisy pictures."""
 
 from __future__ import annotations
 
+import collections
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,10 +13,10 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.environments.environment import Environment, named
-from discreet.environments.stream import Stream, SummedStream, chain_costs, prefix_cost
+from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.errors import InvalidArgument
-from discreet.set_functions import Bundles
+from discreet.set_functions import Bundles, Cut, SetFunction
+from discreet.set_functions.graphs import cut_chain, cut_value
 from discreet.set_functions.groups import groups_chain, groups_value
 
 #: Items that go together; a small shop has the first few.
@@ -31,10 +32,6 @@ THEMES = (
     ("oats", "apples", "cinnamon"),
     ("soap", "sponge", "candles"),
 )
-#: The part of a customer's wishes that is worth something only together, and the part of another single item.
-TOGETHER, ELSEWHERE = (0.3, 0.7), (0.0, 0.3)
-#: Prices differ from their mean by at most this part of it.
-PRICE_SPREAD = 0.2
 
 
 class CustomerRounds(NamedTuple):
@@ -54,9 +51,8 @@ class CustomerRounds(NamedTuple):
 class Customers:
     """People who see a set of items: an item shown costs attention, a wish fulfilled is worth something.
 
-    f(S) = sum of prices over S minus the values of the groups within S that the customer wants. Groups of one
-    item are plain wishes, larger ones complements. Prices and values are rounded down to multiples of 2^-30,
-    so that sums over millions of rounds are exact.
+    f(S) = sum of prices over S minus the values of the groups within S that the customer wants. Prices and
+    values are rounded down to multiples of 2^-30, so that sums over millions of rounds are exact.
 
     Args:
         prices: What it costs to show each item; nonnegative.
@@ -65,10 +61,8 @@ class Customers:
 
     Examples:
         >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
-        >>> len(people), people.n, people.cost_range
-        (2, 2, (-0.75, 0.5))
-        >>> people.function(0)([0]), people.function(1)([0, 1])
-        (-0.25, -0.25)
+        >>> len(people), people.cost_range, people.function(1)([0, 1])
+        (2, (-0.75, 0.5), -0.25)
     """
 
     def __init__(
@@ -81,7 +75,7 @@ class Customers:
         self.n = checks.integer("Customers", "number of items", self.prices.size, 1)
         listed = [checks.index_array("Customers", "groups", group, self.n) for group in groups]
         self.groups = [np.unique(group) for group in listed]
-        if any(group.size == 0 for group in self.groups):
+        if not all(group.size for group in self.groups):
             raise InvalidArgument("The 'groups' of Customers must have items. Got an empty one.")
         if not wishes:
             raise InvalidArgument("The 'wishes' of Customers must be those of at least one. Got none.")
@@ -109,15 +103,8 @@ class Customers:
         return Bundles(self.n, self.groups, values, self.prices * counts.sum())
 
 
-class CustomerStream(SummedStream):
-    """A stream with one customer per round: `choice` has their indices.
-
-    Examples:
-        >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
-        >>> stream = CustomerStream(people, [0, 1, 1])
-        >>> stream.rounds, stream.total([0, 1]), stream.total_until(2)([0, 1])
-        (3, -0.5, -0.25)
-    """
+class CustomerStream(Stream):
+    """A stream with one customer per round: `choice` has their indices."""
 
     def __init__(self, customers: Customers, choice: Sequence[int] | IntArray) -> None:
         self.customers, self.n, self.cost_range = customers, customers.n, customers.cost_range
@@ -139,18 +126,9 @@ def checkout(
 
     Items come in themes of up to three that go together; up to half of the items are popular. A customer has
     wishes worth 1 in total. Most concern some items of one theme: part of their value is for each item by
-    itself, the rest for having them all. The remainder is for one more item.
-
-    Args:
-        n: The number of items.
-        shop: The seed of what is popular and what attention costs. The stream's seed draws the customers.
-        price: The cost of showing every item, at most 1.
-        popular: The probability that a wish concerns a popular theme.
-        customers: The number of different customers; every round draws one of them.
-
-    Examples:
-        >>> checkout(n=4).items
-        ('bread', 'butter', 'pasta', 'sauce')
+    itself, the rest for having them all. The remainder is for one more item. A wish concerns a popular theme
+    with the probability `popular`. Showing every item costs `price`, at most 1. `shop` is the seed of prices
+    and popular themes; the stream's seed draws its `customers`.
     """
     made = Shop(
         checks.integer("checkout", "n", n, 2),
@@ -174,16 +152,15 @@ class Shop:
         rng = np.random.default_rng(seed)
         self.popular = popular
         size = min(3, n // 2)
-        self.themes = tuple(tuple(range(k, min(k + size, n))) for k in range(0, n, size))
+        self.themes = [tuple(range(k, min(k + size, n))) for k in range(0, n, size)]
         groceries = [name for theme in THEMES for name in theme[:size]]
         self.names = tuple(groceries[:n] + [f"item {k}" for k in range(len(groceries) + 1, n + 1)])
-        chosen, items = set[int](), 0  # themes in random order that fit into half of the items, at least one
-        for k in rng.permutation(len(self.themes)).tolist():
-            if not chosen or items + len(self.themes[k]) <= (n + 1) // 2:
-                chosen.add(k)
+        self.is_popular, items = [False] * len(self.themes), 0
+        for k in rng.permutation(len(self.themes)).tolist():  # what fits into half of the items, at least one
+            if items == 0 or items + len(self.themes[k]) <= (n + 1) // 2:
+                self.is_popular[k] = True
                 items += len(self.themes[k])
-        self.is_popular = tuple(k in chosen for k in range(len(self.themes)))
-        weights = rng.uniform(1 - PRICE_SPREAD, 1 + PRICE_SPREAD, n)
+        weights = rng.uniform(0.8, 1.2, n)
         self.prices: FloatArray = price * weights / weights.sum()
 
     def customers(self, count: int, seed: int) -> Customers:
@@ -192,19 +169,20 @@ class Shop:
         sized = itertools.product(self.themes, range(1, len(self.themes[0]) + 1))
         groups = [group for theme, size in sized for group in itertools.combinations(theme, size)]
         place = {group: k for k, group in enumerate(groups)}
-        return Customers(self.prices, groups, [self._wishes(rng, place) for _ in range(count)])
+        drawn = [self._wishes(rng) for _ in range(count)]
+        wishes = [{place[group]: value for group, value in wanted.items()} for wanted in drawn]
+        return Customers(self.prices, groups, wishes)
 
-    def _wishes(self, rng: np.random.Generator, place: dict[tuple[int, ...], int]) -> dict[int, float]:
-        elsewhere, together = rng.uniform(*ELSEWHERE), rng.uniform(*TOGETHER)
+    def _wishes(self, rng: np.random.Generator) -> dict[tuple[int, ...], float]:
+        elsewhere, together = rng.uniform(0.0, 0.3), rng.uniform(0.3, 0.7)
         theme, other = self._theme(rng), self._theme(rng)
         size = int(rng.integers(min(2, len(theme)), len(theme) + 1))
         wanted = tuple(sorted(rng.choice(theme, size, replace=False).tolist()))
-        value = 1 - elsewhere
-        wishes = [(wanted, value * together), ((int(rng.choice(other)),), elsewhere)]
-        wishes += [((item,), value * (1 - together) / size) for item in wanted]
-        worth = dict[int, float]()
-        for group, value in wishes:
-            worth[place[group]] = worth.get(place[group], 0.0) + value
+        worth = collections.defaultdict[tuple[int, ...], float](float)
+        worth[wanted] = (1 - elsewhere) * together
+        worth[(int(rng.choice(other)),)] += elsewhere
+        for item in wanted:
+            worth[(item,)] += (1 - elsewhere) * (1 - together) / size
         return worth
 
     def _theme(self, rng: np.random.Generator) -> tuple[int, ...]:
@@ -213,6 +191,88 @@ class Shop:
         among = [theme for theme, flag in zip(self.themes, self.is_popular, strict=True) if flag == popular]
         sizes = np.array([len(theme) for theme in among])
         return among[rng.choice(len(among), p=sizes / sizes.sum())]
+
+
+class PictureRounds(NamedTuple):
+    """The compiled form: edges, prices per picture, the cost of the empty set, the picture of each round."""
+
+    tails: IntArray
+    heads: IntArray
+    weights: FloatArray
+    prices: FloatArray
+    empty: float
+    choice: IntArray
+
+
+class PictureStream(Stream):
+    """Pictures that share their edges and differ in their prices; `shape` has the pixels of the shape."""
+
+    def __init__(self, shape: IntArray, compiled: PictureRounds, most: float) -> None:
+        self.n, self.rounds, self.cost_range = compiled.prices.shape[1], compiled.choice.size, (-most, most)
+        self.shape, self.compiled = frozenset(shape.tolist()), compiled
+
+    def sum_of(self, rounds: slice) -> SetFunction:
+        choice = self.compiled.choice[rounds]
+        prices = np.bincount(choice, minlength=len(self.compiled.prices)) @ self.compiled.prices
+        tails, heads, weights = self.compiled[:3]
+        cut = Cut.from_edges(self.n, tails, heads, choice.size * weights, prices)
+        return cut.shift(choice.size * self.compiled.empty)
+
+
+@named
+def image_cuts(
+    width: int = 6, height: int = 6, noise: float = 1.0, smooth: float = 0.25, pictures: int = 256
+) -> Environment:
+    """Noisy pictures of one shape; pixels have prices, and parting neighbours costs.
+
+    The pixels of a round shape, half of all, have mean price -1 and the others +1. Each of the `pictures`
+    adds normal noise to every pixel, with the standard deviation `noise`. Of two neighbours, side by side or
+    one above the other, taking just one costs `smooth`. Then everything is scaled alike so that costs lie in
+    [-1, 1]. Items are (row, column).
+    """
+    width = checks.integer("image-cuts", "width", width, 1)
+    height = checks.integer("image-cuts", "height", height, 1)
+    n = checks.integer("image-cuts", "number of pixels", width * height, 2)
+    noise = checks.nonnegative_number("image-cuts", "noise", noise)
+    smooth = checks.nonnegative_number("image-cuts", "smooth", smooth)
+    pictures = checks.integer("image-cuts", "pictures", pictures, 1)
+    shape, (tails, heads) = _round_shape(width, height), _neighbours(width, height)
+
+    def make(rounds: int, seed: int) -> Stream:
+        rng = np.random.default_rng(seed)
+        means = np.where(np.isin(np.arange(n), shape), -1.0, 1.0)
+        drawn = means + noise * rng.normal(size=(pictures, n))
+        low, high = _range(drawn, smooth * tails.size)
+        half = (high - low) / 2
+        prices, weights = towards_zero(drawn / half), towards_zero(np.full(tails.size, smooth / half))
+        # Rounding towards zero has made the range no wider, and from here on all sums are exact.
+        low, high = _range(prices, weights.sum())
+        edges = Cut.from_edges(n, tails, heads, weights, directed=False).edges
+        compiled = PictureRounds(*edges, prices, -(low + high) / 2, rng.integers(pictures, size=rounds))
+        return PictureStream(shape, compiled, (high - low) / 2)
+
+    return Environment("image-cuts", make, tuple(itertools.product(range(height), range(width))))
+
+
+def _round_shape(width: int, height: int) -> IntArray:
+    """The half of the pixels that is nearest to the middle of the shape."""
+    rows, columns = np.divmod(np.arange(width * height), width)
+    across, down = columns + 0.5 - 0.45 * width, rows + 0.5 - 0.4 * height
+    distances = across**2 + (down * width / height) ** 2
+    return np.argsort(distances, kind="stable")[: width * height // 2]
+
+
+def _neighbours(width: int, height: int) -> tuple[IntArray, IntArray]:
+    """Each pair of neighbours once: to the right, then below."""
+    pixels = np.arange(width * height).reshape(height, width)
+    tails = np.concatenate((pixels[:, :-1].ravel(), pixels[:-1].ravel()))
+    return tails, np.concatenate((pixels[:, 1:].ravel(), pixels[1:].ravel()))
+
+
+def _range(prices: FloatArray, edges: float) -> tuple[float, float]:
+    """Bounds on the costs of all pictures: all negative prices, and all others with all edges."""
+    low = np.minimum(prices, 0).sum(axis=1).min()
+    return float(low), float(np.maximum(prices, 0).sum(axis=1).max() + edges)
 
 
 def towards_zero(numbers: FloatArray) -> FloatArray:
@@ -242,3 +302,21 @@ def _prefix(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, size
     first, last = stream.firsts[stream.choice[t]], stream.firsts[stream.choice[t] + 1]
     starts, values = stream.starts[first : last + 1], stream.values[first:last]
     return groups_value(starts, stream.members, values, stream.prices, 0.0, -1.0, shown)
+
+
+@chain_costs.register(PictureRounds)
+@lean_kernel
+def _picture_chain(stream: PictureRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    cut_chain(stream.tails, stream.heads, stream.weights, stream.prices[stream.choice[t]], order, costs)
+    for k in range(costs.size):
+        costs[k] += stream.empty
+
+
+@prefix_cost.register(PictureRounds)
+@kernel
+def _picture_prefix(stream: PictureRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    mask = np.zeros(order.size, dtype=np.bool_)
+    for k in range(size):
+        mask[order[k]] = True
+    prices = stream.prices[stream.choice[t]]
+    return stream.empty + cut_value(stream.tails, stream.heads, stream.weights, prices, mask)
