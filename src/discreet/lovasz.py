@@ -3,10 +3,9 @@
 Sort x decreasingly (ties keep the order of the items). The prefixes B_0 < B_1 < ... < B_n of
 that order form the maximal chain of x, and with x_(0) = 1 and x_(n+1) = 0
 
-    f^(x) = sum over i of mu_i f(B_i),      mu_i = x_(i) - x_(i+1) >= 0, adding up to 1.
+    f^(x) = sum over i of mu_i f(B_i),      mu_i = x_(i) - x_(i+1) >= 0, adding up to 1:
 
-It is also the mean of f({i : x_i >= tau}) over tau uniform on [0,1], and it is convex exactly
-when f is submodular. All functions here cost a sort and at most one chain pass.
+the mean of f({i : x_i >= tau}) over tau uniform on [0,1]. It is convex exactly when f is submodular.
 
 Examples:
     >>> from discreet.set_functions import Cut
@@ -40,12 +39,7 @@ __all__ = ["Chain", "chain", "draw_level_set", "level_set", "subgradient", "valu
 
 @dataclass(frozen=True)
 class Chain:
-    """The maximal chain of a point, made by `chain`.
-
-    Attributes:
-        order: The items by decreasing x; ties keep the order of the items.
-        weights: The weights mu_0, ..., mu_n of the n+1 prefixes: nonnegative, with sum 1.
-    """
+    """The maximal chain of a point: the items by decreasing x, and the weights mu_0, ..., mu_n."""
 
     order: IntArray
     weights: FloatArray

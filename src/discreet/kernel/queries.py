@@ -1,8 +1,7 @@
 """What is measured of one person's feedback, as bounded integers.
 
-A query is a named tuple of public constants. It enforces its bound for every input, without raising: an
-exception would depend on private numbers. Units are steps of a grid around the middle of the declared range:
-a missing report counts as 0.
+A query enforces its bound for every input, without raising: an exception would depend on private numbers.
+Units are steps of a grid around the middle of the declared range: a missing report counts as 0.
 """
 
 from __future__ import annotations
@@ -25,8 +24,6 @@ class Query(Protocol):
 
     Attributes:
         whole: Whether feedback is the costs along the ticket's order, not only that of the chosen set.
-        low: Lower end of the declared range of costs.
-        high: Upper end.
         bound: What every measured vector satisfies, and the value of one unit.
     """
 
@@ -97,11 +94,6 @@ class ChainGradient(NamedTuple):
         """|g_i| <= 2M and |g|_1 <= 4M with M half the width of the range, or a smaller declared bound.
 
         Larger gradients are scaled down to an L1 norm of `gradient_bound`, which is an argument of `owner`.
-
-        Examples:
-            >>> query = ChainGradient.of("OwnLearner", 0.0, 1.0)
-            >>> query.coordinate * query.step, query.l1 * query.step
-            (1.0, 2.0)
         """
         if gradient_bound is not None:
             least = _FEWEST_UNITS * (0.5 * high - 0.5 * low) / GRADIENT_UNITS
@@ -124,8 +116,7 @@ class OnePoint(NamedTuple):
     The subgradient has the entries f(B_i) - f(B_{i-1}), so the cost of the chosen prefix B_k appears twice:
     with a plus at the k-th item of the order, with a minus at the next. A fair coin picks one of them, with
     twice the weight; divided by the probability of B_k, the estimate is unbiased. With exploration gamma all
-    probabilities are at least gamma / (n+1), so its entry is at most 2M (n+1) / gamma. That is enforced,
-    whatever the probability is. The mean squared norm is at most (4n - 2)(n+1) M^2 / gamma.
+    probabilities are at least gamma / (n+1), so its entry is at most 2M (n+1) / gamma. That is enforced.
     """
 
     low: float
@@ -139,13 +130,7 @@ class OnePoint(NamedTuple):
 
     @classmethod
     def of(cls, low: float, high: float, n: int, gamma: float) -> OnePoint:
-        """For costs in this range, n items and this exploration.
-
-        Examples:
-            >>> query = OnePoint.of(-1.0, 1.0, n=4, gamma=0.5)
-            >>> query.units * query.step  # 2M (n+1) / gamma
-            20.0
-        """
+        """For costs in this range, n items and this exploration."""
         largest = largest_estimate(low, high, n, gamma)
         return cls(low, high, GRADIENT_UNITS, largest / GRADIENT_UNITS)
 

@@ -1,15 +1,13 @@
 """The minimum-norm point algorithm of Fujishige and Wolfe, for any submodular function.
 
-Written by hand because no maintained package ships it. The base polytope of g = f - f({}) has the
-gains along chains as its vertices, and
+The base polytope of g = f - f({}) has the gains along chains as its vertices, and
 
     min g = max over x in the polytope of sum of min(x_i, 0),
 
-so every x in the polytope certifies a lower bound, and the prefixes of the order that sorts x
-upwards hold the candidate sets. Wolfe's method walks to the point of least Euclidean norm, whose
-negative part attains the maximum. It keeps x as a convex combination of affinely independent
-vertices (the corral) and a triangular factor R of (1 1' + P P'), P the corral's rows, updated by one
-row per added vertex and by plane rotations per removed one.
+so every x in the polytope certifies a lower bound, and the prefixes of the order that sorts x upwards hold
+the candidate sets. Wolfe's method walks to the point of least Euclidean norm, whose negative part attains the
+maximum. It keeps x as a convex combination of affinely independent vertices (the corral) and a triangular
+factor R of (1 1' + P P'), P the corral's rows.
 
 References: S. Fujishige and S. Isotani, A submodular function minimization algorithm based on the
 minimum-norm base, Pacific J. Optim. 7 (2011); P. Wolfe, Finding the nearest point in a polytope,

@@ -25,12 +25,9 @@ class Minimum:
 
     Attributes:
         lower_bound: No set has a smaller value (up to the rounding of float sums).
-        method: What found it.
         stopped: Why it stopped: "optimal" (exact), "tolerance" (the gap is as small as asked),
             "time limit", "interrupted" (Ctrl-C) or "stalled" (the gap no longer shrinks in floats).
-        assumes_submodular: Whether f was assumed to be submodular, as tables and Python code of more than 12
-            items are. If it is not, the set may be far from optimal and the lower bound wrong, whatever
-            `stopped` says.
+        assumes_submodular: If so and f is not, set and lower bound may be wrong (see `minimize`).
         iterations: Chain passes or max-flows used.
 
     Examples:
@@ -67,10 +64,8 @@ class Progress:
     Examples:
         >>> from discreet import minimize
         >>> from discreet.set_functions import Cut
-        >>> seen = []
-        >>> found = minimize(Cut([[0, 2], [1, 0]], modular=[-3, 1]), progress=seen.append)
-        >>> seen[-1].iteration, seen[-1].value, seen[-1].lower_bound
-        (1, -2.0, -2.0)
+        >>> found = minimize(Cut([[0, 2], [1, 0]], modular=[-3, 1]), progress=lambda p: print(p.value))
+        -2.0
     """
 
     iteration: int
@@ -81,10 +76,7 @@ class Progress:
 
 @dataclass
 class Stopping:
-    """Tracks the best value and bound and decides whether to go on.
-
-    A gap below 1 is a proof for integer values; otherwise the tolerance is relative to 1 + |value|.
-    """
+    """Tracks the best value and bound and decides whether to go on."""
 
     integer_valued: bool
     tolerance: float

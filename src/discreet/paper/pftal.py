@@ -16,13 +16,7 @@ from discreet.randomness import BitSource, Seed, as_source
 
 
 class ConvexSet(ABC):
-    """A convex and compact subset of R^n.
-
-    Examples:
-        >>> X: ConvexSet = Ball([0, 0], radius=2.0)
-        >>> X.n, X.diameter, X.project(np.array([3.0, 0.0]))
-        (2, 4.0, array([2., 0.]))
-    """
+    """A convex and compact subset of R^n."""
 
     n: int
 
@@ -41,12 +35,7 @@ class ConvexSet(ABC):
 
 
 class Box(ConvexSet):
-    """All points between two corners, coordinate by coordinate.
-
-    Examples:
-        >>> Box([0, 0], [1, 2]).project(np.array([3.0, -1.0]))
-        array([1., 0.])
-    """
+    """All points between two corners, coordinate by coordinate."""
 
     def __init__(self, low: npt.ArrayLike, high: npt.ArrayLike) -> None:
         self.low = checks.finite_vector("Box", "low", low)
@@ -67,12 +56,7 @@ class Box(ConvexSet):
 
 
 class Ball(ConvexSet):
-    """All points within a distance of a centre.
-
-    Examples:
-        >>> Ball([0, 0], 1.0).project(np.array([3.0, 4.0]))
-        array([0.6, 0.8])
-    """
+    """All points within a distance of a centre."""
 
     def __init__(self, centre: npt.ArrayLike, radius: float) -> None:
         self.centre = checks.finite_vector("Ball", "centre", centre)
@@ -95,12 +79,7 @@ class Ball(ConvexSet):
 class Simplex(ConvexSet):
     """All nonnegative vectors of sum 1: distributions over n outcomes.
 
-    The projection subtracts one number from all coordinates and drops what becomes negative; sorting
-    finds the number (Held, Wolfe and Crowder 1974).
-
-    Examples:
-        >>> Simplex(3).project(np.array([1.0, 1.0, -5.0]))
-        array([0.5, 0.5, 0. ])
+    Projection: Held, Wolfe and Crowder 1974.
     """
 
     def __init__(self, n: int) -> None:
@@ -124,11 +103,8 @@ class Simplex(ConvexSet):
 class PFTAL:
     """Private follow the approximate leader, for strongly convex losses on a convex set.
 
-    It plays the minimiser of v.x + H/2 * sum of |x - x_j|^2, with v a noisy sum of gradients. Completing the
-    square, that is the projection of (mean of the x_j) - v / (H t); the points x_j are public, so only
-    gradients are summed in private.
-
-    All arguments not listed are as of `TBAP`.
+    It plays the minimiser of v.x + H/2 * sum of |x - x_j|^2, with v a noisy sum of gradients: the projection
+    of (mean of the x_j) - v / (H t). All arguments not listed are as of `TBAP`.
 
     Args:
         X: The convex set: a `Box`, a `Ball`, a `Simplex`, or another `ConvexSet`.
@@ -137,15 +113,7 @@ class PFTAL:
         x1: The first point; by default the middle of the set.
 
     Formal guarantees:
-        Those of `TBAP` with mu = L. The gradient of a round depends on earlier releases through the
-        point at which it is taken; the theorem of `docs/guarantees.md#factorisations` covers that.
-
-    Examples:
-        >>> from discreet.paper import Box
-        >>> learner = PFTAL(Box([0, 0], [1, 1]), T=10, epsilon=1.0, H=1.0, L=2.0)
-        >>> learner.point
-        array([0.5, 0.5])
-        >>> learner.tell([1.0, -1.0])
+        Those of `TBAP` with mu = L; gradients may depend on earlier releases.
     """
 
     def __init__(

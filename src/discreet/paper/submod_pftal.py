@@ -41,22 +41,14 @@ class SubmodPFTAL(FunctionFeedback):
             published: M sqrt(T) / sqrt(n), which keeps the point near the empty set (erratum E2).
         L: Lipschitz bound. Corrected: at least 4M, the bound that is enforced. Published: what
             the noise is made for, 4M + H sqrt(n) by default.
-        calibration: "corrected" or "published".
-        noise: "laplace" or "spherical".
         S1: The first set, as numbers.
         expire_after: As of `Session`.
 
     Formal guarantees:
         Corrected. Neighbours: streams that differ in one function. Sensitivity: gradients are clipped
-        to |g|_1 <= 4M in exact integers, so replacing a function moves a node by at most 8M in L1
-        (4 sqrt(2) M in L2). Noise: discrete Laplace of scale levels * 8M / epsilon per coordinate and
-        node. The gradient of a round depends on earlier releases only, so the loop is covered by the
-        adaptive theorem: `docs/guarantees.md#binary-tree`. Regret: `bounds.submod_pftal`.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> learner = SubmodPFTAL(3, T=100, epsilon=1.0)
-        >>> learner.tell(learner.ask(), Modular([0.1, -0.2, 0.3]))
+        to |g|_1 <= 4M in exact integers, so replacing a function moves a node by at most 8M in L1. Noise:
+        discrete Laplace of scale levels * 8M / epsilon per coordinate and node. Proof:
+        `docs/guarantees.md#binary-tree`. Regret: `bounds.submod_pftal`.
     """
 
     @keeps_arguments
@@ -119,17 +111,11 @@ class BanditSubmodPFTAL(BanditFeedback):
         x1: The first point of the cube; all levels 1/2 by default.
 
     Formal guarantees:
-        Corrected. Neighbours: streams that differ in one function. The chosen sets and the coins have
-        the same law given the past releases, whatever the functions, so they cancel in the likelihood
-        ratio. Sensitivity: given them an estimate has one nonzero coordinate, of size at most
-        2M (n+1) / gamma, enforced in exact integers; replacing a function moves a node by at most twice
-        that. Noise: discrete Laplace of scale levels * 4M (n+1) / (gamma epsilon) per coordinate
-        and node. Proof: `docs/guarantees.md#binary-tree`, with the coins as in its section Setting.
-        Regret: `bounds.bandit_submod_pftal`.
-
-    Examples:
-        >>> learner = BanditSubmodPFTAL(["bread", "butter"], T=10_000, epsilon=1.0)
-        >>> learner.tell(learner.ask(), 0.3)
+        Corrected. Neighbours: streams that differ in one function. Sensitivity: given the chosen sets and the
+        coins, an estimate has one nonzero coordinate, of size at most 2M (n+1) / gamma, enforced in exact
+        integers; replacing a function moves a node by at most twice that. Noise: discrete Laplace of scale
+        levels * 4M (n+1) / (gamma epsilon) per coordinate and node. Proof: `docs/guarantees.md#binary-tree`,
+        with the coins as in its section Setting. Regret: `bounds.bandit_submod_pftal`.
     """
 
     @keeps_arguments

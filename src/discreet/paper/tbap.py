@@ -74,20 +74,13 @@ class TBAP:
         epsilon: Privacy loss.
         calibration: "corrected" makes the noise for replacing a vector, a distance of 2 mu;
             "published" for mu, as printed, so that the real loss is 2 epsilon (erratum E3).
-        noise: "laplace" or "spherical".
         owner: Whose arguments these are, for messages.
 
     Formal guarantees:
-        Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a
-        vector enters ceil(log2 T) + 1 nodes; norms are enforced in exact integers, so each moves
-        by at most 2 mu in L2 and 2 mu sqrt(d) in L1. Noise: per node, discrete Laplace of scale
-        levels * 2 mu sqrt(d) / epsilon per coordinate.
+        Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a vector
+        enters ceil(log2 T) + 1 nodes and moves each by at most 2 mu in L2, 2 mu sqrt(d) in L1, in exact
+        integers. Noise: discrete Laplace of scale levels * 2 mu sqrt(d) / epsilon per coordinate and node.
         Proof: `docs/guarantees.md#binary-tree`.
-
-    Examples:
-        >>> tbap = TBAP(d=2, T=8, mu=1.0, epsilon=1.0)
-        >>> tbap.add([0.6, 0.8]).shape
-        (2,)
     """
 
     def __init__(

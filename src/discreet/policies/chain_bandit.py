@@ -11,7 +11,7 @@ estimate does. The constant is the mean of what was released, drawn towards the 
 there is little of it. It is noted with the slot. So what a slot adds to the sum depends on its note and on
 what was released of it alone: slots that close late or in another order add up to the same integers.
 
-**Arithmetic.** Sums are of 64-bit integers and bounded (`privacy.bounded_sums`): beyond 2^62 - 1 they stay
+**Arithmetic.** Sums are of 64-bit integers and bounded (`privacy.sensitivity`): beyond 2^62 - 1 they stay
 there and never wrap around. Only parameters with which nothing is learned anyway lead there.
 """
 
@@ -24,7 +24,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
 from discreet.kernel.phase import Phase
 from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, plan_prefix
-from discreet.privacy.bounded_sums import bounded_sum
+from discreet.privacy.sensitivity import bounded_sum
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray
 

@@ -15,10 +15,9 @@ _RENYI_ORDERS = tuple(1 + 2 ** (j / 8) for j in range(-64, 97))
 
 
 class Neighbours(enum.Enum):
-    """Which two histories must be hard to tell apart.
+    """Which two histories must be hard to tell apart: they agree in all rounds but one.
 
-    In both cases the histories agree in all rounds but one, and the inputs of later
-    rounds may depend on everything that was released before.
+    The inputs of later rounds may depend on everything that was released before.
 
     Examples:
         >>> from discreet.privacy import VectorBound
@@ -38,15 +37,12 @@ class Guarantee:
         epsilon: Bound on the log-likelihood ratio, or None if only `rho` is stated.
         delta: The probability that the bound may fail; 0 for pure privacy.
         rho: The zero-concentrated loss, where the noise is Gaussian.
-        neighbours: The relation between histories.
         rounds_per_person: In how many rounds one person's data may appear.
         local: Whether each value is randomised on its own; otherwise a trusted party keeps exact sums.
         horizon: The number of rounds covered, or None for any number.
-        absence_hidden: Whether a person who does not report is hidden like one who does; otherwise who has
-            reported is public.
+        absence_hidden: Whether it is hidden who has reported.
         private: Whether the promise holds in this configuration.
         reason: If not, why.
-        proof: Where the proof is written.
 
     Examples:
         >>> print(Guarantee(epsilon=0.5, local=True).void("it has a seed"))
@@ -87,8 +83,7 @@ class Guarantee:
     def at_delta(self, delta: float) -> "Guarantee":
         """The (epsilon, delta) guarantee that follows from `rho` (needs the extra ``accounting``).
 
-        rho-zCDP bounds the Renyi divergence of every order a > 1 by a rho, so it is the Renyi curve of a
-        Gaussian mechanism; the conversion is that of `dp-accounting` (`docs/guarantees.md#gaussian-noise`).
+        The conversion is that of `dp-accounting`: `docs/guarantees.md#gaussian-noise`.
         """
         if self.rho is None:
             raise InvalidArgument("Only a guarantee with 'rho' can be stated for another delta.")

@@ -1,7 +1,4 @@
-"""Private numbers, one at a time: randomised on arrival or on a person's own device.
-
-`OneBit` has the least second moment of all local randomizers, at every epsilon. Sums with Laplace noise are
-releases of `discreet.kernel`. Importing this package loads no compiler.
+"""Private numbers, one at a time: randomised on arrival or on a person's own device, without a compiler.
 
 Examples:
     >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(0.3) in (0, 1)

@@ -1,7 +1,6 @@
-"""One random bit about one private number: the least noisy local randomizer of all.
+"""One random bit about one private number: the local randomizer of least second moment, at every epsilon.
 
-This module needs no compiler, so it can run on the device of the person concerned. Reference: Duchi, Jordan,
-Wainwright, "Local privacy and statistical minimax rates", 2013.
+Reference: Duchi, Jordan, Wainwright, "Local privacy and statistical minimax rates", 2013.
 """
 
 import math
@@ -47,9 +46,8 @@ class OneBit:
 
     Formal guarantees:
         Neighbours: any two private values, of any kind. The probability of a 1 is (2^62 + v * slope) / 2^63
-        for a grid value v in [-units, units], with the slope rounded down so that all likelihood ratios are
-        at most exp(epsilon) exactly. The mean of the estimate is the grid value exactly. Proof:
-        `docs/guarantees.md#one-bit`.
+        for a grid value v in [-units, units]; the slope is rounded down, so all likelihood ratios are at most
+        exp(epsilon) exactly. Proof: `docs/guarantees.md#one-bit`.
 
     Examples:
         >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(0.3) in (0, 1)
@@ -71,10 +69,9 @@ class OneBit:
         self._name = f"OneBit(epsilon={float(self.epsilon):g}, cost_range={(self.grid.low, self.grid.high)})"
 
     def release(self, value: Any) -> Bit:
-        """One bit, 0 or 1: all that is ever stored of a private value.
+        """One bit: all that is ever stored of a private value. A client that must send again sends it again.
 
-        Values outside the range are clipped; whatever is not a finite number counts as the midpoint. A client
-        that must send again sends the same bit again.
+        Values outside the range are clipped; whatever is not a finite number counts as the midpoint.
         """
         bit = Bit(bit_of(self.grid.of(value), self.slope, self._source.bits64() >> 1))
         bit.randomizer, bit.private = self._name, not self._source.not_private_because

@@ -1,9 +1,7 @@
 """What every set function offers: values, chains, a certified range, algebra, JSON.
 
 A family implements `_value` (one set), `_chain` (all prefixes of an order in one pass) and `range`. Its JSON
-is made of the attributes that have the names of its constructor's arguments; a family that stores them
-otherwise overrides `_fields`. A family that is linear in its arguments says so in `_linear_in`, and one that
-knows more about its structure overrides the hooks of the last section, which the minimiser reads.
+is made of the attributes that have the names of its constructor's arguments, or of `_fields`.
 """
 
 from __future__ import annotations
@@ -63,10 +61,7 @@ class SetFunction(ABC):
         """The n+1 values of the prefixes {}, {order[0]}, {order[0], order[1]}, ... in one pass."""
         values = self._chain(checks.permutation(self._name, "order", order, self.n))
         if values.shape != (self.n + 1,) or values.dtype != np.float64:
-            raise InvalidType(
-                f"The _chain of {self._name} must give {self.n + 1} floats. "
-                f"Got {values.dtype} of shape {values.shape} instead."
-            )
+            raise InvalidType(f"The _chain of {self._name} must give {self.n + 1} floats, as an array.")
         return values
 
     def table(self) -> Table:
@@ -170,9 +165,7 @@ class SetFunction(ABC):
         except (InvalidType, UnknownName):
             raise
         except (TypeError, KeyError, AttributeError):  # without the cause, which may quote a private number
-            raise InvalidArgument(
-                f"The description of {kind} does not fit. It has the fields {sorted(fields)}."
-            ) from None
+            raise InvalidArgument(f"The fields {sorted(fields)} do not fit a {kind}.") from None
 
     def _fields(self) -> dict[str, Any]:
         """The arguments that rebuild this function, as JSON types."""

@@ -1,8 +1,7 @@
 """How much memory a description would take, before anything is built from it.
 
-Most fields are data, and what is built from them is about as large as they are. There are two exceptions: an
-`n` of a few digits allocates arrays of any length, and nested functions may hold arrays of the innermost
-one's length at every level. Call `affordable` before building a description from an untrusted source.
+What is built from most fields is about as large as they are. But an `n` of a few digits allocates arrays of
+any length, and nested functions may hold arrays of the innermost one's length at every level.
 """
 
 from __future__ import annotations

@@ -144,10 +144,6 @@ class Coverage(_WeightedGroups):
     Args:
         covers: For each item, the targets it covers, numbered from 0.
         weights: One nonnegative number per target; 1 each by default.
-
-    Examples:
-        >>> Coverage([[0, 1], [1, 2]], weights=[5, 1, 2])([0])
-        6.0
     """
 
     _on_first = 1.0
@@ -177,19 +173,13 @@ class Coverage(_WeightedGroups):
 class Bundles(_WeightedGroups):
     """S -> sum of costs over S minus the value of every group that lies within S.
 
-    The checkout utility, negated: showing an item costs, a complete group of complements
-    is worth something. Its negative, a reward, is supermodular.
+    Showing an item costs, a complete group of complements is worth something.
 
     Args:
         n: The number of items.
         groups: Each an iterable of items.
         values: One nonnegative number per group; 1 each by default.
         costs: One number per item, of any sign; 0 by default.
-
-    Examples:
-        >>> f = Bundles(3, groups=[[0], [0, 1]], values=[2, 5], costs=[1, 1, 1])
-        >>> f([0, 1]), f([1, 2])
-        (-5.0, 2.0)
     """
 
     _on_last = _on_empty = -1.0  # a group without members is complete from the start
@@ -213,10 +203,6 @@ class HypergraphCut(_WeightedGroups):
         hyperedges: Each an iterable of items.
         weights: One nonnegative number per hyperedge; 1 each by default.
         modular: One number per item, of any sign; 0 by default.
-
-    Examples:
-        >>> HypergraphCut(3, [[0, 1, 2], [1, 2]], weights=[4, 1])([0])
-        4.0
     """
 
     _on_first = 1.0

@@ -26,8 +26,9 @@ class SubmodularityCheck:
 
     Examples:
         >>> from discreet.set_functions import Table
-        >>> is_submodular(Table([0, 1, 1, 3])).violation  # the second item adds 1, after the first 2
-        1.0
+        >>> found = is_submodular(Table([0, 1, 1, 3]))  # the second item adds 1, after the first 2
+        >>> found.counterexample, found.violation
+        ((frozenset(), frozenset({0}), 1), 1.0)
     """
 
     submodular: bool
@@ -47,15 +48,10 @@ def is_submodular(
     Costs of complements pass; costs of substitutes, whose rewards have diminishing returns, do not.
 
     Args:
-        f: The function.
+        f: A function; beyond 14 items some pairs are compared, otherwise all.
         tolerance: Violations up to this fraction of 1 + the largest |value| seen are taken for rounding.
-        trials: Beyond 14 items, how many random pairs of chains are compared.
+        trials: How many random pairs of chains are compared then.
         seed: Of the random search.
-
-    Examples:
-        >>> from discreet.set_functions import Table
-        >>> is_submodular(Table([0, 1, 1, 3])).counterexample
-        (frozenset(), frozenset({0}), 1)
     """
     checks.positive_number("is_submodular", "tolerance", tolerance)
     checks.integer("is_submodular", "trials", trials, 1)
