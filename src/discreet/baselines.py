@@ -71,9 +71,7 @@ class HazanKale(FunctionFeedback):
 class HazanKaleBandit(BanditFeedback):
     """Hazan and Kale (2012), bandit: the same descent on the one-point estimate (theirs is biased).
 
-    Args:
-        eta: The step; by default that of `bounds.hazan_kale_bandit_tuning`.
-        gamma: Exploration in (0, 1]; n / T^(1/3) by default, at most 1.
+    The step eta and the exploration gamma are by default those of `bounds.hazan_kale_bandit_tuning`.
     """
 
     @keeps_arguments
@@ -163,9 +161,8 @@ class FullInformationWithoutNoise(FunctionFeedback):
 class ExponentialWeights(BanditFeedback):
     """Every subset is an arm of Exp3; each cost gets Laplace noise on arrival. At most 12 items.
 
-    Args:
-        eta: The step; sqrt(ln(K) / (T K (M^2 + 8 M^2 / epsilon^2))) by default, K = 2^n.
-        gamma: Uniform exploration; K * eta * M, at most 1/2, by default.
+    By default the step eta is sqrt(ln(K) / (T K (M^2 + 8 M^2 / epsilon^2))), K = 2^n, and the uniform
+    exploration gamma is K * eta * M, at most 1/2.
 
     Formal guarantees:
         Local. Neighbours: streams that differ in one function. A cost is clipped to [-M, M] and gets discrete
@@ -249,10 +246,7 @@ class FixedSet(BanditFeedback):
 
 
 class BestFixedSet(FixedSet):
-    """The best fixed set in hindsight: what regret is measured against. It has seen all the data.
-
-    `total` is the sum of all rounds' cost functions, `minimum` its exact minimum with a certificate.
-    """
+    """The best fixed set for the sum of all rounds' cost functions: what regret is measured against."""
 
     def __init__(self, total: SetFunction) -> None:
         self.minimum: Minimum = minimize(total)

@@ -74,10 +74,9 @@ class BitSource:
     """A buffer of uniform 64-bit integers that samplers consume.
 
     Args:
-        seed: None for cryptographic bits. Anything numpy takes as a seed gives bits that are reproducible
-            and not private.
-        fresh: Another generator: a function that returns a newly keyed ``draw(count)``. It is called once now
-            and again in a forked child. Its bits must be cryptographically secure and never repeat.
+        seed: None for cryptographic bits; otherwise they are reproducible and not private.
+        fresh: Another generator: a function that returns a newly keyed ``draw(count)``, now and in a forked
+            child. Its bits must be cryptographically secure and never repeat.
 
     Formal guarantees:
         Theorems assume independent uniform bits. No feasible computation tells those of ChaCha20 apart from
@@ -172,7 +171,7 @@ class BitSource:
             with _fork_lock:
                 if self._mark != process_mark():
                     if self._seeded is not None:
-                        raise NotCopyable("A seeded BitSource cannot go on in a fork: each process needs its own seed.")
+                        raise NotCopyable("A seeded BitSource cannot go on in a fork: it needs its own seed.")
                     self._draw = self._fresh()
                     self._start_empty()
         return self._lock

@@ -90,7 +90,7 @@ def test_every_public_name_has_an_example() -> None:
         "paper",
         "policies",
         "prefix_sums",
-        "privacy.noise",
+        "privacy",
         "randomness",
         "set_functions",
     )

@@ -15,7 +15,7 @@ from discreet.checks import FloatArray
 from discreet.kernel.releases import BitNoise
 from discreet.prefix_sums.base import PrefixSum
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers import OneBit
 from discreet.randomness import BitSource, Seed
 
 

@@ -23,7 +23,7 @@ from discreet.privacy import noise
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.sensitivity import VectorBound
 from discreet.privacy.uniform import NEED_MORE_BITS
-from discreet.randomizers.one_bit import CENTRE
+from discreet.randomizers import CENTRE
 from discreet.randomness import BitArray, BitSource, Seed
 from discreet.state import copied
 

@@ -38,12 +38,12 @@ class Phase(NamedTuple):
     """Slots that are planned together. A slot's set is a prefix of its order of items.
 
     Attributes:
-        order: The available items of each slot, one row per slot.
-        chance: The probability of each prefix of the order, the empty one first; one row per slot. Where the
-            policy has drawn the set itself, only the entry of that prefix counts.
+        order: The available items, one row per slot.
+        chance: The probability of each prefix of the order, the empty one first. Where the policy has drawn
+            the set itself, only the entry of that prefix counts.
         size: The length of the prefix that is chosen in each round, or EACH_ROUND.
         rounds: For how many rounds each slot is dealt.
-        note: Public numbers of the policy's own, which come back with what is released; one row per slot.
+        note: Rows of public numbers of the policy's own, which come back with what is released.
 
     Examples:
         >>> phase = Phase.of_sets(3, [[0, 2], []], rounds=50)

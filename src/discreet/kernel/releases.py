@@ -29,11 +29,11 @@ from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.noise import Law, fill, variance
 from discreet.privacy.sensitivity import VectorBound, to_units
 from discreet.privacy.uniform import NEED_MORE_BITS
-from discreet.randomizers.one_bit import OneBit, bit_of
+from discreet.randomizers import OneBit, bit_of
 from discreet.randomness import BitArray
 from discreet.state import copied
 
-#: `randomizers.one_bit.bit_of`, compiled.
+#: `randomizers.bit_of`, compiled.
 _bit_of: Callable[[int, int, int], bool] = lean_kernel(bit_of)
 _ONE = np.uint64(1)
 

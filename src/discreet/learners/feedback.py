@@ -14,7 +14,7 @@ from discreet.learners.decision import Decision, Item
 from discreet.learners.session import Session
 from discreet.privacy.grid import number_or_nan
 from discreet.quiet import no_warnings
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 from discreet.set_functions import FromCallable, SetFunction
 from discreet.set_functions.descriptions import affordable

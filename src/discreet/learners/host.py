@@ -28,7 +28,7 @@ from discreet.learners.policy_learner import PolicyLearner
 from discreet.learners.session import Session
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers import OneBit
 from discreet.randomness import BitArray
 from discreet.state import arrays_in, copied, decode, encode, with_arrays
 

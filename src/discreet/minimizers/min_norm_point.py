@@ -25,8 +25,6 @@ from discreet.lovasz import chain_gains
 from discreet.minimizers.result import Minimum, Stop, Stopping
 from discreet.set_functions import SetFunction
 
-#: A vertex that is no further from the hyperplane through x than this (relatively) cannot improve x.
-PARALLEL = 1e-12
 #: Weights of the corral below this count as zero.
 NO_WEIGHT = 1e-12
 
@@ -82,7 +80,7 @@ class _Corral:
         """Bring one more vertex in and move x to the nearest point; False if x cannot improve."""
         norm = float(self.x @ self.x)
         largest = max(norm, float(vertex @ vertex))
-        if norm - float(self.x @ vertex) <= PARALLEL * largest:
+        if norm - float(self.x @ vertex) <= 1e-12 * largest:  # in the hyperplane through x: no improvement
             return False
         if self._size == self._points.shape[0]:
             self._grow()

@@ -13,10 +13,9 @@ from discreet.errors import InvalidArgument
 Method = Literal["closed form", "max-flow", "minimum-norm point", "enumeration"]
 Stop = Literal["optimal", "tolerance", "time limit", "interrupted", "stalled"]
 
-#: A gap below 1 proves optimality of integer values; this much is left for rounding.
-INTEGER_SLACK = 1e-6
-#: Bounds that cross by more than this (relatively) are not rounding errors.
-CROSSED = 1e-6
+#: What is left for rounding: of a gap below 1, which proves optimality of integer values; and of bounds that
+#: cross, relatively.
+SLACK = 1e-6
 
 
 @dataclass(frozen=True)
@@ -95,13 +94,13 @@ class Stopping:
         if self.progress is not None:
             self.progress(Progress(self.iterations, self.value, self.lower_bound, seconds))
         gap = self.value - self.lower_bound
-        if gap < -CROSSED * (1.0 + abs(self.value) + abs(self.lower_bound)):  # a proof
+        if gap < -SLACK * (1.0 + abs(self.value) + abs(self.lower_bound)):  # a proof
             raise InvalidArgument(
                 "The function to minimise must be submodular. This one is not: its duality bound "
                 f"{self.lower_bound} exceeds its value {self.value} (is_submodular finds a counterexample)."
             )
         if self.integer_valued:
-            if gap < 1.0 - INTEGER_SLACK:
+            if gap < 1.0 - SLACK:
                 self.lower_bound = self.value
                 return "optimal"
         elif gap <= self.tolerance * (1.0 + abs(self.value)):

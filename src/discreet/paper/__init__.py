@@ -27,8 +27,7 @@ Examples:
     ((2,), np.float64(1.0))
 """
 
-from discreet.paper.pftal import PFTAL, Ball, Box, ConvexSet, Simplex
+from discreet.paper.pftal import PFTAL, TBAP, Ball, Box, ConvexSet, Simplex
 from discreet.paper.submod_pftal import BanditSubmodPFTAL, SubmodPFTAL
-from discreet.paper.tbap import TBAP
 
 __all__ = ["PFTAL", "TBAP", "Ball", "BanditSubmodPFTAL", "Box", "ConvexSet", "Simplex", "SubmodPFTAL"]

@@ -1,7 +1,9 @@
-"""PFTAL, private follow the approximate leader, and the convex sets it plays on."""
+"""TBAP, the paper's tree of noisy sums; PFTAL, private follow the approximate leader; and its convex sets."""
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +12,128 @@ from discreet import checks
 from discreet.bounds import Noise
 from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.paper.tbap import TBAP, Calibration
+from discreet.kernel.releases import Tree
+from discreet.prefix_sums.base import MOST_ROUNDS
+from discreet.prefix_sums.binary import BinaryTree
+from discreet.prefix_sums.spherical import SphericalTree
+from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitSource, Seed, as_source
+
+Calibration = Literal["corrected", "published"]
+
+#: Grid steps in the norm bound mu.
+UNITS = 1 << 22
+#: More coordinates would not leave room for exact sums of the grid.
+MOST_COORDINATES = 1 << 14
+
+
+@dataclasses.dataclass(frozen=True)
+class PublishedTree(Tree):
+    """A tree with the published noise; its guarantee is the published claim, marked as false."""
+
+    claim: Guarantee
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.claim
+
+
+def tree_release(
+    owner: str,
+    n: int,
+    T: int,
+    bound: VectorBound,
+    budget: Budget,
+    calibration: Calibration,
+    noise: Noise | None,
+    L: float,
+    but: str,
+    source: BitSource | None = None,
+) -> Tree:
+    """TBAP's tree. As published, its noise is spherical, made for L; `but` is why its claim is false."""
+    checks.one_of(owner, "calibration", calibration, ("corrected", "published"))
+    if noise is not None:
+        checks.one_of(owner, "noise", noise, ("laplace", "spherical"))
+    if calibration == "corrected":
+        kind = SphericalTree if noise == "spherical" else BinaryTree
+        return Tree(kind(n, T, bound, budget, source=source))
+    if noise == "laplace":
+        raise checks.invalid_argument(owner, "noise", "'spherical' in the 'published' calibration", noise)
+    claim = budget.guarantee(proof="binary-tree", horizon=T)
+    false = claim.void(f"the published theorem claims epsilon = {claim.epsilon:g}{but}")
+    return PublishedTree(SphericalTree(n, T, bound, budget, sensitivity=L, source=source), false)
+
+
+class TBAP:
+    """Noisy sums of all vectors so far, by a complete binary tree.
+
+    Args:
+        d: Length of the vectors.
+        T: The number of rounds.
+        mu: Bound on the Euclidean norm of each vector; longer ones are scaled down.
+        epsilon: Privacy loss.
+        calibration: "corrected" makes the noise for replacing a vector, a distance of 2 mu;
+            "published" for mu, as printed, so that the real loss is 2 epsilon (erratum E3).
+        owner: Whose arguments these are, for messages.
+
+    Formal guarantees:
+        Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a vector
+        enters ceil(log2 T) + 1 nodes and moves each by at most 2 mu in L2, 2 mu sqrt(d) in L1, in exact
+        integers. Noise: discrete Laplace of scale levels * 2 mu sqrt(d) / epsilon per coordinate and node.
+        Proof: `docs/guarantees.md#binary-tree`.
+    """
+
+    def __init__(
+        self,
+        d: int,
+        T: int,
+        mu: float,
+        epsilon: float,
+        *,
+        calibration: Calibration = "corrected",
+        noise: Noise | None = None,
+        seed: Seed | None = None,
+        source: BitSource | None = None,
+        owner: str = "TBAP",
+    ) -> None:
+        self.d = d = checks.integer(owner, "d", d, 1, MOST_COORDINATES)
+        self.T = T = checks.integer(owner, "T", T, 1, MOST_ROUNDS)
+        self.mu = checks.positive_number(owner, "mu", mu)
+        budget, self.epsilon = Budget.of(owner, epsilon), float(epsilon)
+        l1 = math.isqrt(d * UNITS**2 - 1) + 1
+        bound = VectorBound(coordinate=UNITS, l1=l1, step=self.mu / UNITS, l2=UNITS)
+        but = (
+            ", but neighbours replace a vector, which moves a node by up to 2 mu: the real loss is bounded "
+            f"by {2 * self.epsilon:g} (erratum E3); and its noise is made of floats"
+        )
+        bits = as_source(source, seed, owner=owner)
+        self._sums = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
+
+    def add(self, z: npt.ArrayLike) -> FloatArray:
+        """The noisy sum so far, with this private vector. What is not a finite number counts as zero."""
+        vector = np.array(z, dtype=np.float64)
+        if vector.shape != (self.d,):
+            raise checks.invalid_argument(
+                "TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}"
+            )
+        return self._sums.prefix_sum.add(_scaled_down(vector, self.mu)).values
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, or for the published calibration what is false."""
+        return self._sums.guarantee
+
+
+def _scaled_down(vector: FloatArray, mu: float) -> FloatArray:
+    """The nearest vector of norm at most mu, for accuracy: the exact bound is enforced afterwards."""
+    vector = np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0)
+    largest = float(np.abs(vector).max(initial=0.0))
+    if largest == 0.0:
+        return vector
+    norm = largest * float(np.linalg.norm(vector / largest))
+    return vector if norm <= mu else vector / largest * (mu / (norm / largest))
 
 
 class ConvexSet(ABC):

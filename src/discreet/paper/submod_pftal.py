@@ -13,7 +13,7 @@ from discreet.kernel.queries import ChainGradient, OnePoint, largest_estimate
 from discreet.learners.arguments import first_point, keeps_arguments, named_items_and_sizes
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.learner import Learner
-from discreet.paper.tbap import Calibration, tree_release
+from discreet.paper.pftal import Calibration, tree_release
 from discreet.policies import Leader
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
@@ -37,8 +37,7 @@ class SubmodPFTAL(FunctionFeedback):
         T: The number of rounds.
         epsilon: Privacy loss.
         M: Costs lie in [-M, M]; others are clipped.
-        H: Strong convexity. Corrected default: 4 sqrt(2) M sqrt(ln^2.5 T / (epsilon T));
-            published: M sqrt(T) / sqrt(n), which keeps the point near the empty set (erratum E2).
+        H: Strong convexity. Default: `corrected_H`, or as published M sqrt(T) / sqrt(n) (erratum E2).
         L: Lipschitz bound. Corrected: at least 4M, the bound that is enforced. Published: what
             the noise is made for, 4M + H sqrt(n) by default.
         S1: The first set, as numbers.
@@ -77,10 +76,7 @@ class SubmodPFTAL(FunctionFeedback):
         default_L = 4 * M + (self.H * math.sqrt(size) if published else 0.0)
         self.L = checks.positive_number(owner, "L", default_L if L is None else L)
         if not published and self.L < 4 * M:
-            raise InvalidArgument(
-                f"The 'L' of SubmodPFTAL must be at least 4M = {4 * M}, the bound that is enforced. Got "
-                f"{self.L} instead. To clip gradients harder use FullInformationLearner(gradient_bound=...)."
-            )
+            raise checks.invalid_argument(owner, "L", f"at least 4M = {4 * M}, which is enforced", self.L)
         self.T, self.M, self.epsilon, self.calibration = T, M, float(epsilon), calibration
         query = ChainGradient.of(owner, -M, M)
         submodular, anything = (
@@ -105,8 +101,8 @@ class BanditSubmodPFTAL(BanditFeedback):
 
     Args:
         H: Strong convexity; M / (sqrt(n) T^(1/4)) by default.
-        L: What the published noise is made for, 4M + 2 H sqrt(n) by default. The corrected noise is
-            made for the true bound 2M (n+1) / gamma on an estimate, and L may not be smaller.
+        L: Published: what the noise is made for, 4M + 2 H sqrt(n) by default. Corrected: at least the true
+            bound 2M (n+1) / gamma on an estimate, for which the noise is made.
         gamma: Exploration in (0, 1]; n / T^(1/4) by default, which needs T >= n^4 (erratum E6).
         x1: The first point of the cube; all levels 1/2 by default.
 
@@ -151,10 +147,8 @@ class BanditSubmodPFTAL(BanditFeedback):
         default_L = 4 * M + 2 * self.H * math.sqrt(size) if published else largest
         self.L = checks.positive_number(owner, "L", default_L if L is None else L)
         if not published and largest > self.L:
-            raise InvalidArgument(
-                f"The 'L' of BanditSubmodPFTAL must be at least 2M(n+1)/gamma = {largest}, the size that an "
-                f"estimate can have. Got {self.L} instead. A larger gamma allows a smaller L."
-            )
+            wanted = f"at least 2M(n+1)/gamma = {largest}, the size that an estimate can have"
+            raise checks.invalid_argument(owner, "L", wanted, self.L)
         self.T, self.M, self.epsilon, self.calibration = T, M, float(epsilon), calibration
         query = OnePoint.of(-M, M, size, self.gamma)
         hidden, known = (self.epsilon * factor * largest / self.L for factor in (math.sqrt(2), 2))

@@ -18,10 +18,6 @@ class Budget:
 
     It is either `epsilon`, pure loss (Laplace noise; each round gets epsilon / k), or `rho`,
     zero-concentrated loss (Gaussian noise; rho / k^2). `neighbours` is the relation between histories.
-
-    Examples:
-        >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
-        Fraction(1, 4)
     """
 
     epsilon: float | Fraction | None = None

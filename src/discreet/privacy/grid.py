@@ -48,11 +48,6 @@ class Grid:
     """A declared range of costs; the integers from -units to units stand for its values.
 
     The range must be fixed before the data are seen: a range chosen from data is itself a release.
-
-    Examples:
-        >>> grid = Grid(0.0, 1.0, units=100)
-        >>> grid.of(0.75), grid.of(7.0), grid.of(float("nan")), grid.value(50)
-        (50, 100, 0, 0.75)
     """
 
     low: float

@@ -18,11 +18,6 @@ class Neighbours(enum.Enum):
     """Which two histories must be hard to tell apart: they agree in all rounds but one.
 
     The inputs of later rounds may depend on everything that was released before.
-
-    Examples:
-        >>> from discreet.privacy import VectorBound
-        >>> [VectorBound(coordinate=10, l1=20).l1_distance(relation) for relation in Neighbours]
-        [40, 20]
     """
 
     REPLACE_ONE_ROUND = "replace one round"
@@ -43,11 +38,6 @@ class Guarantee:
         absence_hidden: Whether it is hidden who has reported.
         private: Whether the promise holds in this configuration.
         reason: If not, why.
-
-    Examples:
-        >>> print(Guarantee(epsilon=0.5, local=True).void("it has a seed"))
-        NOT PRIVATE: it has a seed. The figures it would have otherwise: epsilon = 0.5, delta = 0,
-        neighbours: replace one round.
     """
 
     epsilon: float | None = None
@@ -107,9 +97,7 @@ class Guarantee:
                 f"neighbours: {self.neighbours.value}."
             )
         sentences = [self._promise(), self._who_is_trusted(), self._extent()]
-        if self.proof:
-            sentences.append(f"Proof: {self.proof}.")
-        return " ".join(sentences)
+        return " ".join([*sentences, f"Proof: {self.proof}."] if self.proof else sentences)
 
     def _figures(self) -> str:
         parts = []
@@ -121,10 +109,8 @@ class Guarantee:
         return ", ".join(parts)
 
     def _promise(self) -> str:
-        change = {
-            Neighbours.REPLACE_ONE_ROUND: "had been anything else",
-            Neighbours.ZERO_OUT_ONE_ROUND: "had been the neutral value instead",
-        }[self.neighbours]
+        replaced = self.neighbours is Neighbours.REPLACE_ONE_ROUND
+        change = "had been anything else" if replaced else "had been the neutral value instead"
         rounds = "one round" if self.rounds_per_person == 1 else f"up to {self.rounds_per_person} rounds"
         text = f"Differentially private with {self._figures()}, for a person whose data appear in {rounds}: "
         if self.epsilon is None:
@@ -138,11 +124,11 @@ class Guarantee:
         if self.epsilon == 0:
             return "exactly as likely"
         if self.epsilon < 0.1:
-            percent = rounded_up(100 * math.expm1(self.epsilon) * (1 + 1e-14), 3)
-            return f"at most {percent}% more likely"
+            return f"at most {rounded_up(100 * math.expm1(self.epsilon) * (1 + 1e-14), 3)}% more likely"
+        ratio = "exp(epsilon)"
         if self.epsilon < 700:
-            return f"at most {rounded_up(math.exp(self.epsilon) * (1 + 1e-14), 3)} times as likely"
-        return "at most exp(epsilon) times as likely"
+            ratio = rounded_up(math.exp(self.epsilon) * (1 + 1e-14), 3)
+        return f"at most {ratio} times as likely"
 
     def _who_is_trusted(self) -> str:
         if self.local:

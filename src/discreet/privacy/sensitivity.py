@@ -32,10 +32,6 @@ class VectorBound:
 
     Bounds are integers, in grid units, so the sensitivities are exact; `step` is the value of one unit. The
     largest Euclidean norm is `l2`, or what the other two imply.
-
-    Examples:
-        >>> VectorBound.for_costs(0.0, 1.0, units=10).enforce(np.array([1.0, -1.0, 1.0]))
-        array([ 13, -13,  13])
     """
 
     coordinate: int

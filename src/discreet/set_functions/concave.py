@@ -81,12 +81,8 @@ class ConcaveOfCardinality(SetFunction):
 class ConcaveOfModular(SetFunction):
     """S -> factor * g(sum of weights over S), with g concave and weights >= 0.
 
-    Args:
-        weights: One nonnegative number per item.
-        shape: The function g: "sqrt", "log1p", ("power", p) with 0 < p <= 1, ("truncate", c) for
-            min(., c), or ("piecewise", knots, values) for linear interpolation between knots that
-            cover [0, sum of weights].
-        factor: A positive number.
+    Its `shape` g is "sqrt", "log1p", ("power", p) with 0 < p <= 1, ("truncate", c) for min(., c), or
+    ("piecewise", knots, values) for linear interpolation between knots that cover [0, sum of weights].
     """
 
     def __init__(
@@ -172,9 +168,7 @@ def _concave_shape(
         # A sum in another order may pass the last knot by a rounding error; interp holds the last value.
         covered = knots.size > 0 and knots[0] <= 0 and knots[-1] >= most * (1 - CONCAVITY_SLACK)
         if not covered or np.any(np.diff(knots) <= 0):
-            raise InvalidArgument(
-                "The knots of a piecewise shape must increase and cover [0, sum of weights]."
-            )
+            raise InvalidArgument("The knots of a shape must increase and cover [0, sum of weights].")
         _require_concave(owner, knots, values)
         return ("piecewise", knots.tolist(), values.tolist()), lambda y: np.interp(y, knots, values)
     wanted = "'sqrt', 'log1p', ('power', p), ('truncate', c) or ('piecewise', knots, values)"

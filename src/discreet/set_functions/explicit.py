@@ -49,12 +49,12 @@ class FromCallable(SetFunction):
     """S -> function(S), for any Python function.
 
     Args:
-        function: Takes a frozenset of indices, or a boolean mask if `takes` says so. A result that is not a
-            number counts as NaN: the function may be private, and an error would reveal something about it.
+        function: Takes a frozenset of indices, or a boolean mask. A result that is not a number counts as
+            NaN: the function may be private, and an error would reveal something about it.
         n: The number of items.
-        takes: "set" or "mask".
-        chain: Optional: takes an order (an integer array) and gives the n+1 values of its prefixes.
-        value_range: Optional: (lo, hi) with lo <= f(S) <= hi for all S. Without it, `range` enumerates.
+        takes: What it takes.
+        chain: Takes an order (an integer array) and gives the n+1 values of its prefixes.
+        value_range: (lo, hi) with lo <= f(S) <= hi for all S. Without it, `range` enumerates.
     """
 
     known_submodular = False

@@ -19,12 +19,9 @@ from discreet.set_functions.structure import CutNetwork
 class Cut(SetFunction):
     """S -> sum of weights[i, j] over i in S, j not in S, plus modular(S).
 
-    A symmetric matrix gives the undirected cut, each edge counted once. The diagonal never counts. `edges`
-    has tails, heads and weights of the directed edges, each pair once, sorted.
-
-    Args:
-        weights: A square matrix of nonnegative numbers, dense or scipy-sparse.
-        modular: One number per item, of any sign.
+    The weights are a square matrix of numbers >= 0, dense or scipy-sparse, whose diagonal never counts.
+    A symmetric one gives the undirected cut, each edge counted once. `edges` has tails, heads and weights of
+    the directed edges, each pair once, sorted. The modular part has any sign.
     """
 
     def __init__(self, weights: Any, modular: npt.ArrayLike | None = None) -> None:
@@ -169,9 +166,7 @@ class FacilityLocation(SetFunction):
 class MatroidRank(SetFunction):
     """S -> size of a largest forest within S, a set of edges of a graph: these are the items.
 
-    Args:
-        edges: Pairs of vertices (numbered from 0); loops and parallel edges are allowed.
-        vertices: The number of vertices; by default the largest number in `edges`, plus one.
+    Edges are pairs of vertices, numbered from 0; loops and parallel edges are allowed.
     """
 
     integer_valued = True

@@ -18,10 +18,8 @@ class SubmodularityCheck:
     """The result of `is_submodular`; it is true or false in a condition.
 
     Attributes:
-        submodular: False if a violation was found.
-        exact: Whether every pair was compared; if not, True means "no violation found".
-        counterexample: For a violation, (A, B, i) with A within B and i outside B, where i adds more to B
-            than to A.
+        exact: Whether every pair was compared; if not, true means "no violation found".
+        counterexample: (A, B, i) with A within B and i outside B, where i adds more to B than to A.
         violation: By how much it adds more.
 
     Examples:

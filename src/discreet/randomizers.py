@@ -1,6 +1,11 @@
-"""One random bit about one private number: the local randomizer of least second moment, at every epsilon.
+"""Private numbers, one at a time: randomised on arrival or on a person's own device, without a compiler.
 
-Reference: Duchi, Jordan, Wainwright, "Local privacy and statistical minimax rates", 2013.
+One bit has the least second moment of all local randomizers, at every epsilon. Reference: Duchi, Jordan,
+Wainwright, "Local privacy and statistical minimax rates", 2013.
+
+Examples:
+    >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(0.3) in (0, 1)
+    True
 """
 
 import math
@@ -12,6 +17,8 @@ from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.rational import exponential_below, float_above, privacy_loss
 from discreet.randomness import BitSource, operating_system
+
+__all__ = ["Bit", "OneBit"]
 
 #: The bit is 1 if a uniform integer below 2^63 is smaller than a threshold around 2^62.
 CENTRE = 1 << 62
@@ -50,7 +57,7 @@ class OneBit:
         exp(epsilon) exactly. Proof: `docs/guarantees.md#one-bit`.
 
     Examples:
-        >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(0.3) in (0, 1)
+        >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).guarantee.local
         True
     """
 
