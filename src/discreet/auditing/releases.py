@@ -15,6 +15,7 @@ from discreet.auditing import likelihoods
 from discreet.auditing.target import Pair, Score, bits_for
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel, rewind
+from discreet.kernel.phase import Ticket
 from discreet.kernel.queries import Query, measure
 from discreet.kernel.releases import BitNoise, arrive, close
 from discreet.learners.learner import Learner
@@ -232,7 +233,7 @@ def changes_of_feedback(learner: Learner) -> list[Change]:
         measured: dict[str, IntArray] = {}
         for about, costs in _feedback(query, n):
             out = np.zeros(learner.dimension, dtype=np.int64)
-            measure(query, costs, order, size, chance, np.full(width, sign), out)
+            measure(query, costs, Ticket(1, 0, 0, size, chance, order, np.full(width, sign)), out)
             measured[name + about] = out
         found += farthest_first(_all_pairs(measured))
     return farthest_first(found)

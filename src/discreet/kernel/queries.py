@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from discreet.checks import FloatArray, IntArray, invalid_argument, positive_number
 from discreet.compiled import generic, lean_kernel
+from discreet.kernel.phase import Ticket
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.sensitivity import VectorBound, bound_in_place, chain_gradient, to_units
 
@@ -44,13 +45,10 @@ class Query(Protocol):
 
 
 @generic
-def measure(
-    query: Any, costs: FloatArray, order: IntArray, size: int, chance: float, note: FloatArray, out: IntArray
-) -> None:
+def measure(query: Any, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     """Write what is measured of a ticket's feedback into `out`, which is zero, in bounded units.
 
-    The costs are one private cost, or those of all prefixes of the order, the empty one first. Order, size,
-    chance and note are the ticket's.
+    The costs are one private cost, or those of all prefixes of the order, the empty one first.
     """
     raise AssertionError("declares a generic function")
 
@@ -149,50 +147,26 @@ def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:
 
 @measure.register(CostOfSet)
 @lean_kernel
-def _measure_cost(
-    query: CostOfSet,
-    costs: FloatArray,
-    order: IntArray,
-    size: int,
-    chance: float,
-    note: FloatArray,
-    out: IntArray,
-) -> None:
+def _measure_cost(query: CostOfSet, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     out[0] = to_units(costs[0], query.low, query.high, query.units)
 
 
 @measure.register(ChainGradient)
 @lean_kernel
-def _measure_gradient(
-    query: ChainGradient,
-    costs: FloatArray,
-    order: IntArray,
-    size: int,
-    chance: float,
-    note: FloatArray,
-    out: IntArray,
-) -> None:
-    chain_gradient(costs, order, query.low, query.high, query.units, out)
+def _measure_gradient(query: ChainGradient, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
+    chain_gradient(costs, ticket.order, query.low, query.high, query.units, out)
     bound_in_place(out, query.coordinate, query.l1)
 
 
 @measure.register(OnePoint)
 @lean_kernel
-def _measure_estimate(
-    query: OnePoint,
-    costs: FloatArray,
-    order: IntArray,
-    size: int,
-    chance: float,
-    note: FloatArray,
-    out: IntArray,
-) -> None:
+def _measure_estimate(query: OnePoint, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     half = 0.5 * query.high - 0.5 * query.low
     centred = to_units(costs[0], query.low, query.high, query.units) * (half / query.units)
-    if order.size > 0:
-        item, factor = _coin_entry(order, size, note[0] > 0.0)
+    if ticket.order.size > 0:
+        item, factor = _coin_entry(ticket.order, ticket.size, ticket.note[0] > 0.0)
         limit = query.units * query.step
-        out[item] = to_units(factor * centred / chance, -limit, limit, query.units)
+        out[item] = to_units(factor * centred / ticket.chance, -limit, limit, query.units)
 
 
 @lean_kernel

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
+from discreet.kernel.phase import Ticket
 from discreet.kernel.queries import Query, measure
 from discreet.prefix_sums import steps
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum
@@ -103,19 +104,10 @@ def close_many(
 
 @lean_kernel
 def measured(
-    query: Any,
-    mechanism: Any,
-    costs: FloatArray,
-    order: IntArray,
-    size: int,
-    chance: float,
-    note: FloatArray,
-    out: IntArray,
-    bits: BitArray,
-    cursor: int,
+    query: Any, mechanism: Any, costs: FloatArray, ticket: Ticket, out: IntArray, bits: BitArray, cursor: int
 ) -> int:
     """Measure a ticket's feedback into `out`, randomised where that is done on arrival; the new cursor."""
-    measure(query, costs, order, size, chance, note, out)
+    measure(query, costs, ticket, out)
     after: int = arrive(mechanism, out, bits, cursor)
     return after
 
