@@ -24,12 +24,7 @@ def mean_interval(
 
 
 def half_width(spread: npt.ArrayLike, count: npt.ArrayLike, confidence: float = CONFIDENCE) -> FloatArray:
-    """Half the interval of a mean of so many values with this standard deviation; 0 where there is one.
-
-    Examples:
-        >>> half_width([1.0, 1.0], [4, 1]).round(2).tolist()
-        [1.59, 0.0]
-    """
+    """Half the interval of a mean of so many values with this standard deviation; 0 where there is one."""
     counts = np.asarray(count, dtype=np.float64)
     several = counts > 1
     quantile = scipy.stats.t.ppf(0.5 + confidence / 2, np.where(several, counts - 1, 1.0))

@@ -5,9 +5,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 
-_lock = threading.Lock()
-_inside = 0
-_before = warnings.catch_warnings()
+_lock, _inside, _before = threading.Lock(), 0, warnings.catch_warnings()
 
 
 @contextlib.contextmanager

@@ -4,8 +4,9 @@ One bit has the least second moment of all local randomizers, at every epsilon. 
 Wainwright, "Local privacy and statistical minimax rates", 2013.
 
 Examples:
-    >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(0.3) in (0, 1)
-    True
+    >>> bit = OneBit(epsilon=0.5, cost_range=(0.0, 1.0)).release(0.3)
+    >>> bit in (0, 1), bit.randomizer
+    (True, 'OneBit(epsilon=0.5, cost_range=(0.0, 1.0))')
 """
 
 import math
@@ -30,12 +31,7 @@ def bit_of(units: int, slope: int, uniform: int) -> bool:
 
 
 class Bit(int):
-    """A released bit, 0 or 1, that knows what it was made with; as JSON and in files it is a plain number.
-
-    Examples:
-        >>> OneBit(epsilon=0.5, cost_range=(0.0, 1.0)).release(0.3).randomizer
-        'OneBit(epsilon=0.5, cost_range=(0.0, 1.0))'
-    """
+    """A released bit, 0 or 1, that knows what it was made with; as JSON and in files it is a plain number."""
 
     randomizer: str = ""
     private: bool = True
@@ -45,20 +41,12 @@ class Bit(int):
 class OneBit:
     """Release y = +c or -c around the midpoint, with the mean at the private value.
 
-    Args:
-        epsilon: Privacy loss of one release.
-        cost_range: The declared range of the value.
-        units: Grid steps in half the range.
-        source: Random bits; straight from the operating system by default.
+    Each release costs epsilon. There are `units` grid steps in half the declared range.
 
     Formal guarantees:
         Neighbours: any two private values, of any kind. The probability of a 1 is (2^62 + v * slope) / 2^63
         for a grid value v in [-units, units]; the slope is rounded down, so all likelihood ratios are at most
         exp(epsilon) exactly. Proof: `docs/guarantees.md#one-bit`.
-
-    Examples:
-        >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).guarantee.local
-        True
     """
 
     def __init__(

@@ -91,6 +91,7 @@ def test_every_public_name_has_an_example() -> None:
         "policies",
         "prefix_sums",
         "privacy",
+        "randomizers",
         "randomness",
         "set_functions",
     )

@@ -10,7 +10,7 @@ from discreet import checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.minimizers.max_flow import minimize_by_max_flow
 from discreet.minimizers.min_norm_point import minimize_by_min_norm_point
-from discreet.minimizers.result import Method, Minimum, Progress, Stopping
+from discreet.minimizers.result import Method, Minimum, Stopping
 from discreet.set_functions import SetFunction
 
 METHODS = ("auto", "closed form", "max-flow", "minimum-norm point", "enumeration")
@@ -24,7 +24,7 @@ def minimize(
     method: Method | str = "auto",
     tolerance: float = 1e-9,
     time_limit: float | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[int, float, float], None] | None = None,
 ) -> Minimum:
     """A set of least value, with a lower bound that certifies it.
 
@@ -42,7 +42,7 @@ def minimize(
         tolerance: The iterative methods stop once value - lower_bound is at most this fraction of
             1 + |value|. Integer-valued functions are always solved exactly.
         time_limit: Seconds after which an iterative method returns what it has.
-        progress: Called after every pass with a `Progress`.
+        progress: Called after every pass with its number, and the best value and lower bound so far.
 
     Examples:
         >>> from discreet.set_functions import Iwata

@@ -56,23 +56,6 @@ class Minimum:
         return self.stopped in ("optimal", "tolerance")
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a progress callback is told: passes done, best value and bound so far, seconds since the start.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> from discreet.set_functions import Cut
-        >>> found = minimize(Cut([[0, 2], [1, 0]], modular=[-3, 1]), progress=lambda p: print(p.value))
-        -2.0
-    """
-
-    iteration: int
-    value: float
-    lower_bound: float
-    seconds: float
-
-
 @dataclass
 class Stopping:
     """Tracks the best value and bound and decides whether to go on."""
@@ -80,7 +63,7 @@ class Stopping:
     integer_valued: bool
     tolerance: float
     time_limit: float | None
-    progress: Callable[[Progress], None] | None
+    progress: Callable[[int, float, float], None] | None
     start: float = field(default_factory=time.monotonic)
     iterations: int = 0
     value: float = math.inf
@@ -90,9 +73,8 @@ class Stopping:
         """Record one pass; the reason to stop, or None to go on."""
         self.iterations += 1
         self.value, self.lower_bound = min(self.value, value), max(self.lower_bound, lower_bound)
-        seconds = time.monotonic() - self.start
         if self.progress is not None:
-            self.progress(Progress(self.iterations, self.value, self.lower_bound, seconds))
+            self.progress(self.iterations, self.value, self.lower_bound)
         gap = self.value - self.lower_bound
         if gap < -SLACK * (1.0 + abs(self.value) + abs(self.lower_bound)):  # a proof
             raise InvalidArgument(
@@ -105,6 +87,6 @@ class Stopping:
                 return "optimal"
         elif gap <= self.tolerance * (1.0 + abs(self.value)):
             return "tolerance"
-        if self.time_limit is not None and seconds > self.time_limit:
+        if self.time_limit is not None and time.monotonic() - self.start > self.time_limit:
             return "time limit"
         return None

@@ -18,15 +18,13 @@ from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.sensitivity import VectorBound
+from discreet.privacy.sensitivity import MOST_L2_COORDINATES, VectorBound
 from discreet.randomness import BitSource, Seed, as_source
 
 Calibration = Literal["corrected", "published"]
 
 #: Grid steps in the norm bound mu.
 UNITS = 1 << 22
-#: More coordinates would not leave room for exact sums of the grid.
-MOST_COORDINATES = 1 << 14
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,7 +96,7 @@ class TBAP:
         source: BitSource | None = None,
         owner: str = "TBAP",
     ) -> None:
-        self.d = d = checks.integer(owner, "d", d, 1, MOST_COORDINATES)
+        self.d = d = checks.integer(owner, "d", d, 1, MOST_L2_COORDINATES)
         self.T = T = checks.integer(owner, "T", T, 1, MOST_ROUNDS)
         self.mu = checks.positive_number(owner, "mu", mu)
         budget, self.epsilon = Budget.of(owner, epsilon), float(epsilon)

@@ -1,12 +1,7 @@
 """Exact discrete Laplace and discrete Gaussian noise, compiled, from cryptographic bits.
 
-The scale is rational and only integers are used, so the probability of every outcome is the stated one.
-
-| law | probability of the integer z | sampler |
-|---|---|---|
-| Laplace | proportional to exp(-abs(z) / scale) | von Neumann's exponential on a grid |
-| Gaussian | proportional to exp(-z^2 / (2 s^2)) | rejection from Laplace, coins as Karney's |
-
+The scale is rational and only integers are used, so the probability of every outcome is the stated one: for
+the integer z proportional to exp(-abs(z) / scale), or to exp(-z^2 / (2 s^2)).
 Results are int64, modulo 2^64. That is post-processing of unbounded integers: sums that wrap around lose
 accuracy (with a probability below exp(-500) for the scales admitted here), never privacy.
 
@@ -64,9 +59,8 @@ def laplace(scale: Fraction) -> Law:
     """The discrete Laplace law of the given scale, rounded up if it needs too many bits.
 
     Formal guarantees:
-        Neighbours: data vectors of integers at L1 distance at most D. With one independent sample per
-        coordinate, of scale at least D/epsilon, releasing the sums modulo 2^64 is epsilon-differentially
-        private: `docs/guarantees.md#finite-precision`.
+        Neighbours: vectors of integers at L1 distance at most D. With scale at least D/epsilon, sums modulo 2^64
+        are epsilon-differentially private: `docs/guarantees.md#finite-precision`.
     """
     return Law(_LAPLACE, *_fraction_for_kernel("laplace", "scale", scale))
 
@@ -75,7 +69,7 @@ def gaussian(sigma: Fraction) -> Law:
     """The discrete Gaussian law exp(-z^2 / (2 sigma^2)), sigma rounded up if it needs too many bits.
 
     Formal guarantees:
-        Neighbours: data vectors of integers at L2 distance at most D. Releasing the sums modulo 2^64 is
+        Neighbours: vectors of integers at L2 distance at most D. The sums modulo 2^64 are
         (D / sigma)^2 / 2 -zCDP: `docs/guarantees.md#gaussian-noise`.
     """
     return Law(_GAUSSIAN, *_fraction_for_kernel("gaussian", "sigma", sigma))

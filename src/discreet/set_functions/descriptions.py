@@ -18,12 +18,7 @@ _OTHER_ITEMS = ("Restriction", "Contraction")
 
 
 def affordable(description: Mapping[str, Any], items: int) -> bool:
-    """Whether a function of so many items can be built within memory in proportion to its description.
-
-    Examples:
-        >>> affordable({"kind": "Iwata", "n": 5}, 5), affordable({"kind": "Iwata", "n": 10**9}, 10**9)
-        (True, False)
-    """
+    """Whether a function of so many items can be built within memory in proportion to its description."""
     given, built, parts = 0, 0, 0  # numbers in the description, numbers built from it, parts seen
     rest: list[tuple[Any, int, bool]] = [(description, 1, True)]
     while rest:
