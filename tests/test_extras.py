@@ -8,7 +8,7 @@ import pytest
 import discreet.cli
 from discreet.errors import MissingExtra
 from discreet.imports import require_extra
-from discreet.simulation import compare
+from discreet.simulation import sweep
 from discreet.storage import open_store
 
 
@@ -63,8 +63,8 @@ def test_others_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "sqlalchemy", "distributed", "ray", "anyio")
     for call, extra in (
         (lambda: open_store("a.db"), "service"),
-        (lambda: compare._dask("a:1").__enter__(), "cluster"),
-        (lambda: compare._ray("a:1").__enter__(), "cluster"),
+        (lambda: sweep._dask("a:1").__enter__(), "cluster"),
+        (lambda: sweep._ray("a:1").__enter__(), "cluster"),
         (lambda: require_extra("client", "A client needs", "httpx", "anyio"), "client"),
     ):
         with pytest.raises(MissingExtra, match=rf"^A .* needs the extra '{extra}': .*discreet\[{extra}\]"):

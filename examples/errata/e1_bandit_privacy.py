@@ -26,7 +26,7 @@ from discreet.kernel.phase import Phase, empty_phase
 from discreet.kernel.queries import measure
 from discreet.kernel.releases import close
 from discreet.paper import BanditSubmodPFTAL
-from discreet.paper.tbap import Calibration
+from discreet.paper.pftal import Calibration
 from discreet.policies import Leader
 from discreet.policies.base import learn, plan
 from discreet.privacy.uniform import NEED_MORE_BITS

@@ -13,7 +13,7 @@ from discreet.auditing import proved_loss
 from discreet.checks import FloatArray
 from discreet.kernel.releases import close
 from discreet.paper import TBAP
-from discreet.paper.tbap import Calibration
+from discreet.paper.pftal import Calibration
 from discreet.randomness import BitSource
 
 

@@ -10,8 +10,15 @@ from which defaults are made; costs lie in [-`M`, `M`] and others are clipped; `
 and one with noise not private; `source` has random bits instead; with `maximize` regret is that of rewards.
 
 Examples:
-    >>> learner = HazanKaleBandit(["tea", "milk"], T=1000, M=1.0)
-    >>> learner.tell(learner.ask(), 0.3)
+    >>> bandit = HazanKaleBandit(["tea", "milk"], T=1000, M=1.0)
+    >>> bandit.tell(bandit.ask(), 0.3)
+    >>> from discreet.set_functions import Modular
+    >>> learner = HazanKale(2, T=100)
+    >>> learner.tell(learner.ask(), Modular([1.0, -1.0]))
+    >>> learner.point.round(3)
+    array([0.465, 0.535])
+    >>> sorted(BestFixedSet(Modular([3.0, -1.0, -2.0])).ask().subset)
+    [1, 2]
 """
 
 import math
@@ -46,13 +53,6 @@ class HazanKale(FunctionFeedback):
     """Hazan and Kale (2012), full information: x <- clip(x - eta g), then a random level set.
 
     The step eta is sqrt(n) / (4 M sqrt(T)) by default, for regret 4 M sqrt(n T).
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> learner = HazanKale(2, T=100)
-        >>> learner.tell(learner.ask(), Modular([1.0, -1.0]))
-        >>> learner.point.round(3)
-        array([0.465, 0.535])
     """
 
     @keeps_arguments
@@ -69,19 +69,9 @@ class HazanKale(FunctionFeedback):
 
 
 class HazanKaleBandit(BanditFeedback):
-    """Hazan and Kale (2012), bandit: the same descent on the one-point estimate.
+    """Hazan and Kale (2012), bandit: the same descent on the one-point estimate (theirs is biased).
 
-    The estimator is the corrected one; that of the original paper is biased, as Rivera Cardoso and
-    Cummings point out.
-
-    Args:
-        eta: The step; by default that of `bounds.hazan_kale_bandit_tuning`.
-        gamma: Exploration in (0, 1]; n / T^(1/3) by default, at most 1.
-
-    Examples:
-        >>> learner = HazanKaleBandit(["tea", "milk"], T=1000)
-        >>> round(learner.gamma, 3), learner.guarantee.private
-        (0.2, False)
+    The step eta and the exploration gamma are by default those of `bounds.hazan_kale_bandit_tuning`.
     """
 
     @keeps_arguments
@@ -109,13 +99,6 @@ class FollowTheApproximateLeader(FunctionFeedback):
     """x = clip(-(sum of gradients) / (H t), 0, 1): what the paper's algorithm would do with no privacy.
 
     By default H is 4 M sqrt((1 + ln T) / (n T)), which balances 8 M^2 (1 + ln T) / H and T H n / 2.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> learner = FollowTheApproximateLeader(2, T=100, H=4.0)
-        >>> learner.tell(learner.ask(), Modular([1.0, -1.0]))
-        >>> learner.point
-        array([0.  , 0.25])
     """
 
     @keeps_arguments
@@ -134,14 +117,7 @@ class FollowTheApproximateLeader(FunctionFeedback):
 class BanditWithoutNoise(BanditFeedback):
     """`BanditLearner` on the exact costs.
 
-    Args:
-        cost_range: The range of costs.
-        exploration_scale: Multiplies the exploration of least regret bound.
-        step_scale: Multiplies the step of least regret bound.
-
-    Examples:
-        >>> BanditWithoutNoise(["tea", "milk"], cost_range=(0, 1)).guarantee.private
-        False
+    The two scales multiply the exploration and the step of least regret bound.
     """
 
     @keeps_arguments
@@ -170,16 +146,7 @@ class BanditWithoutNoise(BanditFeedback):
 
 
 class FullInformationWithoutNoise(FunctionFeedback):
-    """`FullInformationLearner` on the exact gradients, each round a block.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> learner = FullInformationWithoutNoise(2, cost_range=(-1, 1))
-        >>> for _ in range(50):
-        ...     learner.tell(learner.ask(), Modular([0.5, -0.5]))
-        >>> learner.point
-        array([0., 1.])
-    """
+    """`FullInformationLearner` on the exact gradients, each round a block."""
 
     @keeps_arguments
     def __init__(self, items: Items, cost_range: tuple[float, float], *, seed: Seed | None = None) -> None:
@@ -194,19 +161,12 @@ class FullInformationWithoutNoise(FunctionFeedback):
 class ExponentialWeights(BanditFeedback):
     """Every subset is an arm of Exp3; each cost gets Laplace noise on arrival. At most 12 items.
 
-    Args:
-        eta: The step; sqrt(ln(K) / (T K (M^2 + 8 M^2 / epsilon^2))) by default, K = 2^n.
-        gamma: Uniform exploration; K * eta * M, at most 1/2, by default.
+    By default the step eta is sqrt(ln(K) / (T K (M^2 + 8 M^2 / epsilon^2))), K = 2^n, and the uniform
+    exploration gamma is K * eta * M, at most 1/2.
 
     Formal guarantees:
-        Neighbours: streams that differ in one function. A cost is clipped to [-M, M], put on an integer
-        grid, and noised on arrival with discrete Laplace noise of scale 2M / epsilon; everything
-        else is post-processing. It is local. Proof: `docs/guarantees.md#slots`.
-
-    Examples:
-        >>> learner = ExponentialWeights(["tea", "milk"], T=1000, epsilon=1.0)
-        >>> learner.point  # all four sets are as likely at first
-        array([0.5, 0.5])
+        Local. Neighbours: streams that differ in one function. A cost is clipped to [-M, M] and gets discrete
+        Laplace noise of scale 2M / epsilon on arrival. Proof: `docs/guarantees.md#slots`.
     """
 
     @keeps_arguments
@@ -241,15 +201,9 @@ class NoisedGradients(FunctionFeedback):
     The step eta is by default the best for gradients of squared norm 8 M^2 + 2 n (8M/epsilon)^2.
 
     Formal guarantees:
-        Neighbours: streams that differ in one function. Sensitivity: a gradient is clipped to
+        Local. Neighbours: streams that differ in one function. Sensitivity: a gradient is clipped to
         |g|_1 <= 4M in exact integers, so replacing it moves 8M in L1. Noise: discrete Laplace of scale
-        8M / epsilon on every coordinate of every gradient, on arrival. It is local. Proof:
-        `docs/guarantees.md#slots`.
-
-    Examples:
-        >>> learner = NoisedGradients(["tea", "milk"], T=1000, epsilon=1.0)
-        >>> learner.guarantee.epsilon, learner.guarantee.local
-        (1.0, True)
+        8M / epsilon on every coordinate, on arrival. Proof: `docs/guarantees.md#slots`.
     """
 
     @keeps_arguments
@@ -282,12 +236,7 @@ def _unteachable(n: int, policy: CompiledPolicy) -> Learner:
 
 
 class FixedSet(BanditFeedback):
-    """The same set in every round, given as item numbers.
-
-    Examples:
-        >>> sorted(FixedSet(4, [1, 3]).ask().subset)
-        [1, 3]
-    """
+    """The same set in every round, given as item numbers."""
 
     @keeps_arguments
     def __init__(self, n: Items, subset: Iterable[int] = (), *, maximize: bool = False) -> None:
@@ -297,15 +246,7 @@ class FixedSet(BanditFeedback):
 
 
 class BestFixedSet(FixedSet):
-    """The best fixed set in hindsight: what regret is measured against. It has seen all the data.
-
-    `total` is the sum of all rounds' cost functions, `minimum` its exact minimum with a certificate.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> sorted(BestFixedSet(Modular([3.0, -1.0, -2.0])).ask().subset)
-        [1, 2]
-    """
+    """The best fixed set for the sum of all rounds' cost functions: what regret is measured against."""
 
     def __init__(self, total: SetFunction) -> None:
         self.minimum: Minimum = minimize(total)
@@ -319,12 +260,7 @@ class BestFixedSet(FixedSet):
 
 
 class RandomSet(BanditFeedback):
-    """Each item in or out with probability one half, in every round.
-
-    Examples:
-        >>> RandomSet(["tea", "milk"]).ask().subset <= {"tea", "milk"}
-        True
-    """
+    """Each item in or out with probability one half, in every round."""
 
     @keeps_arguments
     def __init__(self, n: Items, *, maximize: bool = False, seed: Seed | None = None) -> None:

@@ -1,8 +1,8 @@
 """Regret bounds with all constants: the paper's, corrected ones, those of our learners, and tunings.
 
 Every function returns a bound on the expected regret over T rounds against the best fixed set, or the
-parameters that minimise a bound. The paper is the preprint (arXiv:1807.02290); `docs/theorems.md` compares
-the rates that its refereed version claims, `docs/errata.md` shows the errors that are named here (E1 to E9).
+parameters that minimise a bound. The paper is the preprint (arXiv:1807.02290); its errors E1 to E9 are in
+`docs/errata.md`, a comparison of rates in `docs/theorems.md`.
 
 Notation as in the paper: `n` items, `T` rounds, costs in [-`M`, `M`] or another range of that width, privacy
 loss `epsilon`, strong convexity `H`, Lipschitz bound `L`, diameter `D`, exploration `gamma`; `noise` is
@@ -74,10 +74,7 @@ def _best_on_grid(bound: Callable[[float], float]) -> float:
 
 @_checked
 def hazan_kale_step(n: int, T: int, M: float) -> float:
-    """The step eta = sqrt(n) / (4 M sqrt(T)) of Hazan and Kale's full-information algorithm, not private.
-
-    Descent on the cube, of diameter sqrt(n), has regret at most n / (2 eta) + eta/2 * sum of E|g_t|^2.
-    """
+    """The step eta = sqrt(n) / (4 M sqrt(T)) of Hazan and Kale's full-information algorithm, not private."""
     return math.sqrt(n) / (4 * M * math.sqrt(T))
 
 
@@ -89,10 +86,7 @@ def hazan_kale(n: int, T: int, M: float) -> float:
 
 @_checked
 def hazan_kale_bandit_tuning(n: int, T: int, M: float) -> tuple[float, float]:
-    """(eta, gamma) of their bandit algorithm: gamma = n / T^(1/3), at most 1, and the best eta for it.
-
-    With E|g|^2 <= 16 M^2 n^2 / gamma the step is eta = sqrt(gamma / (16 M^2 n T)).
-    """
+    """(eta, gamma) of their bandit algorithm: gamma = n / T^(1/3), at most 1, and the best eta for it."""
     gamma = min(n / math.pow(T, 1 / 3), 1.0)
     return math.sqrt(gamma / (16 * M**2 * n * T)), gamma
 
@@ -104,16 +98,12 @@ def hazan_kale_bandit(n: int, T: int, M: float) -> float:
     return 4 * M * math.pow(n, 1.5) * math.sqrt(T / gamma) + 2 * gamma * M * T
 
 
-# The bounds as the paper states or derives them, constants included, errors included. Where a display has no
-# constant, the one of the lemma behind it is used.
+# The bounds as the paper states them, errors included; constants that a display lacks are its lemma's.
 
 
 @_checked
 def ftal(T: int, L: float, H: float, D: float) -> float:
-    """Follow the approximate leader without noise: 2 (L + H D)^2 ln T / H.
-
-    For H-strongly convex, L-Lipschitz losses on a set of diameter D.
-    """
+    """Follow the approximate leader without noise: 2 (L + H D)^2 ln T / H, on a set of diameter D."""
     return 2 * (L + H * D) ** 2 * math.log(T) / H
 
 
@@ -127,9 +117,7 @@ def ftal_tuning(L: float, D: float) -> float:
 def pftal(n: int, T: int, L: float, H: float, D: float, epsilon: float) -> float:
     """Private FTAL: the noise lemma 8 n (L + H D)^2 ln^2.5 T / (H epsilon), plus `ftal`.
 
-    The lemma's constant rests on three slips (erratum E4): the norm of the noise has mean n * scale,
-    a tree has log2 T levels and not ln T, and the sum of 1/t exceeds ln T. It also takes the
-    sensitivity of adding a round, not of replacing one (E3).
+    The lemma's constant rests on three slips (E4) and on the sensitivity of adding a round (E3).
     """
     return 8 * n * (L + H * D) ** 2 * math.pow(math.log(T), 2.5) / (H * epsilon) + ftal(T, L, H, D)
 
@@ -142,10 +130,7 @@ def submod_pftal_stated_H(n: int, T: int, M: float) -> float:
 
 @_checked
 def submod_pftal_claimed(n: int, T: int, M: float, epsilon: float) -> float:
-    """The rate that the full-information theorem claims, n^1.5 M sqrt(T) / epsilon, without logarithms.
-
-    Not a bound: with the theorem's H the regret is linear (E2).
-    """
+    """The rate that the full-information theorem claims, n^1.5 M sqrt(T) / epsilon: not a bound (E2)."""
     return math.pow(n, 1.5) * M * math.sqrt(T) / epsilon
 
 
@@ -169,20 +154,13 @@ def submod_pftal_published_tuning(n: int, T: int, M: float, epsilon: float) -> f
 
 @_checked
 def bandit_submod_pftal_stated_tuning(n: int, T: int, M: float) -> tuple[float, float]:
-    """The (H, gamma) of the bandit theorem: M / (sqrt(n) T^(1/4)) and n / T^(1/4).
-
-    The second is a probability only for T >= n^4 (E6); it is returned as it is.
-    """
+    """The (H, gamma) of the bandit theorem: M / (sqrt(n) T^(1/4)) n / T^(1/4), perhaps above 1 (E6)."""
     return M / (math.sqrt(n) * math.pow(T, 0.25)), n / math.pow(T, 0.25)
 
 
 @_checked
 def bandit_submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: float, gamma: float) -> float:
-    """The last display of the bandit proof, all five terms.
-
-    It assumes noise of the size that TBAP would add for L = 4M + 2 H sqrt(n), which is far too little
-    for privacy (E1).
-    """
+    """The last display of the bandit proof, all five terms, with far too little noise for privacy (E1)."""
     D, log = math.sqrt(n), math.log(T)
     leader = 2 * (2 * M * (n + 1) / gamma + 2 * H * D) ** 2 * log / H
     noise = 8 * n * (4 * M + 2 * H * D) ** 2 * math.pow(log, 2.5) / (H * epsilon)
@@ -192,10 +170,7 @@ def bandit_submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: f
 
 @_checked
 def bandit_submod_pftal_published_tuning(n: int, T: int, M: float, epsilon: float) -> tuple[float, float]:
-    """The (H, gamma) that minimise `bandit_submod_pftal_published`, gamma on a grid of 1% steps.
-
-    For fixed gamma the bound is A / H + B H + constant.
-    """
+    """The (H, gamma) that minimise `bandit_submod_pftal_published`, gamma on a grid of 1% steps."""
     log = math.log(max(T, 2))
     noise = 8 * n * math.pow(log, 2.5) / epsilon
 
@@ -212,11 +187,10 @@ def bandit_submod_pftal_published_tuning(n: int, T: int, M: float, epsilon: floa
 
 @_checked
 def mean_noise_norm(n: int, T: int, l1: float, l2: float, epsilon: float, noise: Noise = "laplace") -> float:
-    """A bound on the mean Euclidean norm of a binary tree's noise on one prefix sum.
+    """A bound on the mean Euclidean norm of a binary tree's noise on a prefix sum of at most `levels` nodes.
 
-    A prefix adds up at most `levels` = ceil(log2 T) + 1 nodes, and each round is part of as many. Laplace:
-    each coordinate of a node has variance 2 (levels * l1 / epsilon)^2. Spherical: a node's squared norm has
-    mean n (n+1) (levels * l2 / epsilon)^2. Here l1 and l2 are the distances between two inputs of one round.
+    A coordinate of a node has variance 2 (levels * l1 / epsilon)^2; with spherical noise the squared norm of
+    a node has mean n (n+1) (levels * l2 / epsilon)^2. l1 and l2 are distances between inputs of one round.
     """
     levels = (T - 1).bit_length() + 1
     if noise == "laplace":
@@ -228,8 +202,7 @@ def mean_noise_norm(n: int, T: int, l1: float, l2: float, epsilon: float, noise:
 def submod_pftal(n: int, T: int, M: float, epsilon: float, H: float, noise: Noise = "laplace") -> float:
     """Full information: (2 sqrt(2) M + H sqrt(n))^2 (1 + ln T) / H + T H n / 2 + noise.
 
-    At the best H it is of order n^(3/4) M sqrt(T / epsilon), up to logarithms. Gradients are clipped to
-    |g|_1 <= 4M, so replacing a round moves a node by 8M in L1 and 4 sqrt(2) M in L2.
+    At the best H it is of order n^(3/4) M sqrt(T / epsilon), up to logarithms.
     """
     falling, rising = _terms(n, T, M, epsilon, noise)
     return falling / H + rising * H + 4 * math.sqrt(2 * n) * M * (1 + math.log(T))
@@ -246,11 +219,7 @@ def submod_pftal_tuning(n: int, T: int, M: float, epsilon: float, noise: Noise =
 def bandit_submod_pftal(
     n: int, T: int, M: float, epsilon: float, H: float, gamma: float, noise: Noise = "laplace"
 ) -> float:
-    """Bandit, against an oblivious adversary: exploration, regularisation, estimates and noise.
-
-    Given the coins, replacing a round moves one coordinate of the estimate by at most
-    4 M (n+1) / gamma, in L1 and in L2 alike.
-    """
+    """Bandit, against an oblivious adversary: exploration, regularisation, estimates and noise."""
     falling, rising = _terms(n, T, M, epsilon, noise, gamma)
     return falling / H + rising * H + 2 * gamma * M * T
 
@@ -279,8 +248,7 @@ def _terms(
     return times * squared * log + 2 * math.sqrt(2) * M * norm * log, times * n * log + T * n / 2
 
 
-# This package's own learners: Theorems 11 to 13 of `docs/guarantees.md#regret`. All of them play
-# clip(start - eta * (sum of released gradients)).
+# This package's own learners: Theorems 11 to 13 of `docs/guarantees.md#regret`.
 
 
 def start_range(start: FloatArray) -> float:
@@ -292,8 +260,7 @@ def start_range(start: FloatArray) -> float:
 def bandit_tuning(n: int, second_moment: float) -> tuple[float, float]:
     """The (exploration, step) that minimise `bandit_dual_averaging` for large T.
 
-    exploration = (n sqrt(12 (n+1) s) / 24)^(2/3) and step = sqrt(exploration / (12 (n+1) s)), where s is the
-    second moment of a released number in units of M^2, and the start is the middle of the cube.
+    The second moment is that of a released number in units of M^2; the start is the middle of the cube.
     """
     spread = 12 * (n + 1) * second_moment
     exploration = (n * math.sqrt(spread) / 24) ** (2 / 3)
@@ -320,11 +287,9 @@ def bandit_dual_averaging(
         block M (N^(2/3) (3 a + R/b + 1.5 n(n+1) s b/a) + 3 n(n+1) s b N^(1/3)) + 2 M block,
 
     a being the exploration and b the step. The best a and b make it 2.48 n^(2/3) (n+1)^(1/3) s^(1/3) M
-    T^(2/3) to first order. The adversary is oblivious: the best set must not depend on the estimates.
-
-    The second moment is that of a released number minus its baseline, in units of M^2. A set is held for
-    `block` rounds. `outstanding` is the largest number of draws whose costs are pending; it must not depend
-    on the draws.
+    T^(2/3) to first order. The adversary is oblivious. The second moment is that of a released number minus
+    its baseline, in units of M^2. A set is held for `block` rounds. `outstanding` is the largest number of
+    draws whose costs are pending; it must not depend on the draws.
     """
     distance = n / 8 if start_range is None else start_range
     spread = n * (n + 1) * second_moment
@@ -332,8 +297,6 @@ def bandit_dual_averaging(
     rate = 3 * exploration + distance / step + 1.5 * spread * step / exploration
     regret = rate * root**2 + 3 * spread * step * root
     if outstanding:
-        # The missing gradients would have moved the point by eta times their sum. The schedules lag by as
-        # many draws, which repeats the first term of each sum that often.
         d = outstanding
         drift = 8 * d * step * (3 * root + d)
         jitter = 2 * math.sqrt(2) * math.sqrt(2 * spread * d) * step
@@ -362,15 +325,12 @@ def batched(
 
     (1 + 1/alpha) (sqrt(alpha R E) + F + L) + 2 M longest, where E = T (G longest + n v / shortest) bounds
     the energy of all releases, F (`first_spent`) is what the step starts from, and L = 4 M longest +
-    sqrt(2v) (ln B + 3n/4) bounds the mean of the largest of B = T / shortest releases in L1.
-
-    Here v is the noise variance of each coordinate of a release, alpha the step's constant, and G the largest
-    squared norm of a gradient, 8 M^2 by default. An adversary that is `adaptive` sees what was chosen.
+    sqrt(2v) (ln B + 3n/4) bounds the mean of the largest of B = T / shortest releases in L1. Here v is the
+    noise variance of each coordinate of a release, alpha the step's constant, and G the largest squared norm
+    of a gradient, 8 M^2 by default. An adversary that is `adaptive` sees what was chosen.
     """
     if longest < shortest:
-        raise checks.invalid_argument(
-            "batched", "longest", f"at least the shortest length {shortest}", longest
-        )
+        raise checks.invalid_argument("batched", "longest", f"at least {shortest}, the shortest", longest)
     distance = n / 8 if start_range is None else start_range
     gradient = 8 * M**2 if squared_gradient is None else squared_gradient
     energy = T * (gradient * longest + n * noise_variance / shortest)
@@ -396,10 +356,7 @@ def tree_dual_averaging(
 
 @_checked
 def tree_step(n: int, T: int, M: float, variance: float, *, start_range: float | None = None) -> float:
-    """The eta that minimises `tree_dual_averaging`.
-
-    From the middle of the cube the bound is then M sqrt(2 n T) sqrt(1 + sqrt(n variance) / (sqrt(2) M)).
-    """
+    """The eta that minimises `tree_dual_averaging`."""
     distance = n / 8 if start_range is None else start_range
     return math.sqrt(distance / (T * _tree_rate(n, M, variance)))
 

@@ -37,9 +37,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 def kernel(function: Function) -> Function:
     """Compile `function` on first call, cache it on disk, run it without the interpreter lock.
 
-    Only code that comes from this package alone is cached. Kernels of others, and this package's where
-    they are put together with parts of others (a custom stream, say), are compiled once in each process.
-
+    Only code that comes from this package alone is cached, not what is put together with parts of others.
     Division by zero follows IEEE rules instead of raising: no private value can become an exception.
     """
     return _compiled(function, **_COUNTING)
@@ -49,8 +47,8 @@ def lean_kernel(function: Function) -> Function:
     """A kernel that only borrows arrays: it makes none, and gives none back.
 
     Otherwise numba counts who holds an array at every call and for every part of a named tuple: most of the
-    time of a round of a few items. Here nothing is counted. What needs the count is refused while it is
-    compiled: by numba if it makes an array, by `_OnlyBorrows` if an array could outlive it or be lost by it.
+    time of a round of a few items. What needs the count is refused while it is compiled: by numba if it makes
+    an array, by `_OnlyBorrows` if an array could outlive it or be lost by it.
     """
     return _compiled(function, pipeline_class=_LeanCompiler, **_LEAN)
 
@@ -103,10 +101,8 @@ class _Cache(FunctionCache):
     """A cache on disk that is another one whenever a file changes that its code can come from.
 
     numba itself looks only at the file of a function: code of other files could outlive an upgrade, and with
-    it a fixed mistake in a noise sampler. Its public switch, ``njit(cache=True)``, takes all signatures or
-    none. Those with named tuples from outside these files must not be cached: their code may hold parts from
-    other packages, whose changes are not seen, and where these cannot be imported numba could not read its
-    other entries either.
+    it a fixed mistake in a noise sampler. Signatures with named tuples from outside these files are not
+    cached: their code may hold parts from other packages, whose changes are not seen.
     """
 
     def __init__(self, function: Any) -> None:
@@ -183,8 +179,7 @@ class Generic(Protocol):
 def generic(declaration: Callable[..., Any]) -> Generic:
     """Make a function that picks its kernel by the type of its first argument, a named tuple.
 
-    Compiled callers bind the kernel when they are compiled, at no cost per call, and can be cached: unlike
-    with functions passed as arguments. This is how learners are put together from parts.
+    Compiled callers bind the kernel when they are compiled, at no cost per call, and can be cached.
     """
     kernels: dict[type, Callable[..., Any]] = {}
     names = list(inspect.signature(declaration).parameters)
@@ -224,8 +219,8 @@ def generic(declaration: Callable[..., Any]) -> Generic:
 class Settled:
     """A kernel, or a generic one, for calls whose arguments never change their types.
 
-    To look at the types of named tuples of arrays takes numba longer than most kernels run. Here that is done
-    once. Whoever calls this vouches for the types: they are not checked again.
+    To look at the types of named tuples takes numba longer than most kernels run. Here that is done once, and
+    not checked again.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -1,10 +1,7 @@
 """The errors a caller may want to catch.
 
-Each is a `DiscreetError` and also the built-in exception that fits, so both `except discreet.DiscreetError`
-and `except ValueError` work.
-
-Messages may quote public arguments (shapes, names, declared ranges). They never quote private feedback, which
-is clipped or replaced instead of refused.
+Each is a `DiscreetError` and also the built-in exception that fits. Messages may quote public arguments, and
+never private feedback, which is clipped or replaced instead of refused.
 """
 
 
@@ -13,11 +10,9 @@ class DiscreetError(Exception):
 
     Examples:
         >>> from discreet import BanditLearner
-        >>> try:
-        ...     BanditLearner(0, epsilon=1.0, cost_range=(0, 1))
-        ... except DiscreetError as error:
-        ...     print(error)
-        The 'items' of BanditLearner must be an integer of at least 1. Got 0 instead.
+        >>> BanditLearner(0, epsilon=1.0, cost_range=(0, 1))  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        discreet.errors.InvalidArgument: The 'items' of BanditLearner must be an integer of at least 1...
     """
 
 
@@ -33,8 +28,7 @@ class UnknownName(DiscreetError, KeyError):
     """There is nothing of the given name."""
 
     def __str__(self) -> str:
-        # KeyError shows the repr of its argument, which turns a sentence into a quoted string.
-        return str(self.args[0]) if self.args else ""
+        return str(self.args[0]) if self.args else ""  # KeyError would put the sentence in quotes
 
 
 class NotCopyable(DiscreetError, TypeError):

@@ -15,13 +15,7 @@ CONFIDENCE = 0.95
 def mean_interval(
     values: FloatArray, confidence: float = CONFIDENCE
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The mean over the first axis, and the ends of its interval; with one row all three are the same.
-
-    Examples:
-        >>> mean, low, high = mean_interval(np.array([[1.0], [3.0]]))
-        >>> mean.tolist(), low.round(2).tolist(), high.round(2).tolist()
-        ([2.0], [-10.71], [14.71])
-    """
+    """The mean over the first axis, and the ends of its interval; with one row all three are the same."""
     mean: FloatArray = values.mean(axis=0)
     count = values.shape[0]
     spread = values.std(axis=0, ddof=1) if count > 1 else np.zeros_like(mean)

@@ -1,13 +1,10 @@
 """Which files the compiled code of a module can come from, so that a cache of it can depend on just these.
 
-Compiled code holds a copy of every function and constant that it uses: of the module itself and the modules
-that it imports, directly or not; and of kernels registered for the generic functions that it calls, in
-modules that are not imported by those that call it.
-
-Imports, calls and registrations are searched for in the text of the files, which takes 50 ms. To parse them
-would take half a second in every process. Tests compare the result with the parsed files and with what the
-compiled functions of this package refer to. It is taken for granted that generic functions keep their names,
-and that a name imported from a package is its submodule of that name, if there is one.
+Compiled code holds a copy of every function and constant that it uses: of the module itself, the modules
+that it imports, directly or not, and those that register kernels for the generic functions that it calls.
+Imports, calls and registrations are searched for in the text of the files: to parse them would take half a
+second in every process. Generic functions must keep their names when they are imported, and a name imported
+from a package is taken for its submodule of that name, if there is one.
 """
 
 import hashlib

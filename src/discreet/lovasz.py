@@ -3,10 +3,9 @@
 Sort x decreasingly (ties keep the order of the items). The prefixes B_0 < B_1 < ... < B_n of
 that order form the maximal chain of x, and with x_(0) = 1 and x_(n+1) = 0
 
-    f^(x) = sum over i of mu_i f(B_i),      mu_i = x_(i) - x_(i+1) >= 0, adding up to 1.
+    f^(x) = sum over i of mu_i f(B_i),      mu_i = x_(i) - x_(i+1) >= 0, adding up to 1:
 
-It is also the mean of f({i : x_i >= tau}) over tau uniform on [0,1], and it is convex exactly
-when f is submodular. All functions here cost a sort and at most one chain pass.
+the mean of f({i : x_i >= tau}) over tau uniform on [0,1]. It is convex exactly when f is submodular.
 
 Examples:
     >>> from discreet.set_functions import Cut
@@ -40,12 +39,7 @@ __all__ = ["Chain", "chain", "draw_level_set", "level_set", "subgradient", "valu
 
 @dataclass(frozen=True)
 class Chain:
-    """The maximal chain of a point, made by `chain`.
-
-    Attributes:
-        order: The items by decreasing x; ties keep the order of the items.
-        weights: The weights mu_0, ..., mu_n of the n+1 prefixes: nonnegative, with sum 1.
-    """
+    """The maximal chain of a point: the items by decreasing x, and the weights mu_0, ..., mu_n."""
 
     order: IntArray
     weights: FloatArray
@@ -111,46 +105,34 @@ def comes_first(levels: FloatArray, one: int, other: int) -> bool:
 @lean_kernel
 def sort_by_level(levels: FloatArray, items: IntArray) -> None:
     """Sort some items in place by decreasing level; of ties the lower number comes first."""
-    # Insertion sort is several times faster for few items, and from one round to the next most items are in
-    # order already. Where many are not, a heap takes over: numpy's sorts take seconds to compile.
+    # Insertion is fastest for few items, and from one round to the next most are in order already. Where many
+    # are not, Shell's sort takes over: numpy's sorts take seconds to compile.
     m = items.size
-    most_moves = m * m if m <= 32 else 4 * m
+    if _insert(levels, items, 1, m * m if m <= 32 else 4 * m):
+        return
+    gap = 1
+    while 3 * gap < m:
+        gap = 3 * gap + 1
+    while gap > 0:
+        _insert(levels, items, gap, m * m)
+        gap //= 3
+
+
+@lean_kernel
+def _insert(levels: FloatArray, items: IntArray, gap: int, most_moves: int) -> bool:
+    """Insertion sort of items that are `gap` apart; False if it took too many moves and stopped."""
     moves = 0
-    for taken in range(1, m):
+    for taken in range(gap, items.size):
         item = items[taken]
         place = taken
-        while place > 0 and comes_first(levels, item, items[place - 1]):
-            items[place] = items[place - 1]
-            place -= 1
+        while place >= gap and comes_first(levels, item, items[place - gap]):
+            items[place] = items[place - gap]
+            place -= gap
             moves += 1
         items[place] = item
         if moves > most_moves:
-            _heap_sort(levels, items)
-            return
-
-
-@lean_kernel
-def _heap_sort(levels: FloatArray, items: IntArray) -> None:
-    for root in range(items.size // 2 - 1, -1, -1):
-        _sift_down(levels, items, root, items.size)
-    for end in range(items.size - 1, 0, -1):
-        items[0], items[end] = items[end], items[0]
-        _sift_down(levels, items, 0, end)
-
-
-@lean_kernel
-def _sift_down(levels: FloatArray, items: IntArray, root: int, end: int) -> None:
-    """Let the item at `root` sink to its place in the heap, whose top comes last of all."""
-    item = items[root]
-    while 2 * root + 1 < end:
-        child = 2 * root + 1
-        if child + 1 < end and comes_first(levels, items[child], items[child + 1]):
-            child += 1
-        if not comes_first(levels, item, items[child]):
-            break
-        items[root] = items[child]
-        root = child
-    items[root] = item
+            return False
+    return True
 
 
 class _Prefixes(Sequence[frozenset[int]]):

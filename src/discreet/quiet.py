@@ -5,18 +5,12 @@ import threading
 import warnings
 from collections.abc import Iterator
 
-_lock = threading.Lock()
-_inside = 0
-_before = warnings.catch_warnings()
+_lock, _inside, _before = threading.Lock(), 0, warnings.catch_warnings()
 
 
 @contextlib.contextmanager
 def no_warnings() -> Iterator[None]:
-    """Ignore warnings in all threads until the last thread has left the block.
-
-    `warnings.catch_warnings` alone is not thread-safe: of two threads that overlap, the first to leave would
-    restore warnings too early, and the second would leave them off for good.
-    """
+    """Ignore warnings in all threads until the last has left: `catch_warnings` alone is not thread-safe."""
     global _inside, _before
     with _lock:
         if _inside == 0:

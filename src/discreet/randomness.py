@@ -4,15 +4,13 @@ A `BitSource` holds a buffer of uniform 64-bit integers that compiled samplers r
 bits are ChaCha20 keyed with 256 bits from the operating system; with a seed they are reproducible, and then
 nothing built on them is private.
 
-**How a sampler reads bits.** It is called as ``consume(done, bits, cursor)`` with `done` samples finished so
-far and returns ``(done, cursor)``: what is finished now and the first integer it has not used. When the bits
-run out in the middle of a sample it reports that sample as not begun. The source then puts fresh bits
-*behind* the unread ones, so the same sample is replayed with the same bits. (Dropping it instead would bias
-the law towards samples that need few bits.) What is drawn does not depend on how the bits are cut into
-buffers.
+A sampler is called as ``consume(done, bits, cursor)`` with `done` samples finished so far and returns
+``(done, cursor)``: what is finished now and the first integer it has not used. When the bits run out in the
+middle of a sample it reports that sample as not begun. The source then puts fresh bits *behind* the unread
+ones, so the same sample is replayed with the same bits: dropping it would bias the law towards samples that
+need few bits.
 
-There is no global generator. A source is never copied or pickled, and in a forked child it discards its
-buffer and takes a new key.
+There is no global generator. A source is never copied, and in a forked child it takes a new key.
 
 Examples:
     >>> BitSource(), BitSource(seed=1)
@@ -46,8 +44,7 @@ _BYTES_PER_KEY = 1 << 24
 def chacha20() -> DrawBits:
     """OpenSSL's ChaCha20 under a 256-bit key from the operating system, which is replaced now and then.
 
-    One key serves 16 MiB. Its block counter would last for 256 GiB; a fresh key also keeps whoever reads it
-    from memory from recomputing more than the last bits drawn.
+    One key serves 16 MiB: whoever reads it from memory recomputes no more than the last bits drawn.
     """
     # Imported here, because clients of one bit do not need it.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
@@ -77,15 +74,13 @@ class BitSource:
     """A buffer of uniform 64-bit integers that samplers consume.
 
     Args:
-        seed: None for cryptographic bits. Anything numpy takes as a seed gives bits that are reproducible
-            and not private.
-        fresh: Another generator: a function that returns a newly keyed ``draw(count)``. It is called once now
-            and again in a forked child. Its bits must be cryptographically secure and never repeat.
+        seed: None for cryptographic bits; otherwise they are reproducible and not private.
+        fresh: Another generator: a function that returns a newly keyed ``draw(count)``, now and in a forked
+            child. Its bits must be cryptographically secure and never repeat.
 
     Formal guarantees:
-        Every theorem of `docs/guarantees.md` assumes independent uniform bits. No feasible computation tells
-        those of ChaCha20 apart from them, so the guarantees hold against computationally bounded observers
-        (`docs/guarantees.md#finite-precision`).
+        Theorems assume independent uniform bits. No feasible computation tells those of ChaCha20 apart from
+        them, so they hold against bounded observers (`docs/guarantees.md#finite-precision`).
     """
 
     _cursor: int
@@ -179,10 +174,7 @@ class BitSource:
             with _fork_lock:
                 if self._mark != process_mark():
                     if self._seeded is not None:
-                        raise NotCopyable(
-                            "A seeded BitSource cannot go on in a forked process, where it would repeat its "
-                            "parent's bits. Give each process its own seed."
-                        )
+                        raise NotCopyable("A seeded BitSource cannot go on in a fork: it needs its own seed.")
                     self._draw = self._fresh()
                     self._start_empty()
         return self._lock
@@ -190,9 +182,7 @@ class BitSource:
     def _append_fresh_bits(self) -> None:
         fresh = self._draw(self._batch)
         if fresh.dtype != np.uint64 or fresh.ndim != 1 or fresh.size == 0:
-            raise InvalidType(
-                f"A generator of bits must give arrays of uint64. Got {fresh.dtype} of shape {fresh.shape}."
-            )
+            raise InvalidType("A generator of bits must give arrays of uint64.")
         self._bits = np.concatenate([self._bits[self._cursor :], fresh])
         self._cursor = 0
         self._batch = min(2 * self._batch, _MOST)
@@ -228,8 +218,8 @@ def feed_both(
 def process_mark() -> tuple[int, int]:
     """A value that differs between a process and any process forked from it.
 
-    The count of forks rises along every line of descent, so a process id that the system hands out again
-    cannot be mistaken for the old owner. The id itself notices forks made behind the interpreter's back.
+    The count of forks tells process ids apart that the system hands out again; the id notices forks made
+    behind the interpreter's back.
     """
     return _forks, os.getpid()
 

@@ -133,7 +133,8 @@ class Doubled(NamedTuple):
 
 @measure.register(Doubled)
 @lean_kernel
-def _measure_doubled(query, costs, order, size, chance, note, out):
+def _measure_doubled(query, costs, ticket, out):
+    order = ticket.order
     chain_gradient(costs, order, query.low, query.high, query.units, out)
     bound_in_place(out, query.coordinate, query.l1)
     for k in range(order.size):

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 import families
 from discreet import lovasz
-from discreet.kernel.phase import EACH_ROUND, chain_chances, draw_prefix, draw_size
+from discreet.kernel.phase import EACH_ROUND, Ticket, chain_chances, draw_prefix, draw_size
 from discreet.kernel.queries import OnePoint, measure
 from discreet.privacy.uniform import uniform_float
 
@@ -34,7 +34,8 @@ class Enumerated:
         for size, (chance, cost) in enumerate(zip(self.rho, costs, strict=True)):
             for coin in (1.0, -1.0):
                 units = np.zeros(N, dtype=np.int64)
-                measure(query, np.array([cost]), self.order, size, chance, np.array([coin]), units)
+                ticket = Ticket(1, 0, 0, size, chance, self.order, np.array([coin]))
+                measure(query, np.array([cost]), ticket, units)
                 self.estimates.append((chance / 2, units * query.step))
 
     @property

@@ -9,7 +9,7 @@ import pytest
 from discreet import load
 from discreet.errors import Expired
 from discreet.kernel import Laplace
-from discreet.kernel.phase import empty_phase, restricted
+from discreet.kernel.phase import Ticket, empty_phase, restricted
 from discreet.kernel.releases import close, measured
 from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearner
 from discreet.learners.feedback import FunctionFeedback
@@ -44,11 +44,8 @@ def by_kernels(learner: Any, rounds: int, costs: Any) -> tuple[list[set[int]], A
             prefixes = [function(order[:k]) for k in range(N + 1)]
             told = np.array(prefixes if whole else [prefixes[size]])
             units = np.zeros(made.dimension, dtype=np.int64)
-            noise.feed_one(
-                lambda b, c, t=told, s=size, u=units, o=order, p=phase: measured(
-                    query, mechanism, t, o, s, float(p.chance[0, s]), p.note[0], u, b, c
-                )
-            )
+            ticket = Ticket(0, 0, 0, size, float(chance[size]), order, phase.note[0])
+            noise.feed_one(lambda b, c, t=told, u=units, k=ticket: measured(query, mechanism, t, k, u, b, c))
             sums += units
             sets.append(set(order[:size].tolist()))
             if len(sets) == rounds and not learner._local:

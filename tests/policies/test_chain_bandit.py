@@ -15,8 +15,8 @@ from discreet.learners import BanditLearner
 from discreet.policies import ChainBandit
 from discreet.policies.chain_bandit import BASELINE, PROBABILITY, RELEASED, UPDATES
 from discreet.privacy import noise
-from discreet.privacy.bounded_sums import LARGEST_SUM
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
+from discreet.privacy.sensitivity import LARGEST_SUM
 from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 

@@ -33,7 +33,7 @@ def materialise(sums, rounds, nodes_drawn):
             live = steps.state.live if hasattr(steps, "state") else steps.fresh
             live[row * size : (row + 1) * size] = unit
             intervals.append((start, end))
-        return sums._samples_to_draw(), cursor
+        return samples_needed(sums.steps), cursor
 
     sums._draw = draw
     for t in range(1, rounds + 1):
@@ -59,7 +59,7 @@ def test_the_binary_tree(horizon):
     tree = BinaryTree(2 * horizon, horizon, BOUND, EPSILON, source=BitSource(seed=1))
 
     def drawn(t):
-        level = binary.entering_level(tree._state)
+        level = binary.entering_level(tree.steps.state)
         assert 1 << level == t & -t
         return [(level, t - (1 << level), t)]
 
@@ -147,7 +147,7 @@ def test_a_round_draws_one_node_as_a_rule():
     tree = KAryTree(4, 1093, BOUND, EPSILON, arity=3, source=BitSource(seed=1))
     drawn = []
     for _ in range(1093):
-        drawn.append(tree._samples_to_draw() // 4)
+        drawn.append(samples_needed(tree.steps) // 4)
         tree.add(np.zeros(4, dtype=np.int64))
     assert sum(count > 1 for count in drawn) == tree.shape.height - 1
     assert set(drawn) - {1} == {1 + level * tree.shape.reach for level in range(1, tree.shape.height)}
@@ -157,7 +157,7 @@ def neighbours_ratio(tree_class, horizon, **options):
     """The largest |R e_s|_1 D / scale over rounds s: the privacy loss by the theorem, exactly."""
     tree = tree_class(1, horizon, VectorBound(coordinate=10, l1=10), Budget(epsilon=0.7), **options)
     nodes = tree.levels if tree_class is BinaryTree else tree.shape.height
-    return nodes * 20 / tree._law.scale
+    return nodes * 20 / tree.steps.law.scale
 
 
 @pytest.mark.parametrize("horizon", [1, 5, 100, 2**14])
@@ -200,7 +200,7 @@ def test_adaptive_inputs_do_not_raise_the_loss(changed_round):
     matrix, _ = materialise(tree, 4, lambda t: subtraction_nodes(tree.steps, t))
     matrix = matrix[:, np.abs(matrix).sum(axis=0) > 0]
     assert matrix.shape == (4, 4)
-    scale = float(tree._law.scale)
+    scale = float(tree.steps.law.scale)
     generator = np.random.default_rng(changed_round)
     worst = 0.0
     for seed in range(3000):

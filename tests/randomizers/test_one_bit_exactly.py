@@ -14,8 +14,7 @@ from scipy import stats
 
 from discreet.errors import InvalidArgument
 from discreet.kernel.releases import release_bits
-from discreet.randomizers import OneBit
-from discreet.randomizers.one_bit import CENTRE, bit_of
+from discreet.randomizers import CENTRE, OneBit, bit_of
 from discreet.randomness import BitSource
 
 EPSILON = st.one_of(st.floats(1e-6, 60.0), st.fractions(min_value=Fraction(1, 1000), max_value=60))

@@ -172,25 +172,20 @@ def test_cut_from_edges_dense_and_sparse_agree() -> None:
     assert undirected([0]) == undirected([1]) == 5.0
 
 
-def test_from_callable_uses_its_fast_versions() -> None:
-    """The vectorised and the chain version are called where given, and agree with the plain one."""
+def test_from_callable_uses_its_fast_version() -> None:
+    """The chain version is called where given, and agrees with the plain one."""
     calls = []
-
-    def batch(masks: np.ndarray) -> np.ndarray:
-        calls.append("batch")
-        return np.sqrt(masks.sum(axis=1))
 
     def chain(order: np.ndarray) -> np.ndarray:
         calls.append("chain")
         return np.sqrt(np.arange(order.size + 1))
 
     plain = FromCallable(lambda s: len(s) ** 0.5, 4)
-    batched = FromCallable(lambda s: len(s) ** 0.5, 4, batch=batch)
-    chained = FromCallable(lambda s: len(s) ** 0.5, 4, batch=batch, chain=chain, value_range=(0, 2))
-    for f in (plain, batched, chained):
+    chained = FromCallable(lambda s: len(s) ** 0.5, 4, chain=chain, value_range=(0, 2))
+    for f in (plain, chained):
         np.testing.assert_allclose(f.chain_values([3, 1, 0, 2]), np.sqrt(np.arange(5)))
         assert f.range() == (0.0, 2.0)
-    assert calls == ["batch", "chain"]
+    assert calls == ["chain"]
 
 
 def test_a_callable_cannot_change_its_caller() -> None:

@@ -40,7 +40,7 @@ VALUE, ITEM, TEXT = 0.7319, 7319, "secret7319"
         (lambda: ConcaveOfCardinality([]), "values", "none"),
         (lambda: Cut([[0, 1]]), "weights", r"\(1, 2\)"),
         (lambda: Cut(np.zeros((2, 2)), modular=[1]), "modular", r"shape \(1,\)"),
-        (lambda: Cut.from_edges(2, [0], [1, 1], [1]), "heads", "2"),
+        (lambda: Cut.from_edges(2, [0], [1, 1], [1]), "heads", "1"),
         (lambda: Cut.from_edges(-1, [], [], []), "n", "-1"),
         (lambda: Coverage([["x"]]), "covers", "a str among them"),
         (lambda: MatroidRank([(0, 1, 2)]), "edges", "pairs"),
@@ -49,10 +49,10 @@ VALUE, ITEM, TEXT = 0.7319, 7319, "secret7319"
         (lambda: Table([1, 2, 3]), "values", "3"),
         (lambda: FromCallable(len, 2, takes="list"), "takes", "'list'"),  # type: ignore[arg-type]
         (lambda: FromCallable(len, 2, chain=lambda order: [1]).chain_values([0, 1]), "chain", "Got 1"),
-        (lambda: FromCallable(len, 30).range(), "range", "30 items"),
+        (lambda: FromCallable(len, 30).range(), "range", "value_range"),
         (lambda: Sum([]), "functions", "none"),
         (lambda: Sum([Modular([1]), Modular([1, 2])]), "functions", r"\[1, 2\]"),
-        (lambda: Sum([len]), "functions", "builtin_function_or_method"),  # type: ignore[list-item]
+        (lambda: Sum([len]), "functions", "FromCallable"),  # type: ignore[list-item]
         (lambda: Iwata(30).table(), "n", "30"),
     ],
 )

@@ -93,7 +93,7 @@ def test_unknown_descriptions_are_refused() -> None:
         SetFunction.from_dict({"kind": "Nope"})
     with pytest.raises(DiscreetError, match="mapping with a 'kind'"):
         SetFunction.from_dict({"weights": [1]})
-    with pytest.raises(DiscreetError, match="does not fit"):
+    with pytest.raises(DiscreetError, match="do not fit"):
         SetFunction.from_dict({"kind": "Modular", "heights": [1]})
     with pytest.raises(DiscreetError, match="does not describe a Cut"):
         Cut.from_dict({"kind": "Modular", "weights": [1]})

@@ -28,7 +28,7 @@ from discreet.learners.learner import Learner
 from discreet.learners.session import Session
 from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers import OneBit
 from discreet.randomness import BitSource, Seed
 from discreet.simulation.progress import progress_bar
 from discreet.state import constants_in

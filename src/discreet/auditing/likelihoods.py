@@ -18,7 +18,7 @@ from discreet.prefix_sums.binary import BinarySteps
 from discreet.prefix_sums.kary import KArySteps
 from discreet.prefix_sums.spherical import SphericalSteps
 from discreet.prefix_sums.steps import FreshNoise
-from discreet.randomizers.one_bit import CENTRE
+from discreet.randomizers import CENTRE
 
 #: Slots (from, to] whose sum is one noisy node.
 Span = tuple[int, int]

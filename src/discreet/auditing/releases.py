@@ -15,6 +15,7 @@ from discreet.auditing import likelihoods
 from discreet.auditing.target import Pair, Score, bits_for
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
+from discreet.kernel.phase import Ticket
 from discreet.kernel.queries import Query, measure
 from discreet.kernel.releases import BitNoise, arrive, close
 from discreet.learners.learner import Learner
@@ -23,7 +24,7 @@ from discreet.privacy import noise
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.sensitivity import VectorBound
 from discreet.privacy.uniform import NEED_MORE_BITS
-from discreet.randomizers.one_bit import CENTRE
+from discreet.randomizers import CENTRE
 from discreet.randomness import BitArray, BitSource, Seed
 from discreet.state import arrays_in
 
@@ -225,7 +226,7 @@ def changes_of_feedback(learner: Learner) -> list[Pair]:
         measured: dict[str, IntArray] = {}
         for about, costs in _feedback(query, n):
             out = measured[name + about] = np.zeros(learner.dimension, dtype=np.int64)
-            measure(query, costs, order, size, chance, np.full(width, sign), out)
+            measure(query, costs, Ticket(1, 0, 0, size, chance, order, np.full(width, sign)), out)
         tickets.append(measured)
     return farthest_first(tickets)
 

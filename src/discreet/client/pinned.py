@@ -13,7 +13,7 @@ from discreet.client.errors import ServiceError
 from discreet.client.records import Learner
 from discreet.errors import InvalidArgument
 from discreet.privacy.rational import float_above, privacy_loss
-from discreet.randomizers.one_bit import Bit, OneBit
+from discreet.randomizers import Bit, OneBit
 
 #: Bits that are remembered, so that telling again sends the same one.
 REMEMBERED = 100_000

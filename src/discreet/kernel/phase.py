@@ -1,8 +1,7 @@
 """What policy and kernel hand each other: plain public values, and reports that are secret.
 
-A policy plans a `Phase`: which sets, for how many rounds each. For every round the kernel deals a `Ticket`
-and turns its feedback into a `Report`. It adds these up per slot and gives the policy a `Released`. A policy
-sees phases and released numbers and nothing else.
+A policy plans a `Phase`. For every round the kernel deals a `Ticket` and turns its feedback into a `Report`.
+It adds these up per slot and gives the policy a `Released`.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ class Phase(NamedTuple):
     """Slots that are planned together. A slot's set is a prefix of its order of items.
 
     Attributes:
-        order: The available items of each slot, one row per slot.
-        chance: The probability of each prefix of the order, the empty one first; one row per slot. Where the
-            policy has drawn the set itself, only the entry of that prefix counts.
+        order: The available items, one row per slot.
+        chance: The probability of each prefix of the order, the empty one first. Where the policy has drawn
+            the set itself, only the entry of that prefix counts.
         size: The length of the prefix that is chosen in each round, or EACH_ROUND.
         rounds: For how many rounds each slot is dealt.
-        note: Public numbers of the policy's own, which come back with what is released; one row per slot.
+        note: Rows of public numbers of the policy's own, which come back with what is released.
 
     Examples:
         >>> phase = Phase.of_sets(3, [[0, 2], []], rounds=50)
@@ -67,10 +66,9 @@ class Phase(NamedTuple):
         rounds: int | Sequence[int],
         note: npt.ArrayLike | None = None,
     ) -> Phase:
-        """Fixed sets of item numbers, each for so many rounds; their rounds are dealt in random order.
+        """Fixed sets of item numbers, each for so many rounds, which are dealt in random order.
 
-        Of rounds there is one number per set, or one for all; of notes a row of numbers per set, or by
-        default the number of the set in this list.
+        A note is a row of numbers per set, by default the number of the set in this list.
         """
         members = [sorted(set(chosen)) for chosen in sets]
         count = len(members)
@@ -164,8 +162,7 @@ def chain_chances(x: FloatArray, order: IntArray, gamma: float, chance: FloatArr
     """The probabilities of the prefixes of an order that sorts x decreasingly, with exploration gamma.
 
     The prefix B_k gets (1 - gamma) mu_k + gamma / (n + 1), where its weight mu_k in x is the difference of
-    two successive levels. With gamma = 0 it is the random level set of the Lovász extension. For f in [-M, M]
-    exploring costs at most 2 gamma M a round: E f(S) - f^(x) = gamma (mean of f over the chain - f^(x)).
+    two successive levels. With gamma = 0 it is the random level set of the Lovász extension.
     """
     above = 1.0
     for k in range(order.size + 1):
@@ -183,7 +180,7 @@ def _prefix_chance(above: float, below: float, gamma: float, n: int) -> float:
 def draw_prefix(x: FloatArray, order: IntArray, gamma: float, uniform: float) -> tuple[int, float]:
     """The length of a prefix drawn with these chances, from a uniform number in [0, 1), and its chance.
 
-    It computes no more of them than it needs. A prefix of chance zero is never drawn, whatever sums round to.
+    A prefix of chance zero is never drawn, whatever sums round to.
     """
     last, chance, above = 0, 0.0, 1.0
     for k in range(order.size + 1):
@@ -229,10 +226,7 @@ def chain_among(phase: Phase, slot: int, available: IntArray | None) -> tuple[In
     if available is None or np.isin(order, available).all():
         return order, chance
     if phase.size[slot] != EACH_ROUND:
-        raise InvalidArgument(
-            "This learner cannot switch items off now: its next set was chosen among all. Taking items out "
-            "of a chosen set afterwards would make it learn the wrong thing."
-        )
+        raise InvalidArgument("This learner cannot switch items off now: its next set was chosen among all.")
     return restricted(order, chance, available)
 
 
@@ -247,9 +241,8 @@ def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tupl
 class Ticket(NamedTuple):
     """One dealt round: all that its feedback needs later.
 
-    Its id counts from 1, the phase that it was dealt from counts from 0. The chosen set is the prefix of
-    length `size` of `order`, the items that could be chosen, and was dealt with probability `chance`. The
-    note is that of its slot.
+    The chosen set is the prefix of length `size` of `order`, the items that could be chosen, and was dealt
+    with probability `chance`. Ids count from 1, phases from 0. The note is that of the slot.
     """
 
     id: int
@@ -290,8 +283,7 @@ class Report(NamedTuple):
 class Released:
     """All that a policy sees of feedback: read-only rows, in the order of their slots.
 
-    They hold what the policy noted for each slot, how many rounds of it were dealt, and the released sums of
-    its reports, in grid units around the middle of the range.
+    The `values` are released sums of reports, in grid units around the middle of the range.
     """
 
     note: FloatArray

@@ -1,8 +1,7 @@
 """What is measured of one person's feedback, as bounded integers.
 
-A query is a named tuple of public constants. It enforces its bound for every input, without raising: an
-exception would depend on private numbers. Units are steps of a grid around the middle of the declared range:
-a missing report counts as 0.
+A query enforces its bound for every input, without raising: an exception would depend on private numbers.
+Units are steps of a grid around the middle of the declared range: a missing report counts as 0.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from discreet.checks import FloatArray, IntArray, invalid_argument, positive_number
 from discreet.compiled import generic, lean_kernel
+from discreet.kernel.phase import Ticket
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.sensitivity import VectorBound, bound_in_place, chain_gradient, to_units
 
@@ -25,8 +25,6 @@ class Query(Protocol):
 
     Attributes:
         whole: Whether feedback is the costs along the ticket's order, not only that of the chosen set.
-        low: Lower end of the declared range of costs.
-        high: Upper end.
         bound: What every measured vector satisfies, and the value of one unit.
     """
 
@@ -47,13 +45,10 @@ class Query(Protocol):
 
 
 @generic
-def measure(
-    query: Any, costs: FloatArray, order: IntArray, size: int, chance: float, note: FloatArray, out: IntArray
-) -> None:
+def measure(query: Any, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     """Write what is measured of a ticket's feedback into `out`, which is zero, in bounded units.
 
-    The costs are one private cost, or those of all prefixes of the order, the empty one first. Order, size,
-    chance and note are the ticket's.
+    The costs are one private cost, or those of all prefixes of the order, the empty one first.
     """
     raise AssertionError("declares a generic function")
 
@@ -97,11 +92,6 @@ class ChainGradient(NamedTuple):
         """|g_i| <= 2M and |g|_1 <= 4M with M half the width of the range, or a smaller declared bound.
 
         Larger gradients are scaled down to an L1 norm of `gradient_bound`, which is an argument of `owner`.
-
-        Examples:
-            >>> query = ChainGradient.of("OwnLearner", 0.0, 1.0)
-            >>> query.coordinate * query.step, query.l1 * query.step
-            (1.0, 2.0)
         """
         if gradient_bound is not None:
             least = _FEWEST_UNITS * (0.5 * high - 0.5 * low) / GRADIENT_UNITS
@@ -124,8 +114,7 @@ class OnePoint(NamedTuple):
     The subgradient has the entries `f(B_i) - f(B_{i-1})`, so the cost of the chosen prefix B_k appears twice:
     with a plus at the k-th item of the order, with a minus at the next. A fair coin picks one of them, with
     twice the weight; divided by the probability of B_k, the estimate is unbiased. With exploration gamma all
-    probabilities are at least gamma / (n+1), so its entry is at most 2M (n+1) / gamma. That is enforced,
-    whatever the probability is. The mean squared norm is at most (4n - 2)(n+1) M^2 / gamma.
+    probabilities are at least gamma / (n+1), so its entry is at most 2M (n+1) / gamma. That is enforced.
     """
 
     low: float
@@ -139,13 +128,7 @@ class OnePoint(NamedTuple):
 
     @classmethod
     def of(cls, low: float, high: float, n: int, gamma: float) -> OnePoint:
-        """For costs in this range, n items and this exploration.
-
-        Examples:
-            >>> query = OnePoint.of(-1.0, 1.0, n=4, gamma=0.5)
-            >>> query.units * query.step  # 2M (n+1) / gamma
-            20.0
-        """
+        """For costs in this range, n items and this exploration."""
         largest = largest_estimate(low, high, n, gamma)
         return cls(low, high, GRADIENT_UNITS, largest / GRADIENT_UNITS)
 
@@ -164,50 +147,26 @@ def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:
 
 @measure.register(CostOfSet)
 @lean_kernel
-def _measure_cost(
-    query: CostOfSet,
-    costs: FloatArray,
-    order: IntArray,
-    size: int,
-    chance: float,
-    note: FloatArray,
-    out: IntArray,
-) -> None:
+def _measure_cost(query: CostOfSet, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     out[0] = to_units(costs[0], query.low, query.high, query.units)
 
 
 @measure.register(ChainGradient)
 @lean_kernel
-def _measure_gradient(
-    query: ChainGradient,
-    costs: FloatArray,
-    order: IntArray,
-    size: int,
-    chance: float,
-    note: FloatArray,
-    out: IntArray,
-) -> None:
-    chain_gradient(costs, order, query.low, query.high, query.units, out)
+def _measure_gradient(query: ChainGradient, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
+    chain_gradient(costs, ticket.order, query.low, query.high, query.units, out)
     bound_in_place(out, query.coordinate, query.l1)
 
 
 @measure.register(OnePoint)
 @lean_kernel
-def _measure_estimate(
-    query: OnePoint,
-    costs: FloatArray,
-    order: IntArray,
-    size: int,
-    chance: float,
-    note: FloatArray,
-    out: IntArray,
-) -> None:
+def _measure_estimate(query: OnePoint, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     half = 0.5 * query.high - 0.5 * query.low
     centred = to_units(costs[0], query.low, query.high, query.units) * (half / query.units)
-    if order.size > 0:
-        item, factor = _coin_entry(order, size, note[0] > 0.0)
+    if ticket.order.size > 0:
+        item, factor = _coin_entry(ticket.order, ticket.size, ticket.note[0] > 0.0)
         limit = query.units * query.step
-        out[item] = to_units(factor * centred / chance, -limit, limit, query.units)
+        out[item] = to_units(factor * centred / ticket.chance, -limit, limit, query.units)
 
 
 @lean_kernel

@@ -1,9 +1,8 @@
 """How sums of reports leave: the only part that holds secrets, and the only one with a guarantee.
 
-Its mechanism is a named tuple of constants and of secret arrays, as `prefix_sums.steps` describes them: a
-slot's sum goes in once, and what comes out may be seen by anybody. There are two places for noise: on
-arrival, where a local release randomises each report by itself (`arrive`), and at closing, where a sum gets
-noise (`close`). Proofs: `docs/guarantees.md#releases`.
+Its mechanism is as `prefix_sums.steps` describes it: a slot's sum goes in once, and what comes out may be
+seen by anybody. There are two places for noise: on arrival, where a local release randomises each report by
+itself (`arrive`), and at closing, where a sum gets noise (`close`). Proofs: `docs/guarantees.md#releases`.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
-from discreet.errors import InvalidArgument
+from discreet.kernel.phase import Ticket
 from discreet.kernel.queries import Query, measure
 from discreet.prefix_sums import steps
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum
@@ -31,11 +30,11 @@ from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.noise import Law, fill, variance
 from discreet.privacy.sensitivity import VectorBound, to_units
 from discreet.privacy.uniform import NEED_MORE_BITS
-from discreet.randomizers.one_bit import OneBit, bit_of
+from discreet.randomizers import OneBit, bit_of
 from discreet.randomness import BitArray
 from discreet.state import copied
 
-#: `randomizers.one_bit.bit_of`, compiled.
+#: `randomizers.bit_of`, compiled.
 _bit_of: Callable[[int, int, int], bool] = lean_kernel(bit_of)
 _ONE = np.uint64(1)
 
@@ -105,19 +104,10 @@ def close_many(
 
 @lean_kernel
 def measured(
-    query: Any,
-    mechanism: Any,
-    costs: FloatArray,
-    order: IntArray,
-    size: int,
-    chance: float,
-    note: FloatArray,
-    out: IntArray,
-    bits: BitArray,
-    cursor: int,
+    query: Any, mechanism: Any, costs: FloatArray, ticket: Ticket, out: IntArray, bits: BitArray, cursor: int
 ) -> int:
     """Measure a ticket's feedback into `out`, randomised where that is done on arrival; the new cursor."""
-    measure(query, costs, order, size, chance, note, out)
+    measure(query, costs, ticket, out)
     after: int = arrive(mechanism, out, bits, cursor)
     return after
 
@@ -168,9 +158,8 @@ class Bits(Release):
     """Each report, a number in `cost_range`, becomes one random bit; a sum of reports a sum of such bits.
 
     Formal guarantees:
-        Neighbours: any two values of one report. The probability of the bit is linear in the report, with
-        ratios of at most exp(epsilon / k) for k rounds per person (`docs/guarantees.md#one-bit`). It is
-        local: everything after arrival is post-processing. Who has reported is not hidden.
+        Local. Neighbours: any two values of one report. The probability of the bit is linear in the report,
+        with ratios of at most exp(epsilon / k) for k rounds per person (`docs/guarantees.md#one-bit`).
     """
 
     budget: Budget
@@ -183,8 +172,6 @@ class Bits(Release):
         return OneBit(self.budget.per_round, self.cost_range)
 
     def mechanism(self, dimension: int) -> BitNoise:
-        if dimension != 1:
-            raise InvalidArgument("One bit releases one number: Bits needs a query of one number.")
         randomizer = self.randomizer
         return BitNoise(randomizer.slope, round(randomizer.magnitude))
 
@@ -216,8 +203,7 @@ class Laplace(Release):
     Formal guarantees:
         Neighbours: histories that differ in one round's report, a value or nothing. A report enters one slot,
         whose sum it moves by at most D = `bound.l1_distance()` in L1; the noise has scale k D / epsilon for k
-        rounds per person. Which slot, and when it closes, depends on earlier releases only
-        (`docs/guarantees.md#slots`). *Local*: the same noise on the report; who has reported is not hidden.
+        rounds per person. Proof: `docs/guarantees.md#slots`. *Local*: the same noise on the report.
     """
 
     bound: VectorBound
@@ -249,8 +235,7 @@ class Laplace(Release):
 class Tree(Release):
     """Noise that the tree of a prefix sum shares among successive slots.
 
-    What is released of a slot is by how much the noisy sum of all slots grows, so the released numbers add
-    up to the tree's prefix sums exactly. The `prefix_sum` is only a pattern and is never used itself.
+    A slot releases by how much the noisy sum of all slots grows. The `prefix_sum` is only a pattern.
 
     Formal guarantees:
         Those of the prefix sum, for slots instead of rounds: a report enters one slot.

@@ -11,7 +11,7 @@ from discreet.kernel.releases import Bits
 from discreet.learners.session import Decision, Item, Session
 from discreet.privacy.grid import number_or_nan
 from discreet.quiet import no_warnings
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 from discreet.set_functions import FromCallable, SetFunction
 from discreet.set_functions.descriptions import affordable

@@ -24,7 +24,7 @@ from discreet.learners.full_information import FullInformationLearner
 from discreet.learners.session import Session
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
-from discreet.randomizers.one_bit import OneBit
+from discreet.randomizers import OneBit
 from discreet.state import arrays_in, copied, decode, encode, with_arrays
 
 #: Places in `HostState.counts`: rounds applied, sums released, rounds in the open phase.

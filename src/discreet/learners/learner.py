@@ -101,10 +101,8 @@ class Learner:
         if costs.shape != (wanted,) or costs.dtype != FLOAT or not costs.flags.c_contiguous:
             costs = np.full(wanted, np.nan)  # nothing is raised: it may depend on private numbers
         units = np.zeros(self.dimension, dtype=np.int64)
-        run, query, (_, _, _, size, chance, order, note) = self._measure, self.query, ticket
-        noise.feed_one(
-            lambda bits, cursor: run(query, mechanism, costs, order, size, chance, note, units, bits, cursor)
-        )
+        run, query = self._measure, self.query
+        noise.feed_one(lambda bits, cursor: run(query, mechanism, costs, ticket, units, bits, cursor))
         return Report(ticket, Secret(units))
 
     def close(self, mechanism: Any, phase: Phase, sums: IntArray, noise: BitSource) -> Released:

@@ -10,7 +10,7 @@ from discreet import checks
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.minimizers.max_flow import minimize_by_max_flow
 from discreet.minimizers.min_norm_point import minimize_by_min_norm_point
-from discreet.minimizers.result import Method, Minimum, Progress, Stopping
+from discreet.minimizers.result import Method, Minimum, Stopping
 from discreet.set_functions import SetFunction
 
 METHODS = ("auto", "closed form", "max-flow", "minimum-norm point", "enumeration")
@@ -24,28 +24,25 @@ def minimize(
     method: Method | str = "auto",
     tolerance: float = 1e-9,
     time_limit: float | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[int, float, float], None] | None = None,
 ) -> Minimum:
     """A set of least value, with a lower bound that certifies it.
 
-    Ctrl-C stops an iterative method and returns the best set and bound so far.
-
     Tables, Python code and negated functions are not known to be submodular. Up to 12 items they are
-    enumerated, which is right for any function. **Beyond that they are assumed to be submodular: if one is
-    not, the set may be far from optimal and the lower bound wrong, without an error or a warning.** The
-    result then has `assumes_submodular=True`. Check such a function with `is_submodular` first, or enumerate
-    up to 24 items with `method="enumeration"`.
+    enumerated. **Beyond that they are assumed to be submodular: if one is not, the set may be far from
+    optimal and the lower bound wrong, without an error or a warning.** The result then has
+    `assumes_submodular=True`. Check such a function with `is_submodular` first, or enumerate up to 24 items
+    with `method="enumeration"`. Ctrl-C stops an iterative method, which returns what it has.
 
     Args:
         f: The function.
-        method: "auto" takes the first that applies: "closed form" (concave of modular plus
-            modular), "max-flow" (cuts, coverage, bundles, facility location and their sums),
-            "enumeration" (functions of at most 12 items that are not known to be submodular),
-            "minimum-norm point" (any submodular function).
+        method: "auto" takes the first that applies: "closed form" (concave of modular plus modular),
+            "max-flow" (cuts, coverage, bundles, facility location and their sums), "enumeration" (see
+            above), "minimum-norm point" (any submodular function).
         tolerance: The iterative methods stop once value - lower_bound is at most this fraction of
             1 + |value|. Integer-valued functions are always solved exactly.
         time_limit: Seconds after which an iterative method returns what it has.
-        progress: Called after every pass with a `Progress`.
+        progress: Called after every pass with its number, and the best value and lower bound so far.
 
     Examples:
         >>> from discreet.set_functions import Iwata
@@ -54,10 +51,7 @@ def minimize(
         ([3, 4, 5, 6, 7, 8, 9], -84.0, -84.0, 'closed form')
     """
     if not isinstance(f, SetFunction):
-        raise InvalidType(
-            f"The 'f' of minimize must be a set function. Got {type(f).__name__} instead "
-            "(wrap Python code in discreet.set_functions.FromCallable)."
-        )
+        raise InvalidType("The 'f' of minimize must be a set function (wrap Python code in FromCallable).")
     checks.one_of("minimize", "method", method, METHODS)
     tolerance = checks.positive_number("minimize", "tolerance", tolerance)
     if time_limit is not None:

@@ -1,11 +1,10 @@
 """Exact minimisation of cut-like functions by maximum flow.
 
-scipy's max-flow takes 32-bit capacities only (and silently truncates larger ones), so
-capacities are first put on a 61-bit integer grid, rounded DOWN, and the flow on that grid is found
-by refinement: push what fits in 31 bits of the leading digits, take the residual network, and go on
-with the next digits. Each stage leaves a cut whose residual capacity bounds what is still
-missing; at zero the flow is maximum. Because rounding was downwards, the flow is feasible in the
-original network too, so its value is a certified lower bound, and the cut gives the set.
+scipy's max-flow takes 32-bit capacities only (and silently truncates larger ones), so capacities are put on a
+61-bit integer grid, rounded DOWN, and the flow is found by refinement: push what fits in 31 bits of the
+leading digits, take the residual network, and go on with the next digits. Each stage leaves a cut whose
+residual capacity bounds what is still missing; at zero the flow is maximum. It is feasible in the original
+network too, so its value is a certified lower bound, and the cut gives the set.
 """
 
 from __future__ import annotations
@@ -54,10 +53,9 @@ def minimize_by_max_flow(f: SetFunction, stopping: Stopping) -> Minimum | None:
 class _Flow:
     """A feasible flow on the integer grid and its residual network.
 
-    Arcs come in mirrored pairs, sorted by (tail, head), so that the residual capacities are the
-    data of one sparse matrix whose pattern never changes. In grid units, `value` is that of the flow and
-    `missing` bounds what is still to be pushed; `side` has the nodes that the source still reaches along
-    leading digits; the grid is `exact` if it holds every capacity without rounding.
+    Arcs come in mirrored pairs, sorted by (tail, head): the residual capacities are the data of one sparse
+    matrix whose pattern never changes. In grid units, `value` is that of the flow and `missing` bounds what
+    is still to be pushed; `side` has the nodes that the source still reaches along leading digits.
     """
 
     def __init__(self, network: CutNetwork) -> None:

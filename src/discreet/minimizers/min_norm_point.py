@@ -1,15 +1,13 @@
 """The minimum-norm point algorithm of Fujishige and Wolfe, for any submodular function.
 
-Written by hand because no maintained package ships it. The base polytope of g = f - f({}) has the
-gains along chains as its vertices, and
+The base polytope of g = f - f({}) has the gains along chains as its vertices, and
 
     min g = max over x in the polytope of sum of min(x_i, 0),
 
-so every x in the polytope certifies a lower bound, and the prefixes of the order that sorts x
-upwards hold the candidate sets. Wolfe's method walks to the point of least Euclidean norm, whose
-negative part attains the maximum. It keeps x as a convex combination of affinely independent
-vertices (the corral) and a triangular factor R of (1 1' + P P'), P the corral's rows, updated by one
-row per added vertex and by plane rotations per removed one.
+so every x in the polytope certifies a lower bound, and the prefixes of the order that sorts x upwards hold
+the candidate sets. Wolfe's method walks to the point of least Euclidean norm, whose negative part attains the
+maximum. It keeps x as a convex combination of affinely independent vertices (the corral) and a triangular
+factor R of (1 1' + P P'), P the corral's rows.
 
 References: S. Fujishige and S. Isotani, A submodular function minimization algorithm based on the
 minimum-norm base, Pacific J. Optim. 7 (2011); P. Wolfe, Finding the nearest point in a polytope,
@@ -27,8 +25,6 @@ from discreet.lovasz import chain_gains
 from discreet.minimizers.result import Minimum, Stop, Stopping
 from discreet.set_functions import SetFunction
 
-#: A vertex that is no further from the hyperplane through x than this (relatively) cannot improve x.
-PARALLEL = 1e-12
 #: Weights of the corral below this count as zero.
 NO_WEIGHT = 1e-12
 
@@ -84,7 +80,7 @@ class _Corral:
         """Bring one more vertex in and move x to the nearest point; False if x cannot improve."""
         norm = float(self.x @ self.x)
         largest = max(norm, float(vertex @ vertex))
-        if norm - float(self.x @ vertex) <= PARALLEL * largest:
+        if norm - float(self.x @ vertex) <= 1e-12 * largest:  # in the hyperplane through x: no improvement
             return False
         if self._size == self._points.shape[0]:
             self._grow()

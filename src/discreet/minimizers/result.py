@@ -13,10 +13,9 @@ from discreet.errors import InvalidArgument
 Method = Literal["closed form", "max-flow", "minimum-norm point", "enumeration"]
 Stop = Literal["optimal", "tolerance", "time limit", "interrupted", "stalled"]
 
-#: A gap below 1 proves optimality of integer values; this much is left for rounding.
-INTEGER_SLACK = 1e-6
-#: Bounds that cross by more than this (relatively) are not rounding errors.
-CROSSED = 1e-6
+#: What is left for rounding: of a gap below 1, which proves optimality of integer values; and of bounds that
+#: cross, relatively.
+SLACK = 1e-6
 
 
 @dataclass(frozen=True)
@@ -25,12 +24,9 @@ class Minimum:
 
     Attributes:
         lower_bound: No set has a smaller value (up to the rounding of float sums).
-        method: What found it.
         stopped: Why it stopped: "optimal" (exact), "tolerance" (the gap is as small as asked),
             "time limit", "interrupted" (Ctrl-C) or "stalled" (the gap no longer shrinks in floats).
-        assumes_submodular: Whether f was assumed to be submodular, as tables and Python code of more than 12
-            items are. If it is not, the set may be far from optimal and the lower bound wrong, whatever
-            `stopped` says.
+        assumes_submodular: If so and f is not, set and lower bound may be wrong (see `minimize`).
         iterations: Chain passes or max-flows used.
 
     Examples:
@@ -60,36 +56,14 @@ class Minimum:
         return self.stopped in ("optimal", "tolerance")
 
 
-@dataclass(frozen=True)
-class Progress:
-    """What a progress callback is told: passes done, best value and bound so far, seconds since the start.
-
-    Examples:
-        >>> from discreet import minimize
-        >>> from discreet.set_functions import Cut
-        >>> seen = []
-        >>> found = minimize(Cut([[0, 2], [1, 0]], modular=[-3, 1]), progress=seen.append)
-        >>> seen[-1].iteration, seen[-1].value, seen[-1].lower_bound
-        (1, -2.0, -2.0)
-    """
-
-    iteration: int
-    value: float
-    lower_bound: float
-    seconds: float
-
-
 @dataclass
 class Stopping:
-    """Tracks the best value and bound and decides whether to go on.
-
-    A gap below 1 is a proof for integer values; otherwise the tolerance is relative to 1 + |value|.
-    """
+    """Tracks the best value and bound and decides whether to go on."""
 
     integer_valued: bool
     tolerance: float
     time_limit: float | None
-    progress: Callable[[Progress], None] | None
+    progress: Callable[[int, float, float], None] | None
     start: float = field(default_factory=time.monotonic)
     iterations: int = 0
     value: float = math.inf
@@ -99,21 +73,20 @@ class Stopping:
         """Record one pass; the reason to stop, or None to go on."""
         self.iterations += 1
         self.value, self.lower_bound = min(self.value, value), max(self.lower_bound, lower_bound)
-        seconds = time.monotonic() - self.start
         if self.progress is not None:
-            self.progress(Progress(self.iterations, self.value, self.lower_bound, seconds))
+            self.progress(self.iterations, self.value, self.lower_bound)
         gap = self.value - self.lower_bound
-        if gap < -CROSSED * (1.0 + abs(self.value) + abs(self.lower_bound)):  # a proof
+        if gap < -SLACK * (1.0 + abs(self.value) + abs(self.lower_bound)):  # a proof
             raise InvalidArgument(
                 "The function to minimise must be submodular. This one is not: its duality bound "
                 f"{self.lower_bound} exceeds its value {self.value} (is_submodular finds a counterexample)."
             )
         if self.integer_valued:
-            if gap < 1.0 - INTEGER_SLACK:
+            if gap < 1.0 - SLACK:
                 self.lower_bound = self.value
                 return "optimal"
         elif gap <= self.tolerance * (1.0 + abs(self.value)):
             return "tolerance"
-        if self.time_limit is not None and seconds > self.time_limit:
+        if self.time_limit is not None and time.monotonic() - self.start > self.time_limit:
             return "time limit"
         return None

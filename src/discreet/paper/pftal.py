@@ -1,7 +1,9 @@
-"""PFTAL, private follow the approximate leader, and the convex sets it plays on."""
+"""TBAP, the paper's tree of noisy sums; PFTAL, private follow the approximate leader; and its convex sets."""
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -10,19 +12,130 @@ from discreet import checks
 from discreet.bounds import Noise
 from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.paper.tbap import TBAP, Calibration
+from discreet.kernel.releases import Tree
+from discreet.prefix_sums.base import MOST_ROUNDS
+from discreet.prefix_sums.binary import BinaryTree
+from discreet.prefix_sums.spherical import SphericalTree
+from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.sensitivity import MOST_L2_COORDINATES, VectorBound
 from discreet.randomness import BitSource, Seed, as_source
+
+Calibration = Literal["corrected", "published"]
+
+#: Grid steps in the norm bound mu.
+UNITS = 1 << 22
+
+
+@dataclasses.dataclass(frozen=True)
+class PublishedTree(Tree):
+    """A tree with the published noise; its guarantee is the published claim, marked as false."""
+
+    claim: Guarantee
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.claim
+
+
+def tree_release(
+    owner: str,
+    n: int,
+    T: int,
+    bound: VectorBound,
+    budget: Budget,
+    calibration: Calibration,
+    noise: Noise | None,
+    L: float,
+    but: str,
+    source: BitSource | None = None,
+) -> Tree:
+    """TBAP's tree. As published, its noise is spherical, made for L; `but` is why its claim is false."""
+    checks.one_of(owner, "calibration", calibration, ("corrected", "published"))
+    if noise is not None:
+        checks.one_of(owner, "noise", noise, ("laplace", "spherical"))
+    if calibration == "corrected":
+        kind = SphericalTree if noise == "spherical" else BinaryTree
+        return Tree(kind(n, T, bound, budget, source=source))
+    if noise == "laplace":
+        raise checks.invalid_argument(owner, "noise", "'spherical' in the 'published' calibration", noise)
+    claim = budget.guarantee(proof="binary-tree", horizon=T)
+    false = claim.void(f"the published theorem claims epsilon = {claim.epsilon:g}{but}")
+    return PublishedTree(SphericalTree(n, T, bound, budget, sensitivity=L, source=source), false)
+
+
+class TBAP:
+    """Noisy sums of all vectors so far, by a complete binary tree.
+
+    Args:
+        d: Length of the vectors.
+        T: The number of rounds.
+        mu: Bound on the Euclidean norm of each vector; longer ones are scaled down.
+        epsilon: Privacy loss.
+        calibration: "corrected" makes the noise for replacing a vector, a distance of 2 mu;
+            "published" for mu, as printed, so that the real loss is 2 epsilon (erratum E3).
+        owner: Whose arguments these are, for messages.
+
+    Formal guarantees:
+        Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a vector
+        enters ceil(log2 T) + 1 nodes and moves each by at most 2 mu in L2, 2 mu sqrt(d) in L1, in exact
+        integers. Noise: discrete Laplace of scale levels * 2 mu sqrt(d) / epsilon per coordinate and node.
+        Proof: `docs/guarantees.md#binary-tree`.
+    """
+
+    def __init__(
+        self,
+        d: int,
+        T: int,
+        mu: float,
+        epsilon: float,
+        *,
+        calibration: Calibration = "corrected",
+        noise: Noise | None = None,
+        seed: Seed | None = None,
+        source: BitSource | None = None,
+        owner: str = "TBAP",
+    ) -> None:
+        self.d = d = checks.integer(owner, "d", d, 1, MOST_L2_COORDINATES)
+        self.T = T = checks.integer(owner, "T", T, 1, MOST_ROUNDS)
+        self.mu = checks.positive_number(owner, "mu", mu)
+        budget, self.epsilon = Budget.of(owner, epsilon), float(epsilon)
+        l1 = math.isqrt(d * UNITS**2 - 1) + 1
+        bound = VectorBound(coordinate=UNITS, l1=l1, step=self.mu / UNITS, l2=UNITS)
+        but = (
+            ", but neighbours replace a vector, which moves a node by up to 2 mu: the real loss is bounded "
+            f"by {2 * self.epsilon:g} (erratum E3); and its noise is made of floats"
+        )
+        bits = as_source(source, seed, owner=owner)
+        self._sums = tree_release(owner, d, T, bound, budget, calibration, noise, self.mu, but, bits)
+
+    def add(self, z: npt.ArrayLike) -> FloatArray:
+        """The noisy sum so far, with this private vector. What is not a finite number counts as zero."""
+        vector = np.array(z, dtype=np.float64)
+        if vector.shape != (self.d,):
+            raise checks.invalid_argument(
+                "TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}"
+            )
+        return self._sums.prefix_sum.add(_scaled_down(vector, self.mu)).values
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised, or for the published calibration what is false."""
+        return self._sums.guarantee
+
+
+def _scaled_down(vector: FloatArray, mu: float) -> FloatArray:
+    """The nearest vector of norm at most mu, for accuracy: the exact bound is enforced afterwards."""
+    vector = np.nan_to_num(vector, nan=0.0, posinf=0.0, neginf=0.0)
+    largest = float(np.abs(vector).max(initial=0.0))
+    if largest == 0.0:
+        return vector
+    norm = largest * float(np.linalg.norm(vector / largest))
+    return vector if norm <= mu else vector / largest * (mu / (norm / largest))
 
 
 class ConvexSet(ABC):
-    """A convex and compact subset of R^n.
-
-    Examples:
-        >>> X: ConvexSet = Ball([0, 0], radius=2.0)
-        >>> X.n, X.diameter, X.project(np.array([3.0, 0.0]))
-        (2, 4.0, array([2., 0.]))
-    """
+    """A convex and compact subset of R^n."""
 
     n: int
 
@@ -41,12 +154,7 @@ class ConvexSet(ABC):
 
 
 class Box(ConvexSet):
-    """All points between two corners, coordinate by coordinate.
-
-    Examples:
-        >>> Box([0, 0], [1, 2]).project(np.array([3.0, -1.0]))
-        array([1., 0.])
-    """
+    """All points between two corners, coordinate by coordinate."""
 
     def __init__(self, low: npt.ArrayLike, high: npt.ArrayLike) -> None:
         self.low = checks.finite_vector("Box", "low", low)
@@ -67,12 +175,7 @@ class Box(ConvexSet):
 
 
 class Ball(ConvexSet):
-    """All points within a distance of a centre.
-
-    Examples:
-        >>> Ball([0, 0], 1.0).project(np.array([3.0, 4.0]))
-        array([0.6, 0.8])
-    """
+    """All points within a distance of a centre."""
 
     def __init__(self, centre: npt.ArrayLike, radius: float) -> None:
         self.centre = checks.finite_vector("Ball", "centre", centre)
@@ -95,12 +198,7 @@ class Ball(ConvexSet):
 class Simplex(ConvexSet):
     """All nonnegative vectors of sum 1: distributions over n outcomes.
 
-    The projection subtracts one number from all coordinates and drops what becomes negative; sorting
-    finds the number (Held, Wolfe and Crowder 1974).
-
-    Examples:
-        >>> Simplex(3).project(np.array([1.0, 1.0, -5.0]))
-        array([0.5, 0.5, 0. ])
+    Projection: Held, Wolfe and Crowder 1974.
     """
 
     def __init__(self, n: int) -> None:
@@ -124,11 +222,8 @@ class Simplex(ConvexSet):
 class PFTAL:
     """Private follow the approximate leader, for strongly convex losses on a convex set.
 
-    It plays the minimiser of v.x + H/2 * sum of |x - x_j|^2, with v a noisy sum of gradients. Completing the
-    square, that is the projection of (mean of the x_j) - v / (H t); the points x_j are public, so only
-    gradients are summed in private.
-
-    All arguments not listed are as of `TBAP`.
+    It plays the minimiser of v.x + H/2 * sum of |x - x_j|^2, with v a noisy sum of gradients: the projection
+    of (mean of the x_j) - v / (H t). All arguments not listed are as of `TBAP`.
 
     Args:
         X: The convex set: a `Box`, a `Ball`, a `Simplex`, or another `ConvexSet`.
@@ -137,15 +232,7 @@ class PFTAL:
         x1: The first point; by default the middle of the set.
 
     Formal guarantees:
-        Those of `TBAP` with mu = L. The gradient of a round depends on earlier releases through the
-        point at which it is taken; the theorem of `docs/guarantees.md#factorisations` covers that.
-
-    Examples:
-        >>> from discreet.paper import Box
-        >>> learner = PFTAL(Box([0, 0], [1, 1]), T=10, epsilon=1.0, H=1.0, L=2.0)
-        >>> learner.point
-        array([0.5, 0.5])
-        >>> learner.tell([1.0, -1.0])
+        Those of `TBAP` with mu = L; gradients may depend on earlier releases.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from discreet.kernel.queries import ChainGradient, OnePoint, largest_estimate
 from discreet.learners.arguments import first_point, keeps_arguments, named_items_and_sizes
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.learner import Learner
-from discreet.paper.tbap import Calibration, tree_release
+from discreet.paper.pftal import Calibration, tree_release
 from discreet.policies import Leader
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
@@ -37,26 +37,17 @@ class SubmodPFTAL(FunctionFeedback):
         T: The number of rounds.
         epsilon: Privacy loss.
         M: Costs lie in [-M, M]; others are clipped.
-        H: Strong convexity. Corrected default: 4 sqrt(2) M sqrt(ln^2.5 T / (epsilon T));
-            published: M sqrt(T) / sqrt(n), which keeps the point near the empty set (erratum E2).
+        H: Strong convexity. Default: `corrected_H`, or as published M sqrt(T) / sqrt(n) (erratum E2).
         L: Lipschitz bound. Corrected: at least 4M, the bound that is enforced. Published: what
             the noise is made for, 4M + H sqrt(n) by default.
-        calibration: "corrected" or "published".
-        noise: "laplace" or "spherical".
         S1: The first set, as numbers.
         expire_after: As of `Session`.
 
     Formal guarantees:
         Corrected. Neighbours: streams that differ in one function. Sensitivity: gradients are clipped
-        to |g|_1 <= 4M in exact integers, so replacing a function moves a node by at most 8M in L1
-        (4 sqrt(2) M in L2). Noise: discrete Laplace of scale levels * 8M / epsilon per coordinate and
-        node. The gradient of a round depends on earlier releases only, so the loop is covered by the
-        adaptive theorem: `docs/guarantees.md#binary-tree`. Regret: `bounds.submod_pftal`.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> learner = SubmodPFTAL(3, T=100, epsilon=1.0)
-        >>> learner.tell(learner.ask(), Modular([0.1, -0.2, 0.3]))
+        to |g|_1 <= 4M in exact integers, so replacing a function moves a node by at most 8M in L1. Noise:
+        discrete Laplace of scale levels * 8M / epsilon per coordinate and node. Proof:
+        `docs/guarantees.md#binary-tree`. Regret: `bounds.submod_pftal`.
     """
 
     @keeps_arguments
@@ -85,10 +76,7 @@ class SubmodPFTAL(FunctionFeedback):
         default_L = 4 * M + (self.H * math.sqrt(size) if published else 0.0)
         self.L = checks.positive_number(owner, "L", default_L if L is None else L)
         if not published and self.L < 4 * M:
-            raise InvalidArgument(
-                f"The 'L' of SubmodPFTAL must be at least 4M = {4 * M}, the bound that is enforced. Got "
-                f"{self.L} instead. To clip gradients harder use FullInformationLearner(gradient_bound=...)."
-            )
+            raise checks.invalid_argument(owner, "L", f"at least 4M = {4 * M}, which is enforced", self.L)
         self.T, self.M, self.epsilon, self.calibration = T, M, float(epsilon), calibration
         query = ChainGradient.of(owner, -M, M)
         submodular, anything = (
@@ -113,23 +101,17 @@ class BanditSubmodPFTAL(BanditFeedback):
 
     Args:
         H: Strong convexity; M / (sqrt(n) T^(1/4)) by default.
-        L: What the published noise is made for, 4M + 2 H sqrt(n) by default. The corrected noise is
-            made for the true bound 2M (n+1) / gamma on an estimate, and L may not be smaller.
+        L: Published: what the noise is made for, 4M + 2 H sqrt(n) by default. Corrected: at least the true
+            bound 2M (n+1) / gamma on an estimate, for which the noise is made.
         gamma: Exploration in (0, 1]; n / T^(1/4) by default, which needs T >= n^4 (erratum E6).
         x1: The first point of the cube; all levels 1/2 by default.
 
     Formal guarantees:
-        Corrected. Neighbours: streams that differ in one function. The chosen sets and the coins have
-        the same law given the past releases, whatever the functions, so they cancel in the likelihood
-        ratio. Sensitivity: given them an estimate has one nonzero coordinate, of size at most
-        2M (n+1) / gamma, enforced in exact integers; replacing a function moves a node by at most twice
-        that. Noise: discrete Laplace of scale levels * 4M (n+1) / (gamma epsilon) per coordinate
-        and node. Proof: `docs/guarantees.md#binary-tree`, with the coins as in its section Setting.
-        Regret: `bounds.bandit_submod_pftal`.
-
-    Examples:
-        >>> learner = BanditSubmodPFTAL(["bread", "butter"], T=10_000, epsilon=1.0)
-        >>> learner.tell(learner.ask(), 0.3)
+        Corrected. Neighbours: streams that differ in one function. Sensitivity: given the chosen sets and the
+        coins, an estimate has one nonzero coordinate, of size at most 2M (n+1) / gamma, enforced in exact
+        integers; replacing a function moves a node by at most twice that. Noise: discrete Laplace of scale
+        levels * 4M (n+1) / (gamma epsilon) per coordinate and node. Proof: `docs/guarantees.md#binary-tree`,
+        with the coins as in its section Setting. Regret: `bounds.bandit_submod_pftal`.
     """
 
     @keeps_arguments
@@ -165,10 +147,8 @@ class BanditSubmodPFTAL(BanditFeedback):
         default_L = 4 * M + 2 * self.H * math.sqrt(size) if published else largest
         self.L = checks.positive_number(owner, "L", default_L if L is None else L)
         if not published and largest > self.L:
-            raise InvalidArgument(
-                f"The 'L' of BanditSubmodPFTAL must be at least 2M(n+1)/gamma = {largest}, the size that an "
-                f"estimate can have. Got {self.L} instead. A larger gamma allows a smaller L."
-            )
+            wanted = f"at least 2M(n+1)/gamma = {largest}, the size that an estimate can have"
+            raise checks.invalid_argument(owner, "L", wanted, self.L)
         self.T, self.M, self.epsilon, self.calibration = T, M, float(epsilon), calibration
         query = OnePoint.of(-M, M, size, self.gamma)
         hidden, known = (self.epsilon * factor * largest / self.L for factor in (math.sqrt(2), 2))

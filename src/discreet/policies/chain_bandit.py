@@ -7,7 +7,7 @@ releases the exploration is gamma_t = min(1, exploration * t^(-1/3)) and the ste
 **Baseline.** To lower the variance of an estimate, the mean of what was released is taken off its cost, drawn
 towards the middle of the range while there is little of it. It is noted with the slot. So what a slot adds to
 the sum depends on its note and on what was released of it alone: slots that close late or in another order
-add up to the same integers, which stay within 2^62 - 1 (`privacy.bounded_sums`).
+add up to the same integers, which stay within 2^62 - 1 (`privacy.sensitivity`).
 """
 
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
 from discreet.kernel.phase import Phase
 from discreet.policies.base import CompiledPolicy, clip_to_cube, learn, plan, plan_prefix
-from discreet.privacy.bounded_sums import bounded_sum
+from discreet.privacy.sensitivity import bounded_sum
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray
 

@@ -17,7 +17,6 @@ Examples:
 
 from discreet.prefix_sums.base import PrefixSum, Released
 from discreet.prefix_sums.binary import BinaryTree
-from discreet.prefix_sums.epochs import Epochs
-from discreet.prefix_sums.kary import KAryTree
+from discreet.prefix_sums.kary import Epochs, KAryTree
 
 __all__ = ["BinaryTree", "Epochs", "KAryTree", "PrefixSum", "Released"]

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from discreet.checks import FloatArray, IntArray, integer, invalid_argument
 from discreet.errors import HorizonReached, InvalidArgument
 from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samples_needed
-from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
+from discreet.privacy.noise import Law
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitArray, BitSource
 
@@ -38,8 +38,10 @@ class PrefixSum(Exclusive):
         budget: What one person may lose.
         horizon: The number of rounds it can take, or None for any number.
         round: How many it has taken.
+        steps: The compiled mechanism of the next round (`discreet.prefix_sums.steps`).
     """
 
+    steps: Any
     _proof: str
     _own: tuple[str, ...] = ()  # further arguments that it is made with, which are also attributes
 
@@ -64,11 +66,6 @@ class PrefixSum(Exclusive):
 
     @property
     @abstractmethod
-    def steps(self) -> Any:
-        """The compiled mechanism of the next round (`discreet.prefix_sums.steps`)."""
-
-    @property
-    @abstractmethod
     def mean_variance(self) -> float:
         """Mean over the rounds (of the horizon, or so far) of the noise variance per coordinate of a sum."""
 
@@ -86,19 +83,17 @@ class PrefixSum(Exclusive):
     def add(self, vector: FloatArray | IntArray) -> Released:
         """Add a private vector; return the noisy sum of all vectors so far.
 
-        Args:
-            vector: An array of floats (values) or of integers (grid units, see `VectorBound`). Values outside
-                the bound are forced inside, what is not a finite number counts as zero.
+        Floats are values, integers are grid units (see `VectorBound`). Vectors outside the bound are forced
+        inside; what is not a finite number counts as zero.
         """
-        if isinstance(vector, np.ndarray) and vector.ndim == 1 and vector.size != self.dimension:
-            wanted, got = f"of length {self.dimension}", f"length {vector.size}"
-            raise invalid_argument(type(self).__name__, "vector", wanted, got)
+        if np.ndim(vector) == 1 and len(vector) != self.dimension:
+            raise invalid_argument(type(self).__name__, "vector", f"of length {self.dimension}", len(vector))
         with self._alone():
             last = self.horizon or MOST_ROUNDS
             if self.round >= last:
                 raise HorizonReached(f"This {type(self).__name__} has taken all its {last} rounds.")
             secret = self.bound.enforce(vector)
-            self._source.feed(self._draw, self._samples_to_draw())
+            self._source.feed(self._draw, samples_needed(self.steps))
             with self._changing():
                 self._released += self._advance(secret)
                 values = self._released * self.bound.step
@@ -106,12 +101,9 @@ class PrefixSum(Exclusive):
             values.flags.writeable = False
             return Released(values, self.round)
 
-    def _law_for(self, nodes: int) -> noise.Law:
+    def _law_for(self, nodes: int) -> Law:
         """The noise of each node where one round's vector enters so many."""
         return self.budget.law(self.bound, nodes)
-
-    def _samples_to_draw(self) -> int:
-        return int(samples_needed(self.steps))
 
     def _draw(self, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
         drawn: tuple[int, int] = draw_noise(self.steps, done, bits, cursor)
@@ -139,12 +131,6 @@ class PrefixSum(Exclusive):
         bound, budget = VectorBound(**settings["bound"]), Budget.restored(settings["budget"])
         own = {name: settings[name] for name in cls._own}
         return cls(dimension=settings["dimension"], bound=bound, budget=budget, source=source, **own)
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(dimension={self.dimension}, horizon={self.horizon}, "
-            f"round={self.round}, private={self.guarantee.private})"
-        )
 
 
 class CompiledPrefixSum(PrefixSum):

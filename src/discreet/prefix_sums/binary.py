@@ -25,15 +25,13 @@ class BinarySteps(NamedTuple):
 class BinaryTree(CompiledPrefixSum):
     """The classical tree: round t is the sum of the nodes named by the binary digits of t.
 
-    It is made for a number of rounds T, the `horizon`. A round lies in one node per level, of which there are
-    ceil(log2 T) + 1. Every node gets independent noise, Laplace for a budget in epsilon and Gaussian for one
-    in rho.
+    It is made for T rounds, the `horizon`. A round lies in one node of each of ceil(log2 T) + 1 levels.
 
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one round enters at most
         ``levels`` nodes, each moved by at most D1 = ``bound.l1_distance()`` (or D2^2 =
         ``bound.squared_l2_distance()``), in exact integers. Noise: discrete Laplace of scale levels * D1 /
-        epsilon, or discrete Gaussian with sigma^2 = levels * D2^2 / (2 rho). Proof:
+        epsilon, or discrete Gaussian with sigma^2 = levels * D2^2 / (2 rho), on every node. Proof:
         `docs/guarantees.md#binary-tree`.
     """
 
@@ -52,16 +50,12 @@ class BinaryTree(CompiledPrefixSum):
     ) -> None:
         super().__init__(dimension, horizon, bound, budget, source)
         self.levels = (self.horizon - 1).bit_length() + 1
-        self._law = self._law_for(self.levels)
-        self._state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels)
+        state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels)
+        self.steps: Any = BinarySteps(self._law_for(self.levels), state)
 
     @property
     def mean_variance(self) -> float:
-        return mean_nodes(self.horizon) * noise.variance(self._law) * self.bound.step**2
-
-    @property
-    def steps(self) -> Any:
-        return BinarySteps(self._law, self._state)
+        return mean_nodes(self.horizon) * noise.variance(self.steps.law) * self.bound.step**2
 
 
 def mean_nodes(rounds: int) -> float:

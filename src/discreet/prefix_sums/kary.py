@@ -1,10 +1,12 @@
-"""Prefix sums by a k-ary tree with subtraction: about seven times less variance than a binary tree.
+"""Prefix sums by k-ary trees with subtraction: about seven times less variance than a binary tree.
+
+`KAryTree` is for a known number of rounds; `Epochs`, for any number, has one such tree after the other.
 
 Reference: Andersson, Pagh, Steiner, Torkamani, "Count on Your Elders: Laplace vs Gaussian Noise", 2024.
 """
 
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy.typing as npt
 
@@ -12,7 +14,7 @@ from discreet.checks import IntArray, integer, invalid_argument
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.prefix_sums import steps
-from discreet.prefix_sums.base import CompiledPrefixSum
+from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum, PrefixSum
 from discreet.prefix_sums.steps import TreeState
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
@@ -41,15 +43,20 @@ class KArySteps(NamedTuple):
     shape: Shape
     state: TreeState
 
+    @classmethod
+    def of(cls, shape: Shape, law: noise.Law, n: int) -> "KArySteps":
+        """Before the first round: row 0 for new noise, then the subtracted nodes of each level."""
+        rows = 1 + max(0, shape.height - 1) * shape.reach
+        return cls(law, shape, steps.new_state(n, levels=shape.height, rows=rows, right_rows=shape.height))
+
 
 class KAryTree(CompiledPrefixSum):
     """A tree in which a prefix may also be a large node *minus* some small ones.
 
-    It is made for a number of rounds T, the `horizon`. Level l cuts time into nodes of k^l rounds, with an
-    odd `arity` k: by default the one with the least mean variance over T rounds. Write t in balanced base k,
-    with digits from -(k-1)/2 to (k-1)/2. From the top level down, a digit d > 0 appends the next d nodes, a
-    digit d < 0 takes the last abs(d) nodes off again; these may reach beyond t, so their noise is needed
-    before their data.
+    It is made for T rounds, the `horizon`. Level l cuts time into nodes of k^l rounds, with an odd `arity` k:
+    by default the one with the least mean variance over T rounds. Write t in balanced base k. From the top
+    level down, a digit d > 0 appends the next d nodes, a digit d < 0 takes the last abs(d) nodes off again;
+    these may reach beyond t, so their noise is needed before their data.
 
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one round lies in at
@@ -76,16 +83,108 @@ class KAryTree(CompiledPrefixSum):
         require_epsilon("KAryTree", budget)
         self.shape = best_shape(self.horizon) if arity is None else shape_for(arity, self.horizon)
         self.arity = self.shape.arity
-        self._law = self._law_for(self.shape.height)
-        self._state = state_for(self.shape, self.dimension)
+        self.steps = KArySteps.of(self.shape, self._law_for(self.shape.height), self.dimension)
 
     @property
     def mean_variance(self) -> float:
-        return mean_nodes(self.shape, self.horizon) * noise.variance(self._law) * self.bound.step**2
+        return mean_nodes(self.shape, self.horizon) * noise.variance(self.steps.law) * self.bound.step**2
+
+
+class Epochs(PrefixSum):
+    """k-ary trees one after the other, each `growth` times as long as the one before.
+
+    Epoch e = 0, 1, ... lasts growth^e rounds. Its last round releases one extra node that covers the epoch
+    whole; the tree serves the rounds before. So a past epoch costs the noise of one node.
+
+    Formal guarantees:
+        Neighbours: histories that differ in one round, inputs adaptive, any number of rounds. Sensitivity: a
+        round lies in one epoch only, there in at most ``height`` nodes of the tree and in the extra one.
+        Noise: as for `KAryTree` with height + 1 for height, epoch by epoch. Proof:
+        `docs/guarantees.md#epochs`.
+    """
+
+    _proof = "epochs"
+    _own = ("growth",)
+
+    def __init__(
+        self,
+        dimension: int,
+        bound: VectorBound,
+        budget: Budget,
+        *,
+        growth: int = 4,
+        source: BitSource | None = None,
+    ) -> None:
+        super().__init__(dimension, None, bound, budget, source)
+        require_epsilon("Epochs", budget)
+        self.growth = integer("Epochs", "growth", growth, least=2, most=64)
+        self._plan(self._epoch_of(MOST_ROUNDS))  # refuses now a budget too small for the noise of late epochs
+        self._begin(epoch=0)
 
     @property
-    def steps(self) -> KArySteps:
-        return KArySteps(self._law, self.shape, self._state)
+    def mean_variance(self) -> float:
+        rounds, total, past = 0, 0.0, 0.0
+        for epoch in range(self.epoch + 1):
+            shape, law = self._plan(epoch)
+            node, length = noise.variance(law), self.growth**epoch
+            in_tree = mean_nodes(shape, length - 1) * (length - 1) if length > 1 else 0.0
+            total += node * (in_tree + 1) + past * length
+            past += node
+            rounds += length
+        return total / rounds * self.bound.step**2
+
+    def _plan(self, epoch: int) -> tuple[Shape, noise.Law]:
+        """The tree of an epoch, for all its rounds but the last, and the noise of each node."""
+        length = self.growth**epoch
+        shape = best_shape(length - 1, extra_nodes=1) if length > 1 else Shape(3, 0)
+        return shape, self._law_for(shape.height + 1)
+
+    def _epoch_of(self, rounds: int) -> int:
+        """The epoch that is going on after so many rounds."""
+        epoch, ended = 0, 1
+        while ended <= rounds:
+            epoch += 1
+            ended += self.growth**epoch
+        return epoch
+
+    def _begin(self, epoch: int) -> None:
+        """Start an epoch with a new tree; what was released of past epochs keeps its noise."""
+        self.epoch = epoch
+        self._rounds_left = self.growth**epoch
+        shape, law = self._plan(epoch)
+        self._tree = KArySteps.of(shape, law, self.dimension)
+        self._whole_epoch = steps.fresh_noise(self.dimension, law)
+
+    @property
+    def steps(self) -> Any:
+        return self._whole_epoch if self._rounds_left == 1 else self._tree
+
+    def _advance(self, secret: IntArray) -> npt.NDArray[Any]:
+        grown = super()._advance(secret)
+        self._rounds_left -= 1
+        if self._rounds_left == 0:
+            grown -= self._tree.state.noise  # the node of the whole epoch takes its place
+            self._begin(self.epoch + 1)
+        return grown
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return super()._arrays() | self._tree.state._asdict()
+
+    def _settings(self) -> dict[str, Any]:
+        return super()._settings() | {"round": self.round}
+
+    @classmethod
+    def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
+        made = super()._from_settings(settings, source)
+        made.round = integer("Epochs", "saved round", settings["round"], least=0, most=MOST_ROUNDS)
+        made._begin(made._epoch_of(made.round))
+        made._rounds_left -= made.round - sum(made.growth**epoch for epoch in range(made.epoch))
+        return made
+
+    def _load(self, saved: Any) -> None:
+        super()._load(saved)
+        if steps.check_round(self._tree) != self.growth**self.epoch - self._rounds_left:
+            raise InvalidArgument("The saved state is damaged: its digits are not those of its round.")
 
 
 def require_epsilon(owner: str, budget: Budget) -> None:
@@ -127,12 +226,6 @@ def mean_nodes(shape: Shape, rounds: int) -> float:
     return used / rounds
 
 
-def state_for(shape: Shape, dimension: int) -> TreeState:
-    """A state before the first round: row 0 for new noise, then the subtracted nodes of each level."""
-    rows = 1 + max(0, shape.height - 1) * shape.reach
-    return steps.new_state(dimension, levels=shape.height, rows=rows, right_rows=shape.height)
-
-
 @lean_kernel
 def wrapping_levels(mechanism: KArySteps) -> int:
     """How many of the lowest digits are at their largest, so that the next round carries."""
@@ -148,9 +241,8 @@ def wrapping_levels(mechanism: KArySteps) -> int:
 def _samples_of_rows(mechanism: KArySteps) -> int:
     """The first rows of noise, as many as the next round needs new: row 0, as a rule.
 
-    That row becomes the noise of a node that is added now or, where the round drops a subtracted node, that
-    of the node which takes its place when the level wraps next. So when a level wraps its rows are there
-    already, except for the first time.
+    It becomes the noise of a node that is added now or, where the round drops a subtracted node, of the node
+    that takes its place when the level wraps next. Only for the first wrap are more rows needed.
     """
     shape, state = mechanism.shape, mechanism.state
     level = wrapping_levels(mechanism)

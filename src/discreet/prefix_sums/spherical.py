@@ -1,8 +1,7 @@
 """The paper's tree: the layout of `BinaryTree` with noise of density exp(-|z|_2 / scale), made of floats.
 
-For `discreet.paper`, and never private. The low bits of a sum of data and such noise give the data away
-(Mironov 2012): few pairs of random numbers have exactly these bits for the true sum, and often none for
-another. `tests/prefix_sums/test_float_noise.py` carries out the attack. `discreet.privacy.noise` is exact.
+For `discreet.paper`, and never private: the low bits of a sum of data and such noise give the data away
+(Mironov 2012). `tests/prefix_sums/test_float_noise.py` carries out the attack.
 """
 
 import math
@@ -38,8 +37,7 @@ class SphericalTree(binary.BinaryTree):
     D2 is the `sensitivity`, as a value; by default the true one, which `bound` enforces.
 
     Formal guarantees:
-        None. Over the real numbers one round enters at most ``levels`` nodes, each moved by at most D2 in L2
-        (`docs/guarantees.md#binary-tree`); but this noise is made of floats.
+        None: this noise is made of floats.
     """
 
     _own = ("horizon", "sensitivity")
@@ -63,22 +61,17 @@ class SphericalTree(binary.BinaryTree):
             self.sensitivity = positive_number("SphericalTree", "sensitivity", sensitivity)
         reasons = [self._not_private_because] if self._not_private_because else []
         if self.sensitivity < enforced:
-            reasons.append(
-                f"its noise is made for a sensitivity of {self.sensitivity:g}, the true one is {enforced:g}"
-            )
+            reasons.append(f"its noise is for sensitivity {self.sensitivity:g}, the true one is {enforced:g}")
         self._not_private_because = "; ".join([*reasons, MADE_OF_FLOATS])
-        self._scale = self.levels * self.sensitivity / bound.step / float(budget.per_round)
-        self._state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
+        scale = self.levels * self.sensitivity / bound.step / float(budget.per_round)
+        state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
+        self.steps = SphericalSteps(scale, state)
         self._released = np.zeros(self.dimension)
 
     @property
     def mean_variance(self) -> float:
-        node = (self.dimension + 1) * (self._scale * self.bound.step) ** 2
-        return binary.mean_nodes(self.horizon) * node
-
-    @property
-    def steps(self) -> SphericalSteps:
-        return SphericalSteps(self._scale, self._state)
+        scale: float = self.steps.scale * self.bound.step
+        return binary.mean_nodes(self.horizon) * (self.dimension + 1) * scale**2
 
 
 # The layout is the binary tree's; only the noise is another.

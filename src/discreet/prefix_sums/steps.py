@@ -2,16 +2,13 @@
 
 A mechanism is a named tuple of its public constants and its secret state. One round is
 
-1. `draw_noise`: draw the `samples_needed` by the round. Nothing that was released depends on them yet, so
-   drawing may go on, or begin again, when the bits ran out;
+1. `draw_noise`: draw the `samples_needed` by the round, into rows that are not in use yet. Drawing may go
+   on, or begin again, when the bits ran out;
 2. `add_secret`: enter the vector, which cannot fail, and write by how much the noisy sum grows.
 
 The vector must already be within its bound (`discreet.privacy.sensitivity`), and the caller counts rounds: a
-mechanism made for T rounds must not take more.
-
-A tree stores no sums, exact or noisy. It keeps the noise of the nodes that make up the present prefix; a
-round adds the noise of some nodes, drops that of others, and releases the vector plus that change. Drawing
-writes to rows that are not in use yet.
+mechanism made for T rounds must not take more. A tree stores no sums, only the noise of the nodes that make
+up the present prefix; a round releases the vector plus the change of that noise.
 """
 
 from typing import Any, NamedTuple

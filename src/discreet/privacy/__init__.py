@@ -3,8 +3,18 @@
 Importing this package compiles nothing; the parts with kernels load on use.
 
 Examples:
-    >>> Guarantee(epsilon=0.5).composed(rounds_per_person=2).epsilon
-    1.0
+    >>> from discreet.privacy import Budget, VectorBound
+    >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
+    Fraction(1, 4)
+    >>> bound = VectorBound.for_costs(0.0, 1.0, units=10)
+    >>> bound.l1_distance(Neighbours.REPLACE_ONE_ROUND), bound.l1_distance(Neighbours.ZERO_OUT_ONE_ROUND)
+    (80, 40)
+    >>> grid = Grid(0.0, 1.0, units=100)
+    >>> grid.of(0.75), grid.of(7.0), grid.of(float("nan")), grid.value(50)
+    (50, 100, 0, 0.75)
+    >>> print(Guarantee(epsilon=0.5).void("it has a seed"))
+    NOT PRIVATE: it has a seed. The figures it would have otherwise: epsilon = 0.5, delta = 0,
+    neighbours: replace one round.
 """
 
 import importlib

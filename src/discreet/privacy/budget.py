@@ -18,10 +18,6 @@ class Budget:
 
     It is either `epsilon`, pure loss (Laplace noise; each round gets epsilon / k), or `rho`,
     zero-concentrated loss (Gaussian noise; rho / k^2). `neighbours` is the relation between histories.
-
-    Examples:
-        >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
-        Fraction(1, 4)
     """
 
     epsilon: float | Fraction | None = None
@@ -31,17 +27,13 @@ class Budget:
 
     def __post_init__(self) -> None:
         if (self.epsilon is None) == (self.rho is None):
-            raise InvalidArgument(
-                "A Budget must have either 'epsilon' (Laplace noise, pure privacy) or 'rho' (Gaussian noise, "
-                f"zero-concentrated privacy). Got {'neither' if self.epsilon is None else 'both'}."
-            )
+            got = "neither" if self.epsilon is None else "both"
+            raise InvalidArgument(f"A Budget must have either 'epsilon' or 'rho'. Got {got}.")
         # Python's own integers: those of numpy would wrap around in the square below.
         rounds = integer("Budget", "rounds_per_person", self.rounds_per_person, least=1)
         object.__setattr__(self, "rounds_per_person", rounds)
         if not isinstance(self.neighbours, Neighbours):
-            raise InvalidType(
-                f"The 'neighbours' of Budget must be a Neighbours. Got {self.neighbours!r} instead."
-            )
+            raise InvalidType("The 'neighbours' of Budget must be a Neighbours.")
         _ = self.per_round
 
     @classmethod

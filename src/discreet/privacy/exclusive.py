@@ -1,9 +1,7 @@
 """A secret state of which only one copy may go on.
 
-Two copies that go on from the same noise with different data expose the exact difference of those data, and
-two that draw fresh noise for the same data spend the budget twice. So such a state is neither copied nor
-pickled, is refused in a forked child, and is saved with a lineage and a generation by which a store tells the
-latest copy from a stale one.
+Two copies that go on from the same noise with different data expose the exact difference of those data. Two
+that draw fresh noise for the same data spend the budget twice.
 """
 
 import contextlib
@@ -22,11 +20,11 @@ from discreet.state import decode, encode, with_arrays
 
 
 class Exclusive(ABC):
-    """Base of everything that holds exact private sums together with the noise that hides them.
+    """Holds exact private sums with the noise that hides them; neither copied nor pickled nor forked.
 
-    Its `lineage` is a random name, the same for all saved generations. Its `generation` grows by one with
-    every release and every restoration. A store records it, durably, *before* a release is shown, by
-    compare-and-set from g - 1 to g. So a restored state and an original that still runs cannot both go on.
+    All saved generations have the same random `lineage`. The `generation` grows by one with every release and
+    every restoration. A store records it *before* a release is shown, by compare-and-set from g - 1 to g, so
+    a restored state and an original that still runs cannot both go on.
     """
 
     def __init__(self, source: BitSource) -> None:
@@ -57,17 +55,15 @@ class Exclusive(ABC):
         try:
             return encode(document, arrays)
         except (TypeError, ValueError):
-            raise InvalidType(
-                f"This {type(self).__name__} cannot be saved: it was made with an argument that JSON cannot "
-                "hold."
-            ) from None
+            name = type(self).__name__
+            raise InvalidType(f"This {name} has an argument that JSON cannot hold.") from None
 
     @classmethod
     def from_bytes(cls, data: bytes, *, generation: int, source: BitSource | None = None) -> Self:
         """Go on from what `to_bytes` returned, if it is the latest state; one generation on.
 
         Args:
-            data: The saved state.
+            data: What was saved.
             generation: What the caller's store knows to be the latest of this lineage; any other raises
                 `StaleState`. Record the new number before using the state: it is not restored twice then.
             source: Bits for the noise to come; new cryptographic ones by default.
@@ -79,8 +75,7 @@ class Exclusive(ABC):
         if document.get("generation") != latest:
             raise StaleState(
                 f"This saved state is of generation {document.get('generation')}, the latest is {latest}. "
-                "Going on from it would use noise again that was released with other data. Restore the "
-                "latest state, or start a new one and add to it what was last released."
+                "Going on from it would use noise again. Restore the latest, or start a new one."
             )
         try:
             state = cls._from_settings(document["settings"], source or BitSource())
@@ -93,9 +88,7 @@ class Exclusive(ABC):
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             # Without the cause, which may quote a secret.
-            raise InvalidArgument(
-                f"The saved state does not fit a {cls.__name__}: its parts make no sense together."
-            ) from None
+            raise InvalidArgument(f"The saved state does not fit a {cls.__name__}.") from None
         return state
 
     @abstractmethod
@@ -118,7 +111,7 @@ class Exclusive(ABC):
             present[name][...] = array
 
     def _alone(self) -> "_Holding":
-        """Hold the state in a `with` block; refuse it where it is a copy or was left half-way."""
+        """Hold the state in a `with` block."""
         return self._holding
 
     @contextlib.contextmanager
@@ -130,14 +123,12 @@ class Exclusive(ABC):
         self._interrupted = False
 
     def __reduce__(self) -> NoReturn:
-        raise NotCopyable(
-            f"A {type(self).__name__} cannot be copied or pickled: two copies would share noise. "
-            "Save and load it instead."
-        )
+        name = type(self).__name__
+        raise NotCopyable(f"A {name} cannot be copied or pickled: two would share noise. Save and load it.")
 
 
 class _Holding:
-    """Holds a state that only one thread of one process may use at a time."""
+    """Lets one thread of one process use a state, unless it is a copy or was left half-way."""
 
     def __init__(self, state: Exclusive) -> None:
         self._state = state
@@ -146,16 +137,12 @@ class _Holding:
     def __enter__(self) -> None:
         state, name = self._state, type(self._state).__name__
         if state._mark != process_mark():
-            raise StaleState(
-                f"This {name} belongs to the process that forked this one. Both going on would reuse its "
-                "noise. Save it there and load it here."
-            )
+            raise StaleState(f"This {name} belongs to the process that forked this one. Save and load it.")
         self._lock.acquire()
         if state._handed_over or state._interrupted:
             self._lock.release()
             raise StaleState(
-                f"This {name} was saved and so handed over. Load what was saved to go on: two that do would "
-                "share noise."
+                f"This {name} was saved and so handed over. Load what was saved to go on."
                 if state._handed_over
                 else f"This {name} was interrupted in the middle of a round and cannot go on."
             )

@@ -1,7 +1,4 @@
-"""Private numbers become integers in a declared range before anything else happens to them.
-
-Importing this module loads no compiler: clients use it, too. Kernels compile the same `to_units`.
-"""
+"""Private numbers become integers in a declared range. No compiler is loaded here: clients use it, too."""
 
 import dataclasses
 import math
@@ -34,10 +31,10 @@ def number_or_nan(value: Any) -> float:
 
 
 def to_units(value: float, low: float, high: float, units: int) -> int:
-    """The grid point of `value`: an integer in [-units, units], for any float.
+    """The grid point of any float, an integer in [-units, units]: 0 if it is not finite, clipped otherwise.
 
-    What is not finite becomes the midpoint 0; the rest is clipped to [low, high] and rounded. Every step is a
-    function of this one value, so replacing it moves the result by at most 2 * units, however floats round.
+    It depends on this one value only, so replacing it moves the result by at most 2 * units, however floats
+    round. Kernels compile the same function.
     """
     if not math.isfinite(value):
         return 0
@@ -48,15 +45,9 @@ def to_units(value: float, low: float, high: float, units: int) -> int:
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """A declared range of costs and the integers that stand for its values, `units` in half of it.
+    """A declared range of costs; the integers from -units to units stand for its values.
 
-    The range must be fixed before the data are seen: a range chosen from data is itself a release. Its
-    midpoint is the integer 0, its ends are -units and +units.
-
-    Examples:
-        >>> grid = Grid(0.0, 1.0, units=100)
-        >>> grid.of(0.75), grid.of(7.0), grid.of(float("nan")), grid.value(50)
-        (50, 100, 0, 0.75)
+    The range must be fixed before the data are seen: a range chosen from data is itself a release.
     """
 
     low: float
@@ -69,9 +60,8 @@ class Grid:
         # Python's own integers: those of numpy would wrap around in the scales made from them.
         object.__setattr__(self, "units", integer("Grid", "units", self.units, least=1, most=MOST_UNITS))
         if not (self.low < self.high and self.step > 0 and self.low < self.midpoint < self.high):
-            raise invalid_argument(
-                "Grid", "low, high", "a range whose ends a float can tell apart", (self.low, self.high)
-            )
+            ends = (self.low, self.high)
+            raise invalid_argument("Grid", "low, high", "a range whose ends a float can tell apart", ends)
 
     @property
     def half_width(self) -> float:

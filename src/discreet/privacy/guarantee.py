@@ -15,15 +15,9 @@ _RENYI_ORDERS = tuple(1 + 2 ** (j / 8) for j in range(-64, 97))
 
 
 class Neighbours(enum.Enum):
-    """Which two histories must be hard to tell apart.
+    """Which two histories must be hard to tell apart: they agree in all rounds but one.
 
-    In both cases the histories agree in all rounds but one, and the inputs of later
-    rounds may depend on everything that was released before.
-
-    Examples:
-        >>> from discreet.privacy import VectorBound
-        >>> [VectorBound(coordinate=10, l1=20).l1_distance(relation) for relation in Neighbours]
-        [40, 20]
+    The inputs of later rounds may depend on everything that was released before.
     """
 
     REPLACE_ONE_ROUND = "replace one round"
@@ -38,20 +32,12 @@ class Guarantee:
         epsilon: Bound on the log-likelihood ratio, or None if only `rho` is stated.
         delta: The probability that the bound may fail; 0 for pure privacy.
         rho: The zero-concentrated loss, where the noise is Gaussian.
-        neighbours: The relation between histories.
         rounds_per_person: In how many rounds one person's data may appear.
         local: Whether each value is randomised on its own; otherwise a trusted party keeps exact sums.
         horizon: The number of rounds covered, or None for any number.
-        absence_hidden: Whether a person who does not report is hidden like one who does; otherwise who has
-            reported is public.
+        absence_hidden: Whether it is hidden who has reported.
         private: Whether the promise holds in this configuration.
         reason: If not, why.
-        proof: Where the proof is written.
-
-    Examples:
-        >>> print(Guarantee(epsilon=0.5, local=True).void("it has a seed"))
-        NOT PRIVATE: it has a seed. The figures it would have otherwise: epsilon = 0.5, delta = 0,
-        neighbours: replace one round.
     """
 
     epsilon: float | None = None
@@ -87,8 +73,7 @@ class Guarantee:
     def at_delta(self, delta: float) -> "Guarantee":
         """The (epsilon, delta) guarantee that follows from `rho` (needs the extra ``accounting``).
 
-        rho-zCDP bounds the Renyi divergence of every order a > 1 by a rho, so it is the Renyi curve of a
-        Gaussian mechanism; the conversion is that of `dp-accounting` (`docs/guarantees.md#gaussian-noise`).
+        The conversion is that of `dp-accounting`: `docs/guarantees.md#gaussian-noise`.
         """
         if self.rho is None:
             raise InvalidArgument("Only a guarantee with 'rho' can be stated for another delta.")
@@ -112,9 +97,7 @@ class Guarantee:
                 f"neighbours: {self.neighbours.value}."
             )
         sentences = [self._promise(), self._who_is_trusted(), self._extent()]
-        if self.proof:
-            sentences.append(f"Proof: {self.proof}.")
-        return " ".join(sentences)
+        return " ".join([*sentences, f"Proof: {self.proof}."] if self.proof else sentences)
 
     def _figures(self) -> str:
         parts = []
@@ -126,10 +109,8 @@ class Guarantee:
         return ", ".join(parts)
 
     def _promise(self) -> str:
-        change = {
-            Neighbours.REPLACE_ONE_ROUND: "had been anything else",
-            Neighbours.ZERO_OUT_ONE_ROUND: "had been the neutral value instead",
-        }[self.neighbours]
+        replaced = self.neighbours is Neighbours.REPLACE_ONE_ROUND
+        change = "had been anything else" if replaced else "had been the neutral value instead"
         rounds = "one round" if self.rounds_per_person == 1 else f"up to {self.rounds_per_person} rounds"
         text = f"Differentially private with {self._figures()}, for a person whose data appear in {rounds}: "
         if self.epsilon is None:
@@ -143,11 +124,11 @@ class Guarantee:
         if self.epsilon == 0:
             return "exactly as likely"
         if self.epsilon < 0.1:
-            percent = rounded_up(100 * math.expm1(self.epsilon) * (1 + 1e-14), 3)
-            return f"at most {percent}% more likely"
+            return f"at most {rounded_up(100 * math.expm1(self.epsilon) * (1 + 1e-14), 3)}% more likely"
+        ratio = "exp(epsilon)"
         if self.epsilon < 700:
-            return f"at most {rounded_up(math.exp(self.epsilon) * (1 + 1e-14), 3)} times as likely"
-        return "at most exp(epsilon) times as likely"
+            ratio = rounded_up(math.exp(self.epsilon) * (1 + 1e-14), 3)
+        return f"at most {ratio} times as likely"
 
     def _who_is_trusted(self) -> str:
         if self.local:

@@ -1,26 +1,18 @@
 """Exact discrete Laplace and discrete Gaussian noise, compiled, from cryptographic bits.
 
-Both laws are sampled in integer arithmetic alone, for a rational scale: the probability of every outcome is
-exactly the stated one.
-
-| law | probability of the integer z | sampler |
-|---|---|---|
-| Laplace | proportional to exp(-abs(z) / scale) | von Neumann's exponential on a grid |
-| Gaussian | proportional to exp(-z^2 / (2 s^2)) | rejection from Laplace, coins as Karney's |
-
-Results are returned modulo 2^64, as int64. Adding modulo 2^64 is post-processing of adding in unbounded
-integers, so sums of data and noise that wrap around lose accuracy (with a probability below exp(-500) for the
-scales admitted here), never privacy.
+The scale is rational and only integers are used, so the probability of every outcome is the stated one: for
+the integer z proportional to exp(-abs(z) / scale), or to exp(-z^2 / (2 s^2)).
+Results are int64, modulo 2^64. That is post-processing of unbounded integers: sums that wrap around lose
+accuracy (with a probability below exp(-500) for the scales admitted here), never privacy.
 
 References: von Neumann, "Various techniques used in connection with random digits", 1951; Karney, "Sampling
 exactly from the normal distribution", 2016; Canonne, Kamath, Steinke, "The discrete Gaussian for differential
 privacy", 2020.
 
 Examples:
-    >>> law = laplace(Fraction(3, 2))
-    >>> law.scale, law.is_gaussian, gaussian(Fraction(10)).scale, variance(gaussian(Fraction(10)))
-    (Fraction(3, 2), False, Fraction(10, 1), 100.0)
-    >>> sample(law, 5, BitSource(seed=1)).shape
+    >>> laplace(Fraction(3, 2)).scale, variance(gaussian(Fraction(10)))
+    (Fraction(3, 2), 100.0)
+    >>> sample(laplace(Fraction(3, 2)), 5, BitSource(seed=1)).shape
     (5,)
 """
 
@@ -67,9 +59,8 @@ def laplace(scale: Fraction) -> Law:
     """The discrete Laplace law of the given scale, rounded up if it needs too many bits.
 
     Formal guarantees:
-        Neighbours: data vectors of integers at L1 distance at most D. With one independent sample per
-        coordinate, of scale at least D/epsilon, releasing the sums modulo 2^64 is epsilon-differentially
-        private: `docs/guarantees.md#finite-precision`.
+        Neighbours: integer vectors at L1 distance at most D. With scale at least D/epsilon, sums modulo 2^64
+        are epsilon-differentially private: `docs/guarantees.md#finite-precision`.
     """
     return Law(_LAPLACE, *_fraction_for_kernel("laplace", "scale", scale))
 
@@ -78,7 +69,7 @@ def gaussian(sigma: Fraction) -> Law:
     """The discrete Gaussian law exp(-z^2 / (2 sigma^2)), sigma rounded up if it needs too many bits.
 
     Formal guarantees:
-        Neighbours: data vectors of integers at L2 distance at most D. Releasing the sums modulo 2^64 is
+        Neighbours: vectors of integers at L2 distance at most D. The sums modulo 2^64 are
         (D / sigma)^2 / 2 -zCDP: `docs/guarantees.md#gaussian-noise`.
     """
     return Law(_GAUSSIAN, *_fraction_for_kernel("gaussian", "sigma", sigma))
@@ -120,11 +111,8 @@ def _one_laplace(law: Law, bits: BitArray, cursor: int) -> tuple[int, int, int, 
     If E is a standard exponential, floor(E scale) equals z with probability proportional to exp(-z / scale).
     Von Neumann: x is uniform in [0, 1) and accepted with probability exp(-x); E is x plus the number of
     trials that failed before. Here x is a cell among `numerator` many, which is all the floor needs. Zero
-    would come with both signs, so its negative is rejected.
-
-    Returns:
-        ``(value, failures, part, cursor)``: before it wraps around at 2^64, the value
-        has the absolute value (failures + part / numerator) * scale, exactly.
+    would come with both signs, so its negative is rejected. The result is ``(value, failures, part,
+    cursor)``: before it wraps around, abs(value) is (failures + part / numerator) * scale, exactly.
     """
     top, bottom = law.numerator, law.denominator
     while True:

@@ -1,8 +1,4 @@
-"""Epsilon and rho as exact numbers, and what follows from them without rounding the wrong way.
-
-A float is taken at its exact binary value. What must be rounded is rounded so that the guarantee that is
-stated is never stronger than the one that holds.
-"""
+"""Epsilon and rho as exact numbers; a stated guarantee is never stronger than the one that holds."""
 
 import math
 from fractions import Fraction

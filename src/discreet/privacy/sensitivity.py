@@ -1,8 +1,6 @@
 """How far one round can move a sum: bounds that are enforced in exact integers.
 
-A bound is not an assumption about the data. Each vector is put on an integer grid and forced inside its
-bound. One that was outside loses accuracy; nothing is raised or counted, as that would depend on private
-data.
+A vector outside its bound is forced inside. Nothing is raised or counted: that would depend on private data.
 """
 
 import dataclasses
@@ -18,6 +16,8 @@ from discreet.privacy import grid
 from discreet.privacy.grid import DEFAULT_UNITS, MOST_UNITS, Grid
 from discreet.privacy.guarantee import Neighbours
 
+#: No sum of released numbers is larger. Two such numbers still add up to less than 2^63.
+LARGEST_SUM = (1 << 62) - 1
 #: Limits under which exact Euclidean norms fit 64 bits.
 MOST_L2_UNITS = 1 << 24
 MOST_L2_COORDINATES = 1 << 14
@@ -30,18 +30,8 @@ to_units: Callable[[float, float, float, int], int] = lean_kernel(grid.to_units)
 class VectorBound:
     """What every private vector is forced to satisfy: |g_i| <= coordinate and |g|_1 <= l1.
 
-    Both bounds are integers, in grid units, so the sensitivities are exact. The bound of coordinates matters
-    for Gaussian noise: with that of the L1 norm alone the whole norm could sit in one of them.
-
-    Args:
-        coordinate: Largest absolute value of one coordinate, in units.
-        l1: Largest sum of absolute values, in units.
-        step: The value of one unit.
-        l2: Largest Euclidean norm, in units, or None for what the other two imply.
-
-    Examples:
-        >>> VectorBound.for_costs(0.0, 1.0, units=10).enforce(np.array([1.0, -1.0, 1.0]))
-        array([ 13, -13,  13])
+    Bounds are integers, in grid units, so the sensitivities are exact; `step` is the value of one unit. The
+    largest Euclidean norm is `l2`, or what the other two imply.
     """
 
     coordinate: int
@@ -65,8 +55,8 @@ class VectorBound:
         """The bound for gradients along a chain of sets whose costs lie in [low, high].
 
         With M half the width of the range, of `units` grid steps: differences of two costs are at most 2 M,
-        and for submodular costs the differences along a chain add up to at most 4 M. The `gradient_bound` is
-        a smaller L1 bound, declared beforehand: noise falls in proportion, larger gradients are scaled down.
+        and for submodular costs those along a chain add up to at most 4 M. The `gradient_bound` is a smaller
+        L1 bound, declared beforehand: noise falls in proportion, larger gradients are scaled down.
         """
         cost_grid = Grid(low, high, units)
         l1 = 4 * units
@@ -94,11 +84,7 @@ class VectorBound:
     def enforce(self, vector: FloatArray | IntArray) -> IntArray:
         """The vector in grid units, inside the bound: floats are values, integers are units already."""
         if not isinstance(vector, np.ndarray) or vector.ndim != 1 or vector.dtype.kind not in "fi":
-            array = isinstance(vector, np.ndarray)
-            kind = f"{vector.dtype} {vector.shape}" if array else type(vector).__name__
-            raise InvalidType(  # type and shape are public
-                f"A private vector must be a one-dimensional array of floats or integers. Got {kind} instead."
-            )
+            raise InvalidType("A private vector must be a one-dimensional array of floats or integers.")
         units = np.empty(vector.size, dtype=np.int64)
         if vector.dtype.kind == "f":
             with np.errstate(all="ignore"):  # a warning would depend on private values
@@ -126,8 +112,7 @@ def values_to_units(values: FloatArray, step: float, limit: int, out: IntArray) 
 def bound_in_place(units: IntArray, coordinate: int, l1: int) -> None:
     """Clip each coordinate, then shrink all of them alike if the sum of absolute values exceeds `l1`.
 
-    |g_i| -> floor(|g_i| l1 / |g|_1): the new sum is at most l1 exactly. Bounds below 2^31 keep the products
-    below 2^62.
+    |g_i| -> floor(|g_i| l1 / |g|_1): the new sum is at most l1 exactly. Bounds below 2^31 keep it exact.
     """
     norm = 0
     for i in range(units.size):
@@ -168,11 +153,17 @@ def chain_gradient(
 ) -> None:
     """The gradient along a chain of sets, in grid units, from the n+1 private costs of its sets.
 
-    ``out[order[i]]`` becomes the cost of the set with i+1 elements minus that of the set with i elements,
-    each clipped and put on the grid first. Costs that are not submodular need `bound_in_place` after it.
+    Each cost is put on the grid first. Where costs may not be submodular, `bound_in_place` must follow.
     """
     before = to_units(costs[0], low, high, units)
     for i in range(order.size):
         after = to_units(costs[i + 1], low, high, units)
         out[order[i]] = after - before
         before = after
+
+
+@lean_kernel
+def bounded_sum(total: int, more: int) -> int:
+    """The sum of two released numbers, cut off at plus and minus `LARGEST_SUM`: it never wraps around."""
+    more = min(max(more, -LARGEST_SUM), LARGEST_SUM)
+    return min(max(total + more, -LARGEST_SUM), LARGEST_SUM)

@@ -1,7 +1,6 @@
 """Exact uniform integers and exact coins of bias exp(-x), from uniform bits, in integers only.
 
-Every kernel here takes ``(bits, cursor)`` and returns its result with the new cursor. It is `NEED_MORE_BITS`
-when the bits ran out: the caller then forgets the sample in progress (see `discreet.randomness`).
+Kernels take ``(bits, cursor)`` and return the new cursor, or `NEED_MORE_BITS` (see `discreet.randomness`).
 """
 
 import numpy as np
@@ -35,11 +34,10 @@ def high_half(a: np.uint64, b: np.uint64) -> np.uint64:
 
 @lean_kernel
 def below(bound: int, bits: BitArray, cursor: int) -> tuple[int, int, int]:
-    """An exactly uniform integer in [0, bound), 1 <= bound < 2^62, and one spare fair bit.
+    """An exactly uniform integer in [0, bound), 1 <= bound < 2^62, and the lowest bit, which is spare.
 
     The upper 63 bits x give floor(x * bound / 2^63). Integers whose product has a remainder below 2^63 mod
-    bound are rejected, which leaves every result the same number of them (Lemire 2019). The lowest bit takes
-    no part and is the spare one.
+    bound are rejected, which leaves every result the same number of them (Lemire 2019).
     """
     size = np.uint64(bound)
     while cursor < bits.size:
@@ -61,10 +59,8 @@ def next_in_run(previous: int, ties: int, bound: int, bits: BitArray, cursor: in
     A real in [0, 1) is its cell, a uniform integer in [0, bound), and its place within the cell, which is
     never drawn: reals in one cell that follow each other in a decreasing run have independent uniform places
     that happen to decrease, so a newcomer to a group of m - 1 of them is the smallest with probability 1/m.
-
-    `ties` counts the reals at the end of the run that share the cell `previous`. It is 0 for a start that is
-    the upper end of its cell. The result is ``(cell, ties, cursor)``, the cell `ENDED` if the newcomer is
-    larger.
+    `ties` counts the reals at the end of the run that share the cell `previous`: 0 for a start that is the
+    upper end of its cell. The result is ``(cell, ties, cursor)``, the cell `ENDED` if the newcomer is larger.
     """
     cell, _, cursor = below(bound, bits, cursor)
     if cursor == NEED_MORE_BITS or cell > previous:

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
-from discreet.errors import InvalidArgument, InvalidType
+from discreet.errors import InvalidType
 from discreet.set_functions.base import SetFunction
 from discreet.set_functions.structure import ConcaveForm, CutNetwork, sum_of_forms, sum_of_networks
 
@@ -20,14 +20,8 @@ Structure = TypeVar("Structure", ConcaveForm, CutNetwork)
 class Sum(SetFunction):
     """S -> sum of the functions' values.
 
-    Functions of one family are merged into one where the family is closed under sums (modular, concave of
-    cardinality, cut, coverage, bundles, hypergraph cut, facility location, table), so the sum of a long
+    Functions of one family are merged into one where the family is closed under sums, so the sum of a long
     stream stays small. `terms` has what is left.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> Sum([Modular([1, 2]), Modular([3, 4])]).terms[0].weights
-        array([4., 6.])
     """
 
     def __init__(self, functions: Iterable[SetFunction]) -> None:
@@ -35,18 +29,13 @@ class Sum(SetFunction):
         sizes = set()
         for function in functions:
             if not isinstance(function, SetFunction):
-                raise InvalidType(
-                    "The 'functions' of Sum must be set functions. "
-                    f"Got {type(function).__name__} instead (wrap Python code in FromCallable)."
-                )
+                raise InvalidType("The 'functions' of Sum must be set functions (wrap code in FromCallable).")
             sizes.add(function.n)
             for term in function.terms if isinstance(function, Sum) else (function,):
                 families.setdefault(type(term), []).append(term)
         if len(sizes) != 1:
-            raise InvalidArgument(
-                "The 'functions' of Sum must be at least one, all with the same number of items. "
-                f"Got {sorted(sizes) or 'none'} instead."
-            )
+            wanted = "at least one, with the same number of items"
+            raise checks.invalid_argument("Sum", "functions", wanted, sorted(sizes) or "none")
         (self.n,) = sizes
         terms: list[SetFunction] = []
         for family, members in families.items():
@@ -97,9 +86,6 @@ class Sum(SetFunction):
     def cut_network(self) -> CutNetwork | None:
         return sum_of_networks([term.cut_network() for term in self.terms])
 
-    def __repr__(self) -> str:
-        return f"Sum({', '.join(map(repr, self.terms))})"
-
 
 class _Derived(SetFunction):
     """A function of one other function, by default on the same items."""
@@ -135,9 +121,6 @@ class _Derived(SetFunction):
         """The structure of this function, from that of the other."""
         return None
 
-    def __repr__(self) -> str:
-        return f"{self._name}({self.function!r}, n={self.n})"
-
 
 class _Multiple(_Derived):
     """factor * f, with a factor of any sign."""
@@ -163,14 +146,7 @@ class _Multiple(_Derived):
 
 
 class Scaled(_Multiple):
-    """S -> factor * f(S), factor > 0. Written `2.5 * f`.
-
-    Examples:
-        >>> from discreet.set_functions import FromCallable
-        >>> f = 2.5 * FromCallable(len, 3)
-        >>> type(f).__name__, f([0, 1])
-        ('Scaled', 5.0)
-    """
+    """S -> factor * f(S), factor > 0. Written `2.5 * f`."""
 
     def __init__(self, function: SetFunction, factor: float) -> None:
         super().__init__(function)
@@ -184,14 +160,7 @@ class Scaled(_Multiple):
 
 
 class Negated(_Multiple):
-    """S -> -f(S), for rewards: supermodular where f is submodular. Written `-f`.
-
-    Examples:
-        >>> from discreet.set_functions import Bundles
-        >>> reward = -Bundles(2, [[0, 1]], values=[3], costs=[1, 1])  # each costs 1, both are worth 3
-        >>> reward([0]), reward([0, 1]), type(-reward).__name__
-        (-1.0, 1.0, 'Bundles')
-    """
+    """S -> -f(S), for rewards: supermodular where f is submodular. Written `-f`."""
 
     factor = -1.0
     known_submodular = False
@@ -235,14 +204,7 @@ class _Minor(_Derived):
 
 
 class Restriction(_Minor):
-    """S -> f(S), for subsets of the kept items only. Written `f.restrict(kept)`.
-
-    Examples:
-        >>> from discreet.set_functions import FromCallable
-        >>> f = FromCallable(lambda chosen: float(sum(chosen)), 4).restrict([1, 3])
-        >>> f.n, f([1])  # its item 1 is item 3 of the original function
-        (2, 3.0)
-    """
+    """S -> f(S), for subsets of the kept items only. Written `f.restrict(kept)`."""
 
     def __init__(self, function: SetFunction, kept: Iterable[int] | BoolArray) -> None:
         mask = checks.subset_mask("Restriction", "kept", kept, function.n)
@@ -251,14 +213,7 @@ class Restriction(_Minor):
 
 
 class Contraction(_Minor):
-    """S -> f(S + chosen) - f(chosen), for subsets of the other items. Written `f.contract(chosen)`.
-
-    Examples:
-        >>> from discreet.set_functions import FromCallable
-        >>> f = FromCallable(lambda chosen: float(len(chosen) ** 2), 4).contract([0, 1])
-        >>> f.n, f([0])  # 3 * 3 - 2 * 2
-        (2, 5.0)
-    """
+    """S -> f(S + chosen) - f(chosen), for subsets of the other items. Written `f.contract(chosen)`."""
 
     def __init__(self, function: SetFunction, chosen: Iterable[int] | BoolArray) -> None:
         mask = checks.subset_mask("Contraction", "chosen", chosen, function.n)
@@ -267,14 +222,7 @@ class Contraction(_Minor):
 
 
 class Complement(_Derived):
-    """S -> f(V minus S). Written `f.complement()`.
-
-    Examples:
-        >>> from discreet.set_functions import FromCallable
-        >>> f = FromCallable(lambda chosen: float(sum(chosen)), 4).complement()
-        >>> f([3])  # the value of {0, 1, 2}
-        3.0
-    """
+    """S -> f(V minus S). Written `f.complement()`."""
 
     def complement(self) -> SetFunction:
         return self.function

@@ -19,12 +19,7 @@ CONCAVITY_SLACK = 1e-12
 
 
 class Modular(SetFunction):
-    """S -> constant + sum of weights over S, of any sign.
-
-    Examples:
-        >>> Modular([1, -2, 3])([0, 2])
-        4.0
-    """
+    """S -> constant + sum of weights over S, of any sign."""
 
     _linear_in = ("weights", "constant")
 
@@ -56,12 +51,7 @@ class Modular(SetFunction):
 
 
 class ConcaveOfCardinality(SetFunction):
-    """S -> values[|S|], for a concave sequence of n+1 values.
-
-    Examples:
-        >>> ConcaveOfCardinality([0, 3, 4])([1])
-        3.0
-    """
+    """S -> values[|S|], for a concave sequence of n+1 values."""
 
     _linear_in = ("values",)
 
@@ -91,16 +81,8 @@ class ConcaveOfCardinality(SetFunction):
 class ConcaveOfModular(SetFunction):
     """S -> factor * g(sum of weights over S), with g concave and weights >= 0.
 
-    Args:
-        weights: One nonnegative number per item.
-        shape: The function g: "sqrt", "log1p", ("power", p) with 0 < p <= 1, ("truncate", c) for
-            min(., c), or ("piecewise", knots, values) for linear interpolation between knots that
-            cover [0, sum of weights].
-        factor: A positive number.
-
-    Examples:
-        >>> ConcaveOfModular([4, 5], "sqrt")([0, 1])
-        3.0
+    Its `shape` g is "sqrt", "log1p", ("power", p) with 0 < p <= 1, ("truncate", c) for min(., c), or
+    ("piecewise", knots, values) for linear interpolation between knots that cover [0, sum of weights].
     """
 
     def __init__(
@@ -139,10 +121,6 @@ class Iwata(SetFunction):
     """S -> |S| |V minus S| - sum over j in S of (5j - 2n), items counted from j = 1: a usual benchmark.
 
     The minimum is at the k = round((4n+5)/6) last items, with value 1.5 k^2 - (2n + 2.5) k.
-
-    Examples:
-        >>> Iwata(4)([2, 3])
-        -15.0
     """
 
     integer_valued = True
@@ -190,9 +168,7 @@ def _concave_shape(
         # A sum in another order may pass the last knot by a rounding error; interp holds the last value.
         covered = knots.size > 0 and knots[0] <= 0 and knots[-1] >= most * (1 - CONCAVITY_SLACK)
         if not covered or np.any(np.diff(knots) <= 0):
-            raise InvalidArgument(
-                "The knots of a piecewise shape must increase and cover [0, sum of weights]."
-            )
+            raise InvalidArgument("The knots of a shape must increase and cover [0, sum of weights].")
         _require_concave(owner, knots, values)
         return ("piecewise", knots.tolist(), values.tolist()), lambda y: np.interp(y, knots, values)
     wanted = "'sqrt', 'log1p', ('power', p), ('truncate', c) or ('piecewise', knots, values)"

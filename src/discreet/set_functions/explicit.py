@@ -16,12 +16,7 @@ from discreet.set_functions.base import MOST_ITEMS_OF_A_TABLE, SetFunction, vect
 
 
 class Table(SetFunction):
-    """S -> values[sum of 2^i over i in S]: bit i of an index tells whether item i is in the set.
-
-    Examples:
-        >>> Table([0, 1, 2, 2.5])([1])
-        2.0
-    """
+    """S -> values[sum of 2^i over i in S]: bit i of an index tells whether item i is in the set."""
 
     _linear_in = ("values",)
     known_submodular = False
@@ -30,10 +25,8 @@ class Table(SetFunction):
         self.values = vector("Table", "values", values)
         self.n = self.values.size.bit_length() - 1
         if self.values.size != 2 ** max(self.n, 0) or self.n > MOST_ITEMS_OF_A_TABLE:
-            raise InvalidArgument(
-                f"The 'values' of Table must be 2^n numbers with n at most {MOST_ITEMS_OF_A_TABLE}. "
-                f"Got {self.values.size} instead."
-            )
+            wanted = f"2^n numbers with n at most {MOST_ITEMS_OF_A_TABLE}"
+            raise checks.invalid_argument("Table", "values", wanted, self.values.size)
         self._bits = 2 ** np.arange(self.n)
 
     def range(self) -> tuple[float, float]:
@@ -56,18 +49,12 @@ class FromCallable(SetFunction):
     """S -> function(S), for any Python function.
 
     Args:
-        function: Takes a frozenset of indices, or a boolean mask if `takes` says so. A result that is not a
-            number counts as NaN: the function may be private, and an error would reveal something about it.
+        function: Takes a frozenset of indices, or a boolean mask. A result that is not a number counts as
+            NaN: the function may be private, and an error would reveal something about it.
         n: The number of items.
-        takes: "set" or "mask".
-        batch: Optional: takes a boolean matrix, one set per row, and gives one value per row.
-        chain: Optional: takes an order (an integer array) and gives the n+1 values of its prefixes.
-        value_range: Optional: (lo, hi) with lo <= f(S) <= hi for all S. Without it, `range` enumerates.
-
-    Examples:
-        >>> f = FromCallable(lambda s: len(s) ** 0.5, n=4)
-        >>> f([0, 1, 2, 3])
-        2.0
+        takes: What it takes.
+        chain: Takes an order (an integer array) and gives the n+1 values of its prefixes.
+        value_range: (lo, hi) with lo <= f(S) <= hi for all S. Without it, `range` enumerates.
     """
 
     known_submodular = False
@@ -78,7 +65,6 @@ class FromCallable(SetFunction):
         n: int,
         *,
         takes: Literal["set", "mask"] = "set",
-        batch: Callable[[BoolArray], Any] | None = None,
         chain: Callable[[IntArray], Any] | None = None,
         value_range: tuple[float, float] | None = None,
     ) -> None:
@@ -87,7 +73,7 @@ class FromCallable(SetFunction):
         checks.one_of("FromCallable", "takes", takes, ("set", "mask"))
         self.n = checks.integer("FromCallable", "n", n, 0)
         self._function, self._takes_set = function, takes == "set"
-        self._batch_function, self._chain_function = batch, chain
+        self._chain_function = chain
         self._range: tuple[float, float] | None = None
         if value_range is not None:
             lo, hi = self._range = tuple(vector("FromCallable", "value_range", value_range, 2).tolist())
@@ -98,9 +84,7 @@ class FromCallable(SetFunction):
         """The declared range, or else that of all values, for few items."""
         if self._range is None:
             if self.n > MOST_ITEMS_OF_A_TABLE:
-                raise InvalidArgument(
-                    f"The range of a FromCallable of {self.n} items is unknown: give it a 'value_range'."
-                )
+                raise InvalidArgument("The range of this FromCallable is unknown: give it a 'value_range'.")
             self._range = self.table().range()
         return self._range
 
@@ -111,23 +95,15 @@ class FromCallable(SetFunction):
 
     def _chain(self, order: IntArray) -> FloatArray:
         if self._chain_function is not None:
-            return self._checked("chain", self._chain_function(order.copy()))
+            values = np.array([number_or_nan(value) for value in self._chain_function(order.copy())])
+            if values.size != self.n + 1:
+                wanted = f"a function that gives {self.n + 1} values"
+                raise checks.invalid_argument("FromCallable", "chain", wanted, values.size)
+            return values
         # Row k holds the first k items of the order.
         prefixes = np.zeros((self.n + 1, self.n), dtype=np.bool_)
         prefixes[:, order] = np.tri(self.n + 1, self.n, -1, dtype=np.bool_)
-        if self._batch_function is not None:
-            return self._checked("batch", self._batch_function(prefixes))
         return np.array([self._value(row) for row in prefixes])
 
-    def _checked(self, name: str, values: Any) -> FloatArray:
-        array = np.array([number_or_nan(value) for value in values])
-        if array.shape != (self.n + 1,):
-            raise InvalidArgument(
-                f"The '{name}' of FromCallable must give {self.n + 1} values. Got {array.size} instead."
-            )
-        return array
-
     def _fields(self) -> dict[str, Any]:
-        raise InvalidType(
-            "A FromCallable holds Python code and cannot be written as JSON; table() can, for few items."
-        )
+        raise InvalidType("A FromCallable cannot be written as JSON; its table() can, for few items.")

@@ -15,12 +15,7 @@ ROUNDING = 1e-9
 
 
 class LogDeterminant(SetFunction):
-    """S -> log det of the part on S of a symmetric positive definite matrix (0 for the empty set).
-
-    Examples:
-        >>> LogDeterminant([[1, 0], [0, 1]])([0, 1])
-        0.0
-    """
+    """S -> log det of the part on S of a symmetric positive definite matrix (0 for the empty set)."""
 
     def __init__(self, kernel: npt.ArrayLike) -> None:
         self.kernel = _positive_definite("LogDeterminant", "kernel", kernel)
@@ -39,12 +34,7 @@ class LogDeterminant(SetFunction):
 
 
 class GaussianMutualInformation(SetFunction):
-    """S -> mutual information (in nats) between the variables of S, of a Gaussian vector, and all others.
-
-    Examples:
-        >>> round(GaussianMutualInformation([[1, 0.5], [0.5, 1]])([0]), 4)
-        0.1438
-    """
+    """S -> mutual information (in nats) between the variables of S, of a Gaussian vector, and all others."""
 
     def __init__(self, covariance: npt.ArrayLike) -> None:
         self.covariance = _positive_definite("GaussianMutualInformation", "covariance", covariance)
@@ -83,8 +73,7 @@ def _positive_definite(owner: str, name: str, values: npt.ArrayLike) -> FloatArr
 def _log_minors(matrix: FloatArray, order: IntArray) -> FloatArray:
     """log det of the leading minors along an order, from one Cholesky factor.
 
-    Rounding may leave a nearly singular matrix without a factor in some orders. Values are then NaN: they
-    may be private, and an error would reveal something about them.
+    Values are NaN where rounding leaves no factor: they may be private, and an error would reveal something.
     """
     try:
         pivots = np.diagonal(np.linalg.cholesky(matrix[np.ix_(order, order)]))

@@ -19,17 +19,9 @@ from discreet.set_functions.structure import CutNetwork
 class Cut(SetFunction):
     """S -> sum of weights[i, j] over i in S, j not in S, plus modular(S).
 
-    A symmetric matrix gives the undirected cut, each edge counted once. The diagonal never counts. `edges`
-    has tails, heads and weights of the directed edges, each pair once, sorted.
-
-    Args:
-        weights: A square matrix of nonnegative numbers, dense or scipy-sparse.
-        modular: One number per item, of any sign.
-
-    Examples:
-        >>> f = Cut([[0, 2], [1, 0]], modular=[-3, 1])
-        >>> f([0]), f([1]), f([0, 1])
-        (-1.0, 2.0, -2.0)
+    The weights are a square matrix of numbers >= 0, dense or scipy-sparse, whose diagonal never counts.
+    A symmetric one gives the undirected cut, each edge counted once. `edges` has tails, heads and weights of
+    the directed edges, each pair once, sorted. The modular part has any sign.
     """
 
     def __init__(self, weights: Any, modular: npt.ArrayLike | None = None) -> None:
@@ -61,9 +53,7 @@ class Cut(SetFunction):
         ends = checks.index_array("Cut", "heads", heads, n)
         values = checks.finite_vector("Cut", "weights", weights, starts.size)
         if ends.size != starts.size:
-            raise InvalidArgument(
-                f"The 'heads' of Cut must be as many as the tails, {starts.size}. Got {ends.size} instead."
-            )
+            raise InvalidArgument(f"The 'heads' of Cut must be as many as the tails, {starts.size}.")
         if not directed:
             starts, ends = np.concatenate((starts, ends)), np.concatenate((ends, starts))
             values = np.concatenate((values, values))
@@ -134,12 +124,9 @@ class Cut(SetFunction):
 
 
 class FacilityLocation(SetFunction):
-    """S -> sum over clients u of the largest benefits[u, i] >= 0 with i in S (0 for the empty set).
+    """S -> sum over clients u of the largest benefits[u, i] >= 0 with i in S (0 for the empty set)."""
 
-    Examples:
-        >>> FacilityLocation([[3, 1], [0, 2]])([0, 1])
-        5.0
-    """
+    _linear_in = ("benefits",)
 
     def __init__(self, benefits: npt.ArrayLike) -> None:
         given = checks.finite_matrix("FacilityLocation", "benefits", benefits)
@@ -149,19 +136,12 @@ class FacilityLocation(SetFunction):
     def range(self) -> tuple[float, float]:
         return 0.0, float(self.benefits.max(axis=1, initial=0.0).sum())
 
-    @property
-    def integer_valued(self) -> bool:
-        return integral(self.benefits)
-
     def _value(self, mask: BoolArray) -> float:
         return float(self.benefits[:, mask].max(axis=1, initial=0.0).sum())
 
     def _chain(self, order: IntArray) -> FloatArray:
         best = np.maximum.accumulate(self.benefits[:, order], axis=1)
         return np.concatenate(([0.0], best.sum(axis=0)))
-
-    def _scaled(self, factor: float) -> FacilityLocation:
-        return FacilityLocation(self.benefits * factor)
 
     @classmethod
     def _merged(cls, functions: Sequence[Self]) -> Self:
@@ -186,14 +166,7 @@ class FacilityLocation(SetFunction):
 class MatroidRank(SetFunction):
     """S -> size of a largest forest within S, a set of edges of a graph: these are the items.
 
-    Args:
-        edges: Pairs of vertices (numbered from 0); loops and parallel edges are allowed.
-        vertices: The number of vertices; by default the largest number in `edges`, plus one. Memory depends
-            on the number of edges alone.
-
-    Examples:
-        >>> MatroidRank([(0, 1), (1, 2), (0, 2)])([0, 1, 2])
-        2.0
+    Edges are pairs of vertices, numbered from 0; loops and parallel edges are allowed.
     """
 
     integer_valued = True

@@ -141,13 +141,7 @@ class _WeightedGroups(SetFunction):
 class Coverage(_WeightedGroups):
     """S -> total weight of the targets that an item of S covers.
 
-    Args:
-        covers: For each item, the targets it covers, numbered from 0.
-        weights: One nonnegative number per target; 1 each by default.
-
-    Examples:
-        >>> Coverage([[0, 1], [1, 2]], weights=[5, 1, 2])([0])
-        6.0
+    `covers` has for each item its targets, numbered from 0; their nonnegative weights are 1 by default.
     """
 
     _on_first = 1.0
@@ -177,19 +171,8 @@ class Coverage(_WeightedGroups):
 class Bundles(_WeightedGroups):
     """S -> sum of costs over S minus the value of every group that lies within S.
 
-    The checkout utility, negated: showing an item costs, a complete group of complements
-    is worth something. Its negative, a reward, is supermodular.
-
-    Args:
-        n: The number of items.
-        groups: Each an iterable of items.
-        values: One nonnegative number per group; 1 each by default.
-        costs: One number per item, of any sign; 0 by default.
-
-    Examples:
-        >>> f = Bundles(3, groups=[[0], [0, 1]], values=[2, 5], costs=[1, 1, 1])
-        >>> f([0, 1]), f([1, 2])
-        (-5.0, 2.0)
+    Showing an item costs, a complete group of complements is worth something. Values are nonnegative, by
+    default 1 each; costs have any sign and are 0 by default.
     """
 
     _on_last = _on_empty = -1.0  # a group without members is complete from the start
@@ -208,15 +191,7 @@ class Bundles(_WeightedGroups):
 class HypergraphCut(_WeightedGroups):
     """S -> total weight of the hyperedges with members both in S and outside, plus modular(S).
 
-    Args:
-        n: The number of items.
-        hyperedges: Each an iterable of items.
-        weights: One nonnegative number per hyperedge; 1 each by default.
-        modular: One number per item, of any sign; 0 by default.
-
-    Examples:
-        >>> HypergraphCut(3, [[0, 1, 2], [1, 2]], weights=[4, 1])([0])
-        4.0
+    Weights are nonnegative, by default 1 each; the modular part has any sign and is 0 by default.
     """
 
     _on_first = 1.0

@@ -1,11 +1,10 @@
 """Structure of set functions that the minimiser can use.
 
-**Concave form.** f(S) = g(a(S)) + b(S), g concave and a >= 0: n+1 candidate sets hold a minimiser. Let S*
-minimise and let s be a supergradient of g at a(S*). For every S,
-``g(a(S)) + b(S) <= g(a(S*)) - s a(S*) + (s a + b)(S)``. The right side is least at
+**Concave form.** f(S) = g(a(S)) + b(S), g concave and a >= 0. Let S* minimise and let s be a supergradient of
+g at a(S*). For every S, ``g(a(S)) + b(S) <= g(a(S*)) - s a(S*) + (s a + b)(S)``. The right side is least at
 ``{i : s a_i + b_i < 0}``, where it is at most the minimum; so that set is optimal. Whatever s is, it is a
 prefix of the order by b_i / a_i (items with a_i = 0 come first when b_i < 0 and last otherwise). One chain
-pass along that order therefore finds the minimum.
+pass along that order finds the minimum.
 
 **Cut network.** The n items come first and auxiliary nodes after them. For a set Y of nodes the cost is
 

@@ -18,16 +18,15 @@ class SubmodularityCheck:
     """The result of `is_submodular`; it is true or false in a condition.
 
     Attributes:
-        submodular: False if a violation was found.
-        exact: Whether every pair was compared; if not, True means "no violation found".
-        counterexample: For a violation, (A, B, i) with A within B and i outside B, where i adds more to B
-            than to A.
+        exact: Whether every pair was compared; if not, true means "no violation found".
+        counterexample: (A, B, i) with A within B and i outside B, where i adds more to B than to A.
         violation: By how much it adds more.
 
     Examples:
         >>> from discreet.set_functions import Table
-        >>> is_submodular(Table([0, 1, 1, 3])).violation  # the second item adds 1, after the first 2
-        1.0
+        >>> found = is_submodular(Table([0, 1, 1, 3]))  # the second item adds 1, after the first 2
+        >>> found.counterexample, found.violation
+        ((frozenset(), frozenset({0}), 1), 1.0)
     """
 
     submodular: bool
@@ -47,15 +46,10 @@ def is_submodular(
     Costs of complements pass; costs of substitutes, whose rewards have diminishing returns, do not.
 
     Args:
-        f: The function.
+        f: A function; beyond 14 items some pairs are compared, otherwise all.
         tolerance: Violations up to this fraction of 1 + the largest |value| seen are taken for rounding.
-        trials: Beyond 14 items, how many random pairs of chains are compared.
+        trials: How many random pairs of chains are compared then.
         seed: Of the random search.
-
-    Examples:
-        >>> from discreet.set_functions import Table
-        >>> is_submodular(Table([0, 1, 1, 3])).counterexample
-        (frozenset(), frozenset({0}), 1)
     """
     checks.positive_number("is_submodular", "tolerance", tolerance)
     checks.integer("is_submodular", "trials", trials, 1)

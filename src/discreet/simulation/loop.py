@@ -13,7 +13,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
 from discreet.environments.stream import Stream, chain_costs, prefix_cost
 from discreet.errors import InvalidArgument
-from discreet.kernel.phase import Phase, Released, draw_size, empty_phase, shuffled_deck
+from discreet.kernel.phase import Phase, Released, Ticket, draw_size, empty_phase, shuffled_deck
 from discreet.kernel.releases import close, measured
 from discreet.learners.session import Session
 from discreet.minimizers import Minimum, minimize
@@ -134,9 +134,8 @@ def play_rounds(
             break
         cost = pay(told, first + done, state.x, order, size, table.costs)
         units[:] = 0
-        arrived = measured(
-            query, mechanism, table.costs, order, size, chance[size], note, units, noise, cursor
-        )
+        ticket = Ticket(0, 0, slot, size, chance[size], order, note)
+        arrived = measured(query, mechanism, table.costs, ticket, units, noise, cursor)
         if arrived == NEED_MORE_BITS:
             break
         coin, cursor = after, arrived

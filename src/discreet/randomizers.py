@@ -1,7 +1,12 @@
-"""One random bit about one private number: the least noisy local randomizer of all.
+"""Private numbers, one at a time: randomised on arrival or on a person's own device, without a compiler.
 
-This module needs no compiler, so it can run on the device of the person concerned. Reference: Duchi, Jordan,
+One bit has the least second moment of all local randomizers, at every epsilon. Reference: Duchi, Jordan,
 Wainwright, "Local privacy and statistical minimax rates", 2013.
+
+Examples:
+    >>> bit = OneBit(epsilon=0.5, cost_range=(0.0, 1.0)).release(0.3)
+    >>> bit in (0, 1), bit.randomizer
+    (True, 'OneBit(epsilon=0.5, cost_range=(0.0, 1.0))')
 """
 
 import math
@@ -14,6 +19,8 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.rational import exponential_below, float_above, privacy_loss
 from discreet.randomness import BitSource, operating_system
 
+__all__ = ["Bit", "OneBit"]
+
 #: The bit is 1 if a uniform integer below 2^63 is smaller than a threshold around 2^62.
 CENTRE = 1 << 62
 
@@ -24,12 +31,7 @@ def bit_of(units: int, slope: int, uniform: int) -> bool:
 
 
 class Bit(int):
-    """A released bit, 0 or 1, that knows what it was made with; as JSON and in files it is a plain number.
-
-    Examples:
-        >>> OneBit(epsilon=0.5, cost_range=(0.0, 1.0)).release(0.3).randomizer
-        'OneBit(epsilon=0.5, cost_range=(0.0, 1.0))'
-    """
+    """A released bit, 0 or 1, that knows what it was made with; as JSON and in files it is a plain number."""
 
     randomizer: str = ""
     private: bool = True
@@ -39,21 +41,12 @@ class Bit(int):
 class OneBit:
     """Release y = +c or -c around the midpoint, with the mean at the private value.
 
-    Args:
-        epsilon: Privacy loss of one release.
-        cost_range: The declared range of the value.
-        units: Grid steps in half the range.
-        source: Random bits; straight from the operating system by default.
+    Each release costs epsilon. There are `units` grid steps in half the declared range.
 
     Formal guarantees:
         Neighbours: any two private values, of any kind. The probability of a 1 is (2^62 + v * slope) / 2^63
-        for a grid value v in [-units, units], with the slope rounded down so that all likelihood ratios are
-        at most exp(epsilon) exactly. The mean of the estimate is the grid value exactly. Proof:
-        `docs/guarantees.md#one-bit`.
-
-    Examples:
-        >>> OneBit(epsilon=1.0, cost_range=(0.0, 1.0)).release(0.3) in (0, 1)
-        True
+        for a grid value v in [-units, units]; the slope is rounded down, so all likelihood ratios are at most
+        exp(epsilon) exactly. Proof: `docs/guarantees.md#one-bit`.
     """
 
     def __init__(
@@ -71,10 +64,9 @@ class OneBit:
         self._name = f"OneBit(epsilon={float(self.epsilon):g}, cost_range={(self.grid.low, self.grid.high)})"
 
     def release(self, value: Any) -> Bit:
-        """One bit, 0 or 1: all that is ever stored of a private value.
+        """One bit: all that is ever stored of a private value. A client that must send again sends it again.
 
-        Values outside the range are clipped; whatever is not a finite number counts as the midpoint. A client
-        that must send again sends the same bit again.
+        Values outside the range are clipped; whatever is not a finite number counts as the midpoint.
         """
         bit = Bit(bit_of(self.grid.of(value), self.slope, self._source.bits64() >> 1))
         bit.randomizer, bit.private = self._name, not self._source.not_private_because
