@@ -99,7 +99,7 @@ def test_a_custom_tell_that_does_no_harm() -> None:
 def test_changes_that_a_copy_would_not_have_are_refused() -> None:
     """Rather than auditing something else."""
     sums = Epochs(1, BOUND, Budget(epsilon=1.0))
-    sums._law = noise.laplace(sums._law.scale / 100)
+    sums._whole_epoch = sums.steps._replace(law=noise.laplace(sums.steps.law.scale / 100))
     with pytest.raises(DiscreetError, match="changed after it was made"):
         audit(sums, runs=200)
     patched = BinaryTree(2, 8, BOUND, Budget(epsilon=1.0))

@@ -265,7 +265,7 @@ def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
             slots=slots,
         )
     made = type(given)._from_settings(given._settings(), given._source)
-    if getattr(made, "_law", None) != getattr(given, "_law", None):
+    if getattr(made.steps, "law", None) != getattr(given.steps, "law", None):
         raise InvalidArgument(
             f"The noise of this {type(given).__name__} was changed after it was made. Others made like it "
             "would not have that change: give its class the change instead."

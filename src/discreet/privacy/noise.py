@@ -59,8 +59,8 @@ def laplace(scale: Fraction) -> Law:
     """The discrete Laplace law of the given scale, rounded up if it needs too many bits.
 
     Formal guarantees:
-        Neighbours: vectors of integers at L1 distance at most D. With scale at least D/epsilon, sums modulo 2^64
-        are epsilon-differentially private: `docs/guarantees.md#finite-precision`.
+        Neighbours: vectors of integers at L1 distance at most D. With scale at least D/epsilon, sums modulo
+        2^64 are epsilon-differentially private: `docs/guarantees.md#finite-precision`.
     """
     return Law(_LAPLACE, *_fraction_for_kernel("laplace", "scale", scale))
 
