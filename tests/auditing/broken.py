@@ -57,7 +57,7 @@ def weak_laplace(query):
 
 
 def weak_tree(tree, factor=FACTOR):
-    tree._law = smaller(tree._law, factor)
+    tree.steps = tree.steps._replace(law=smaller(tree.steps.law, factor))
     return tree
 
 
@@ -102,11 +102,11 @@ class OneNoiseForTwoNodes(BinaryTree):
 
     def _draw(self, done, bits, cursor):
         drawn = super()._draw(done, bits, cursor)
-        n, live = self.dimension, self._state.live
+        n, live = self.dimension, self.steps.state.live
         if self.round % 2 == 0:
             self._kept = live[:n].copy()
         else:
-            level = entering_level(self._state)
+            level = entering_level(self.steps.state)
             live[level * n : (level + 1) * n] = self._kept
         return drawn
 
