@@ -227,7 +227,7 @@ class RawMean(Remembers):
 class RawStep(Remembers):
     @property
     def step(self):
-        return super().step / (1 + self._total**2)
+        return 1 / (1 + self._total**2)
 
 
 class RawHistory(Remembers):
@@ -254,9 +254,9 @@ class EndsByValue(BanditLearner):
 class ScaledByANorm(FullInformationLearner):
     """The point moves less after large gradients."""
 
-    def _take(self, ticket, costs):
+    def _measured(self, ticket, costs):
         self._norm = float(np.abs(np.diff(np.nan_to_num(costs))).sum())
-        super()._take(ticket, costs)
+        return super()._measured(ticket, costs)
 
     @property
     def point(self):
