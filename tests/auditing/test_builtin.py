@@ -1,6 +1,5 @@
 """Everything private in the package passes; and the list is complete."""
 
-import dataclasses
 import importlib
 import inspect
 import pathlib
@@ -99,7 +98,7 @@ def test_what_needs_an_extra_is_left_out_unless_it_was_asked_for(
     def missing(n: int, epsilon: float) -> NoReturn:
         raise MissingExtra("It needs the extra 'other'.", "other")
 
-    entries = [find("one-bit"), dataclasses.replace(find("laplace"), make=missing)]
+    entries = [find("one-bit"), find("laplace")._replace(make=missing)]
     monkeypatch.setattr(builtin, "_LISTED", entries)
     monkeypatch.setattr(builtin, "_ENTRIES", {entry.name: entry for entry in entries})
     with pytest.warns(UserWarning, match="laplace was left out"):

@@ -3,7 +3,7 @@
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Self
 
@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from discreet import checks
 from discreet.auditing import likelihoods
-from discreet.auditing.target import Pair, Score, bits_for
+from discreet.auditing.attack import Pair
+from discreet.auditing.scores import Score
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
 from discreet.kernel.queries import Query, measure
@@ -62,10 +63,11 @@ class Slots:
         seen = np.zeros((runs, self._times.size, self._dimension), dtype=self.dtype)
         kept = np.searchsorted(self._times, np.arange(1, self._slots + 1))
         work = memory.copy(), data[0].copy(), seen[0, 0].copy()
-        bits_for(self.source, seed).feed(
-            lambda done, bits, cursor: _play(mechanism, memory, *work, data, kept, seen, done, bits, cursor),
-            runs,
-        )
+
+        def play(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
+            return _play(mechanism, memory, *work, data, kept, seen, done, bits, cursor)
+
+        _bits(self.source, seed).feed(play, runs)
         return seen.reshape(runs, -1).astype(np.float64)
 
     def log_ratio(self, first: IntArray, second: IntArray) -> Score | None:
@@ -92,6 +94,28 @@ class Slots:
     def column(self, index: int) -> str:
         time, number = divmod(index, self._dimension)
         return f"number {number + 1} released after slot {self._times[time]}"
+
+
+@dataclasses.dataclass
+class Called:
+    """What runs in Python: a function from random bits and an input to all that is seen of it."""
+
+    run: Callable[[BitSource, Any], Sequence[float]]
+    tried: list[Pair]
+    source: BitSource
+    most_runs: int = 40_000
+
+    def pairs(self) -> list[Pair]:
+        return self.tried
+
+    def observe(self, data: Any, runs: int, seed: Seed | None) -> FloatArray:
+        source = _bits(self.source, seed)
+        return np.array([self.run(source, data) for _ in range(runs)], dtype=np.float64)
+
+
+def _bits(own: BitSource, seed: Seed | None) -> BitSource:
+    """The object's own source of bits, unless the audit has a seed."""
+    return own if seed is None else BitSource(seed)
 
 
 def _in_one_block(mechanism: Any) -> tuple[Any, IntArray]:
