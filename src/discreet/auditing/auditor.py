@@ -59,8 +59,8 @@ def audit(
     Passing is no proof: an audit bounds epsilon from below. Failing is one, up to the confidence.
 
     Args:
-        target: A learner or a mechanism of this package before its first round (it is not changed, but bits
-            are drawn from its source), or any object with the methods of `discreet.auditing.Target`.
+        target: A learner or a mechanism of this package that is private and before its first round (it is
+            not changed), or any object with the methods of `discreet.auditing.Target`.
         pairs: Neighbouring inputs to try, instead of the worst known ones; of a learner, sequences of
             feedback.
         runs: How many, for both neighbours and all pairs together. What runs in Python is run less often.
@@ -76,10 +76,6 @@ def audit(
         name: How the report calls it.
         seed: Makes an audit repeatable. The target's own source of bits is then not tested.
         progress: Whether to show a bar.
-
-    Raises:
-        InvalidArgument: The target promises nothing (it has a seed, or says that it is not private), has
-            begun already, or an argument makes no sense.
 
     Examples:
         >>> from discreet.randomizers import OneBit
@@ -121,12 +117,10 @@ def audit(
                 factor = attack.found_factor(results[-1], claimed)
     best = max(results, key=lambda result: result.lower_bound)
     shown = best._asdict() | {"pair": best.pair.about, "runs": sum(result.runs for result in results)}
-    if source is None:
-        bits = "drawn by the target itself: its source of bits was not tested"
-    elif seed is None:
-        bits = "from its own source"
-    else:
-        bits = "seeded by the audit: its own source of bits was not tested"
+    bits = "from its own source"
+    if source is None or seed is not None:
+        drawn = "drawn by the target itself" if source is None else "seeded by the audit"
+        bits = f"{drawn}: its own source of bits was not tested"
     return Audit(
         name=called,
         claimed=claimed,

@@ -1,6 +1,7 @@
 """Attacks on releases: the compiled code that adds the noise, run many times on two reports."""
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,12 +63,8 @@ class Slots:
         mechanism, memory = _in_one_block(self.mechanism)
         seen = np.zeros((runs, self._times.size, self._dimension), dtype=self.dtype)
         kept = np.searchsorted(self._times, np.arange(1, self._slots + 1))
-        work = memory.copy(), data[0].copy(), seen[0, 0].copy()
-
-        def play(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-            return _play(mechanism, memory, *work, data, kept, seen, done, bits, cursor)
-
-        _bits(self.source, seed).feed(play, runs)
+        work = memory, memory.copy(), data[0].copy(), seen[0, 0].copy(), data, kept, seen
+        _bits(self.source, seed).feed(functools.partial(_play, mechanism, work), runs)
         return seen.reshape(runs, -1).astype(np.float64)
 
     def log_ratio(self, first: IntArray, second: IntArray) -> Score | None:
@@ -79,17 +76,16 @@ class Slots:
         if type(mechanism) is BitNoise:
             largest = max(int(np.abs(units).max()) for change in self.changes for units in change[1:])
             bias = largest * mechanism.slope / CENTRE
-            weaker: dict[str, Any] = {
-                "slope": int(mechanism.slope * math.tanh(factor * math.atanh(bias)) / bias)
-            }
+            slope = int(mechanism.slope * math.tanh(factor * math.atanh(bias)) / bias)
+            weaker: Any = mechanism._replace(slope=slope)
         elif type(mechanism) is SphericalSteps:
-            weaker = {"scale": mechanism.scale / factor}
+            weaker = mechanism._replace(scale=mechanism.scale / factor)
         elif isinstance(law, noise.Law):
             make = noise.gaussian if law.is_gaussian else noise.laplace
-            weaker = {"law": make(law.scale / Fraction(factor))}
+            weaker = mechanism._replace(law=make(law.scale / Fraction(factor)))
         else:
             return None
-        return dataclasses.replace(self, mechanism=mechanism._replace(**weaker))
+        return dataclasses.replace(self, mechanism=weaker)
 
     def column(self, index: int) -> str:
         time, number = divmod(index, self._dimension)
@@ -134,18 +130,9 @@ def _in_one_block(mechanism: Any) -> tuple[Any, IntArray]:
 
 @lean_kernel
 def _play(
-    mechanism: Any,
-    memory: IntArray,
-    start: IntArray,
-    units: IntArray,
-    released: npt.NDArray[Any],
-    reports: IntArray,
-    kept: IntArray,
-    seen: npt.NDArray[Any],
-    done: int,
-    bits: BitArray,
-    cursor: int,
+    mechanism: Any, work: tuple[npt.NDArray[Any], ...], done: int, bits: BitArray, cursor: int
 ) -> tuple[int, int]:
+    memory, start, units, released, reports, kept, seen = work
     while done < seen.shape[0]:
         for k in range(memory.size):
             memory[k] = start[k]

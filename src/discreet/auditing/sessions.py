@@ -85,6 +85,7 @@ class Sessions:
         self._claim: Guarantee = pattern.guarantee
         self._low, self._high = sorted(cost_range)
         self._items: tuple[Any, ...] = tuple(pattern.items)
+        self._keeps_secrets = getattr(pattern, "keeps_secrets", False)  # one with a seed need not
         self._columns: dict[Key, int] = {}
         starts = [0, *itertools.accumulate(length for _, length, _ in SCRIPT)]
         self._rounds = min(starts[-1], getattr(pattern, "horizon", 1 << 30))
@@ -153,7 +154,7 @@ class Sessions:
             learner = self._make(one)
             if seed is None and self._source is not None:
                 learner._source = self._source
-            rows.append(Run(learner).play(data))
+            rows.append(Run(learner, self._keeps_secrets).play(data))
         for key in itertools.chain(*rows):
             self._columns.setdefault(key, len(self._columns))
         seen = np.full((runs, len(self._columns)), np.nan)
@@ -176,8 +177,8 @@ def sessions_of(given: Session[Any]) -> Sessions:
 class Run:
     """A learner, what is done with it, and all that was seen so far."""
 
-    def __init__(self, learner: Any) -> None:
-        self.learner = learner
+    def __init__(self, learner: Any, keeps_secrets: bool) -> None:
+        self.learner, self._keeps_secrets = learner, keeps_secrets
         self.seen: dict[Key, float] = {}
         self._tells, self._looks = 0, True
         self._text = io.StringIO()
@@ -325,9 +326,8 @@ class Run:
         del values["lineage"]  # a random name
         for name, value in values.items():
             self.note(f"saved {name}", value if isinstance(value, int | float) else json.dumps(value))
-        keeps_secrets = getattr(self.learner, "keeps_secrets", False)
         for name, array in arrays.items():
-            if not (keeps_secrets and name.startswith(SECRET)):
+            if not (self._keeps_secrets and name.startswith(SECRET)):
                 self.note(f"saved {name}", array)
         return int(values["generation"])
 
