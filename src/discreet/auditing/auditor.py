@@ -10,16 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from discreet import checks
+from discreet.auditing import inputs
 from discreet.auditing.attack import Attack, Found, Pair, seed_sequence
-from discreet.auditing.releases import (
-    Called,
-    Slots,
-    changes_of_feedback,
-    changes_of_numbers,
-    changes_of_vectors,
-    pairs_in_slots,
-    pairs_of_values,
-)
+from discreet.auditing.releases import Called, Slots
 from discreet.auditing.report import Audit
 from discreet.auditing.sessions import Sessions, sessions_of
 from discreet.auditing.statistics import fault_of_bits
@@ -211,7 +204,7 @@ def targets_of(
 
 def _release(learner: Learner, mechanism: Any, source: BitSource, rounds: int | None) -> Slots:
     """The release of a learner, given sums of what its query measures."""
-    release, changes = learner.release, changes_of_feedback(learner)
+    release, changes = learner.release, inputs.changes_of_feedback(learner)
     per_person = release.guarantee.rounds_per_person
     return Slots(mechanism, changes, per_person, source, release.horizon, release.dtype, rounds)
 
@@ -220,7 +213,7 @@ def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
     """Prefix sums: their compiled steps where these are the package's, else their method `add`."""
     _require_new(given, given.round)
     claim, source, horizon = given.guarantee, given._source, given.horizon or 1 << 20
-    changes = changes_of_vectors(given.bound, given.dimension, claim.neighbours)
+    changes = inputs.changes_of_vectors(given.bound, given.dimension, claim.neighbours)
     kind, settings = type(given), given._settings()
     if isinstance(given, CompiledPrefixSum) and kind.__module__.startswith("discreet."):
         return Slots(given.steps, changes, claim.rounds_per_person, source, horizon, given.dtype, rounds)
@@ -236,7 +229,7 @@ def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
         return np.diff(sums, axis=0, prepend=0.0).ravel()
 
     slots = checks.integer("audit", "rounds", min(horizon, 5) if rounds is None else rounds, 1, horizon)
-    return Called(run, pairs_in_slots(changes, slots, claim.rounds_per_person), source)
+    return Called(run, inputs.pairs_in_slots(changes, slots, claim.rounds_per_person), source)
 
 
 def _randomizer(given: Any, compiled: bool) -> Any:
@@ -244,14 +237,14 @@ def _randomizer(given: Any, compiled: bool) -> Any:
     grid = given.grid
     if compiled and type(given) is OneBit and "release" not in vars(given):
         mechanism = BitNoise(given.slope, round(given.magnitude))
-        return Slots(mechanism, changes_of_numbers(grid), 1, given._source, horizon=1)
+        return Slots(mechanism, inputs.changes_of_numbers(grid), 1, given._source, horizon=1)
     twin = copy.copy(given)
 
     def run(bits: BitSource, value: Any) -> list[float]:
         twin._source = bits
         return [twin.release(value)]
 
-    return Called(run, pairs_of_values(grid.low, grid.high, grid.step), given._source)
+    return Called(run, inputs.pairs_of_values(grid.low, grid.high, grid.step), given._source)
 
 
 def _require_new(given: Any, begun: int) -> None:

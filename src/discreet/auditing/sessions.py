@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from discreet.auditing.attack import LEAST, Pair, frozen_differences, padded, seed_sequence
-from discreet.auditing.releases import pairs_of_values
+from discreet.auditing.inputs import pairs_of_values
 from discreet.checks import FloatArray
 from discreet.errors import DiscreetError
 from discreet.learners.feedback import FunctionFeedback
