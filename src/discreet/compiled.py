@@ -235,25 +235,3 @@ class Settled:
             self._run = found.overloads[kinds].entry_point
         assert self._run is not None
         return self._run(*arguments)
-
-
-def rewind(state: Any, start: Any) -> None:
-    """Overwrite all arrays of a named tuple by those of a copy, in compiled code: for repeated runs."""
-    raise AssertionError("only compiled code calls it")
-
-
-@overload(rewind, jit_options=_COUNTING)  # numba may copy an array to assign it
-def _compiled_rewind(state: Any, start: Any) -> Callable[..., None] | None:
-    if not isinstance(state, types.BaseNamedTuple):
-        return None
-    lines = ["pass"]
-    for k, kind in enumerate(state.types):  # type: ignore[attr-defined] # every concrete tuple has them
-        if isinstance(kind, types.Array):
-            # An assignment to a slice does the same, but takes numba seconds to compile.
-            lines.append(f"for i in range(state[{k}].size):")
-            lines.append(f"    state[{k}].flat[i] = start[{k}].flat[i]")
-        elif isinstance(kind, types.BaseNamedTuple):
-            lines.append(f"rewind(state[{k}], start[{k}])")
-    scope: dict[str, Any] = {"rewind": rewind, "Any": Any}
-    exec("def body(state: Any, start: Any):\n    " + "\n    ".join(lines), scope)
-    return cast(Callable[..., None], scope["body"])

@@ -22,7 +22,7 @@ from discreet.privacy import noise
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomizers import CENTRE
 from discreet.randomness import BitArray, BitSource, Seed
-from discreet.state import arrays_in
+from discreet.state import in_one_block
 
 #: Slots that are watched: at least and, to see all levels of a tree, at most.
 SLOTS, MOST_SLOTS = 8, 1024
@@ -55,7 +55,7 @@ class Slots:
         return inputs.pairs_in_slots(self.changes, self._slots, self.per_person)
 
     def observe(self, data: IntArray, runs: int, seed: Seed | None) -> FloatArray:
-        mechanism, memory = _in_one_block(self.mechanism)
+        mechanism, memory = in_one_block(self.mechanism)
         seen = np.zeros((runs, self._times.size, self._dimension), dtype=self.dtype)
         kept = np.searchsorted(self._times, np.arange(1, self._slots + 1))
         work = memory, memory.copy(), data[0].copy(), seen[0, 0].copy(), data, kept, seen
@@ -107,20 +107,6 @@ class Called:
 def _bits(own: BitSource, seed: Seed | None) -> BitSource:
     """The object's own source of bits, unless the audit has a seed."""
     return own if seed is None else BitSource(seed)
-
-
-def _in_one_block(mechanism: Any) -> tuple[Any, IntArray]:
-    """A copy whose arrays lie in one block of memory, and that block: to restore it is to begin again."""
-    arrays = [np.zeros(0, dtype=np.int64), *arrays_in(mechanism).values()]
-    memory = np.concatenate([array.ravel().view(np.int64) for array in arrays])
-    parts = iter(np.split(memory, np.cumsum([array.size for array in arrays]))[1:])
-
-    def placed(value: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            return next(parts).view(value.dtype).reshape(value.shape)
-        return type(value)(*map(placed, value)) if hasattr(value, "_fields") else value
-
-    return placed(mechanism), memory
 
 
 @lean_kernel
