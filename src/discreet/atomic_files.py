@@ -15,8 +15,7 @@ def written_beside(
 ) -> Iterator[Callable[[], None]]:
     """Write a temporary file next to `path`, and yield a function that moves it into place.
 
-    Only the owner may read what is secret; other files get the permissions of the file they replace, or
-    those of any new file. Errors name the path as it was given.
+    Only the owner may read what is secret; other files keep the permissions of the file they replace.
     """
     check_place(path)
     target = real_path(path)

@@ -1,9 +1,7 @@
 """What a learner is measured against.
 
-Without privacy: Hazan and Kale's algorithms, follow the approximate leader, and our own learners on exact
-data; the difference to them is what privacy costs. Without learning: a fixed set, the best fixed set in
-hindsight, a uniformly random set. With privacy, what one might pick otherwise: exponential weights over all
-sets, and gradients that are noised one by one.
+Some are not private, and show what privacy costs. Some do not learn. Some are private, and what one might
+pick otherwise: exponential weights over all sets, and gradients that are noised one by one.
 
 Arguments that many share: `n` or `items` is the number of items or their names; `T` is the number of rounds,
 from which defaults are made; costs lie in [-`M`, `M`] and others are clipped; `seed` makes a run repeatable,
@@ -13,10 +11,6 @@ Examples:
     >>> bandit = HazanKaleBandit(["tea", "milk"], T=1000, M=1.0)
     >>> bandit.tell(bandit.ask(), 0.3)
     >>> from discreet.set_functions import Modular
-    >>> learner = HazanKale(2, T=100)
-    >>> learner.tell(learner.ask(), Modular([1.0, -1.0]))
-    >>> learner.point.round(3)
-    array([0.465, 0.535])
     >>> sorted(BestFixedSet(Modular([3.0, -1.0, -2.0])).ask().subset)
     [1, 2]
 """
@@ -45,8 +39,7 @@ from discreet.set_functions import SetFunction
 
 Items = int | Iterable[Hashable]
 
-#: All 2^n sets are arms.
-MOST_ITEMS = 12
+MOST_ITEMS = 12  # all 2^n sets are arms
 
 
 class HazanKale(FunctionFeedback):
@@ -115,10 +108,7 @@ class FollowTheApproximateLeader(FunctionFeedback):
 
 
 class BanditWithoutNoise(BanditFeedback):
-    """`BanditLearner` on the exact costs.
-
-    The two scales multiply the exploration and the step of least regret bound.
-    """
+    """`BanditLearner` on exact costs; the scales multiply the exploration and step of least regret bound."""
 
     @keeps_arguments
     def __init__(
@@ -201,9 +191,8 @@ class NoisedGradients(FunctionFeedback):
     The step eta is by default the best for gradients of squared norm 8 M^2 + 2 n (8M/epsilon)^2.
 
     Formal guarantees:
-        Local. Neighbours: streams that differ in one function. Sensitivity: a gradient is clipped to
-        |g|_1 <= 4M in exact integers, so replacing it moves 8M in L1. Noise: discrete Laplace of scale
-        8M / epsilon on every coordinate, on arrival. Proof: `docs/guarantees.md#slots`.
+        Local. Neighbours: streams that differ in one function. A gradient is clipped to |g|_1 <= 4M and gets
+        discrete Laplace noise of scale 8M / epsilon per coordinate. Proof: `docs/guarantees.md#slots`.
     """
 
     @keeps_arguments
@@ -255,7 +244,6 @@ class BestFixedSet(FixedSet):
 
     @property
     def guarantee(self) -> Guarantee:
-        """None: it was chosen from the data."""
         return Guarantee(epsilon=math.inf).void("it is chosen in hindsight from the exact data")
 
 

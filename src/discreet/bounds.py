@@ -1,28 +1,20 @@
 """Regret bounds with all constants: the paper's, corrected ones, those of our learners, and tunings.
 
 Every function returns a bound on the expected regret over T rounds against the best fixed set, or the
-parameters that minimise a bound. The paper is the preprint (arXiv:1807.02290); its errors E1 to E9 are in
-`docs/errata.md`, a comparison of rates in `docs/theorems.md`.
-
-Notation as in the paper: `n` items, `T` rounds, costs in [-`M`, `M`] or another range of that width, privacy
-loss `epsilon`, strong convexity `H`, Lipschitz bound `L`, diameter `D`, exploration `gamma`; `noise` is
-"laplace" or "spherical".
+parameters that minimise a bound. The errors E1 to E9 of the paper (arXiv:1807.02290) are in `docs/errata.md`,
+a comparison of rates in `docs/theorems.md`. Notation: `n` items, `T` rounds, costs in [-`M`, `M`] or another
+range of that width, privacy loss `epsilon`, strong convexity `H`, Lipschitz bound `L`, diameter `D`,
+exploration `gamma`; `noise` is "laplace" or "spherical".
 
 Examples:
     >>> hazan_kale(n=9, T=100, M=1.0)  # without privacy: 4 M sqrt(n T)
     120.0
     >>> T = 10**8
-    >>> H = submod_pftal_tuning(4, T, M=1.0, epsilon=1.0)
-    >>> round(submod_pftal(4, T, 1.0, 1.0, H) / T, 3)  # the paper's algorithm with enough noise, per round
-    0.121
     >>> exploration, step = bandit_tuning(n=4, second_moment=5.0)
     >>> round(bandit_dual_averaging(4, T, 1.0, 5.0, exploration, step) / T, 3)  # our bandit learner
     0.039
     >>> round(batched(4, T, 1.0, noise_variance=128.0, shortest=8, longest=128) / T, 4)  # full information
     0.005
-    >>> eta = tree_step(4, T, M=1.0, variance=1e4)
-    >>> round(tree_dual_averaging(4, T, 1.0, 1e4, eta) / T, 4)  # the same with a tree
-    0.0034
 """
 
 import functools
@@ -98,7 +90,7 @@ def hazan_kale_bandit(n: int, T: int, M: float) -> float:
     return 4 * M * math.pow(n, 1.5) * math.sqrt(T / gamma) + 2 * gamma * M * T
 
 
-# The bounds as the paper states them, errors included; constants that a display lacks are its lemma's.
+# The bounds as the paper states them, errors included.
 
 
 @_checked
@@ -136,10 +128,7 @@ def submod_pftal_claimed(n: int, T: int, M: float, epsilon: float) -> float:
 
 @_checked
 def submod_pftal_published(n: int, T: int, M: float, epsilon: float, H: float) -> float:
-    """What the full-information proof gives for any H once its lost factor T is put back (E2).
-
-    `pftal` with L = 4M + H sqrt(n) on a cube of diameter sqrt(n), plus T H n / 2.
-    """
+    """What the full-information proof gives for any H once its lost factor T is put back (E2)."""
     D = math.sqrt(n)
     return pftal(n, T, 4 * M + H * D, H, D, epsilon) + T * H * n / 2
 
@@ -200,10 +189,7 @@ def mean_noise_norm(n: int, T: int, l1: float, l2: float, epsilon: float, noise:
 
 @_checked
 def submod_pftal(n: int, T: int, M: float, epsilon: float, H: float, noise: Noise = "laplace") -> float:
-    """Full information: (2 sqrt(2) M + H sqrt(n))^2 (1 + ln T) / H + T H n / 2 + noise.
-
-    At the best H it is of order n^(3/4) M sqrt(T / epsilon), up to logarithms.
-    """
+    """Full information: (2 sqrt(2) M + H sqrt(n))^2 (1 + ln T) / H + T H n / 2 + noise."""
     falling, rising = _terms(n, T, M, epsilon, noise)
     return falling / H + rising * H + 4 * math.sqrt(2 * n) * M * (1 + math.log(T))
 
@@ -258,10 +244,7 @@ def start_range(start: FloatArray) -> float:
 
 @_checked
 def bandit_tuning(n: int, second_moment: float) -> tuple[float, float]:
-    """The (exploration, step) that minimise `bandit_dual_averaging` for large T.
-
-    The second moment is that of a released number in units of M^2; the start is the middle of the cube.
-    """
+    """The (exploration, step) that minimise `bandit_dual_averaging` for large T, from the cube's middle."""
     spread = 12 * (n + 1) * second_moment
     exploration = (n * math.sqrt(spread) / 24) ** (2 / 3)
     return exploration, math.sqrt(exploration / spread)
@@ -286,10 +269,9 @@ def bandit_dual_averaging(
 
         block M (N^(2/3) (3 a + R/b + 1.5 n(n+1) s b/a) + 3 n(n+1) s b N^(1/3)) + 2 M block,
 
-    a being the exploration and b the step. The best a and b make it 2.48 n^(2/3) (n+1)^(1/3) s^(1/3) M
-    T^(2/3) to first order. The adversary is oblivious. The second moment is that of a released number minus
-    its baseline, in units of M^2. A set is held for `block` rounds. `outstanding` is the largest number of
-    draws whose costs are pending; it must not depend on the draws.
+    a being the exploration and b the step. The adversary is oblivious. The second moment is that of a
+    released number minus its baseline, in units of M^2. A set is held for `block` rounds. `outstanding` is
+    the largest number of draws whose costs are pending; it must not depend on the draws.
     """
     distance = n / 8 if start_range is None else start_range
     spread = n * (n + 1) * second_moment

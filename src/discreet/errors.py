@@ -1,7 +1,6 @@
-"""The errors a caller may want to catch.
+"""The errors a caller may want to catch: each is a `DiscreetError` and the built-in exception that fits.
 
-Each is a `DiscreetError` and also the built-in exception that fits. Messages may quote public arguments, and
-never private feedback, which is clipped or replaced instead of refused.
+Messages never quote private feedback, which is clipped or replaced instead of refused.
 """
 
 

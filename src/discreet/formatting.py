@@ -5,10 +5,8 @@ Examples:
     ('0.0486', '−0.5', '12,346', '2e−06')
     >>> [short_number(x) for x in (1, 20_000, 3e6, 0.05, -0.5, 0.00002)]
     ['1', '20k', '3M', '0.05', '−0.5', '2e−05']
-    >>> counted(1, "seed"), counted(4096, "round"), counted_range([3, 1], "seed"), counted_range([2], "seed")
-    ('1 seed', '4,096 rounds', '1 to 3 seeds', '2 seeds')
-    >>> listed(["a", "b", "c"]), listed(["a"])
-    ('a, b and c', 'a')
+    >>> counted(4096, "round"), counted_range([3, 1], "seed"), listed(["a", "b", "c"])
+    ('4,096 rounds', '1 to 3 seeds', 'a, b and c')
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@ Examples:
     >>> f, x = Cut([[0, 2], [0, 0]]), [0.75, 0.25]
     >>> value(f, x), subgradient(f, x)
     (1.0, array([ 2., -2.]))
-    >>> found = chain(x)
-    >>> found.order, found.weights, found.sets[1]
-    (array([0, 1]), array([0.25, 0.5 , 0.25]), frozenset({0}))
+    >>> chain(x)
+    Chain(order=array([0, 1]), weights=array([0.25, 0.5 , 0.25]))
     >>> level_set(x, 0.5), draw_level_set(x, uniform=0.9)
     (frozenset({0}), frozenset({0, 1}))
 """
@@ -65,10 +64,7 @@ def value(f: SetFunction, x: npt.ArrayLike) -> float:
 
 
 def subgradient(f: SetFunction, x: npt.ArrayLike) -> FloatArray:
-    """A subgradient of the extension of f at x: each item's gain along the chain.
-
-    With values of f in [lo, hi] its L1 norm is at most 2 (hi - lo) when f is submodular.
-    """
+    """A subgradient of the extension of f at x: each item's gain along the chain."""
     return chain_gains(f, np.argsort(-_point(x, f.n), kind="stable"))[0]
 
 
@@ -86,11 +82,7 @@ def level_set(x: npt.ArrayLike, threshold: float) -> frozenset[int]:
 
 
 def draw_level_set(x: npt.ArrayLike, uniform: float) -> frozenset[int]:
-    """A random level set, given a number drawn uniformly from [0, 1).
-
-    The threshold is 1 - uniform, in (0, 1]: an item with x_i = 0 is never drawn and one with
-    x_i = 1 always is, so that E f(set) = f^(x) exactly.
-    """
+    """The level set of threshold 1 - uniform, for a number drawn from [0, 1): E f(set) = f^(x) exactly."""
     if checks.unit_number("draw_level_set", "uniform", uniform) == 1.0:
         raise checks.invalid_argument("draw_level_set", "uniform", "a number in [0, 1)", uniform)
     return level_set(x, 1.0 - float(uniform))
@@ -105,8 +97,7 @@ def comes_first(levels: FloatArray, one: int, other: int) -> bool:
 @lean_kernel
 def sort_by_level(levels: FloatArray, items: IntArray) -> None:
     """Sort some items in place by decreasing level; of ties the lower number comes first."""
-    # Insertion is fastest for few items, and from one round to the next most are in order already. Where many
-    # are not, Shell's sort takes over: numpy's sorts take seconds to compile.
+    # Most are in order already, as a rule. If not, Shell's sort takes over: numpy's take seconds to compile.
     m = items.size
     if _insert(levels, items, 1, m * m if m <= 32 else 4 * m):
         return

@@ -12,8 +12,7 @@ from discreet.errors import DiscreetError
 
 __all__ = ["app", "main"]
 
-#: What a shell expects of a program that was stopped with Ctrl-C.
-INTERRUPTED = 130
+INTERRUPTED = 130  # what a shell expects of a program that was stopped with Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

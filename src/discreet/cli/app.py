@@ -107,11 +107,7 @@ def _plain(value: Any) -> Any:
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """Rows as aligned text: columns of numbers to the right, others to the left.
-
-    Where a line would be wider than the terminal, the text of the last column continues below, unless there
-    is too little room for words.
-    """
+    """Rows as aligned text, numbers to the right; the last column continues below if a line is too wide."""
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
     numeric = [all(re.fullmatch(r"[-\d.,e+]*", cell) for cell in column) for column in columns]
     widths = [max(map(len, (name, *column))) for name, column in zip(header, columns, strict=True)]

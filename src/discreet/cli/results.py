@@ -60,10 +60,7 @@ def traces_of(
 
 
 def regret_table(traces: list[Trace]) -> str:
-    """One line per learner: regret per round, half its 95% interval where there are several seeds, cost.
-
-    Below it who would be private, and a warning where the data are real.
-    """
+    """One line per learner; below it who would be private, and a warning where the data are real."""
     several = any(len(trace.seeds) > 1 for trace in traces)
     rows = []
     for trace in traces:

@@ -121,10 +121,8 @@ def adopt(
         print(f"The learner {name!r} was restarted from its last point, which costs its epsilon again.")
     for name in done.archived:
         print(f"The learner {name!r} was archived: the limit of its population does not allow a new epoch.")
-    if done.active:
-        print(f"The store has a new rollback guard. These learners can continue: {', '.join(done.active)}.")
-    else:
-        print("The store has a new rollback guard. No learner can continue: all have ended.")
+    active = f"These learners can continue: {', '.join(done.active)}." if done.active else ""
+    print(f"The store has a new rollback guard. {active or 'No learner can continue: all have ended.'}")
 
 
 @store_app.command(
@@ -209,9 +207,7 @@ def revoke(
 
 def _confirm(question: str, yes: bool) -> None:
     """Go on only if whoever sits at a terminal says so; scripts are not asked."""
-    if yes or not sys.stdin.isatty():
-        return
-    if not typer.confirm(question):
+    if not yes and sys.stdin.isatty() and not typer.confirm(question):
         print("Nothing was changed.")
         raise typer.Exit(1)
 

@@ -1,8 +1,4 @@
-"""What policy and kernel hand each other: plain public values, and reports that are secret.
-
-A policy plans a `Phase`. For every round the kernel deals a `Ticket` and turns its feedback into a `Report`.
-It adds these up per slot and gives the policy a `Released`.
-"""
+"""What policy and kernel hand each other: a planned `Phase`, tickets, secret reports, what is released."""
 
 from __future__ import annotations
 
@@ -20,13 +16,10 @@ from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.uniform import NEED_MORE_BITS, uniform_float
 from discreet.randomness import BitArray, BitSource
 
-#: The size of a slot whose set is drawn for each round, from `Phase.chance`.
-EACH_ROUND = -1
-#: Most rounds in a phase of several slots, which are shuffled.
-LONGEST_DECK = 1 << 24
+EACH_ROUND = -1  # the size of a slot whose set is drawn for each round, from `Phase.chance`
+LONGEST_DECK = 1 << 24  # most rounds in a phase of several slots, which are shuffled
 INTEGER, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
-#: The types of a phase's arrays.
-PHASE_KINDS = [INTEGER, FLOAT, INTEGER, INTEGER, FLOAT]
+PHASE_KINDS = [INTEGER, FLOAT, INTEGER, INTEGER, FLOAT]  # the types of a phase's arrays
 
 _CANNOT_BE_DEALT = (
     "A policy planned a phase that cannot be dealt: it needs arrays as `Phase` describes them, orders of "
@@ -46,10 +39,8 @@ class Phase(NamedTuple):
         note: Rows of public numbers of the policy's own, which come back with what is released.
 
     Examples:
-        >>> phase = Phase.of_sets(3, [[0, 2], []], rounds=50)
-        >>> phase.order, phase.size, phase.rounds
-        (array([[0, 2, 1],
-               [0, 1, 2]]), array([2, 0]), array([50, 50]))
+        >>> Phase.of_sets(3, [[0, 2], []], rounds=50).size
+        array([2, 0])
     """
 
     order: IntArray
@@ -159,33 +150,21 @@ def shuffled_deck(phase: Phase, coins: BitSource) -> IntArray:
 
 @lean_kernel
 def chain_chances(x: FloatArray, order: IntArray, gamma: float, chance: FloatArray) -> None:
-    """The probabilities of the prefixes of an order that sorts x decreasingly, with exploration gamma.
-
-    The prefix B_k gets (1 - gamma) mu_k + gamma / (n + 1), where its weight mu_k in x is the difference of
-    two successive levels. With gamma = 0 it is the random level set of the Lovász extension.
-    """
+    """The probabilities of the prefixes of an order that sorts x decreasingly, with exploration gamma."""
     above = 1.0
     for k in range(order.size + 1):
         below = x[order[k]] if k < order.size else 0.0
-        chance[k] = max(0.0, _prefix_chance(above, below, gamma, order.size))
+        chance[k] = max(0.0, (1.0 - gamma) * (above - below) + gamma / (order.size + 1))
         above = below
 
 
 @lean_kernel
-def _prefix_chance(above: float, below: float, gamma: float, n: int) -> float:
-    return (1.0 - gamma) * (above - below) + gamma / (n + 1)
-
-
-@lean_kernel
 def draw_prefix(x: FloatArray, order: IntArray, gamma: float, uniform: float) -> tuple[int, float]:
-    """The length of a prefix drawn with these chances, from a uniform number in [0, 1), and its chance.
-
-    A prefix of chance zero is never drawn, whatever sums round to.
-    """
+    """The length and the chance of a prefix drawn with these chances, never one of chance zero."""
     last, chance, above = 0, 0.0, 1.0
     for k in range(order.size + 1):
         below = x[order[k]] if k < order.size else 0.0
-        probability = _prefix_chance(above, below, gamma, order.size)
+        probability = (1.0 - gamma) * (above - below) + gamma / (order.size + 1)
         if probability > 0.0:
             if uniform < probability:
                 return k, probability
@@ -281,10 +260,7 @@ class Report(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Released:
-    """All that a policy sees of feedback: read-only rows, in the order of their slots.
-
-    The `values` are released sums of reports, in grid units around the middle of the range.
-    """
+    """All that a policy sees of feedback: a row per slot, `values` in grid units around the middle."""
 
     note: FloatArray
     rounds: IntArray
@@ -293,9 +269,8 @@ class Released:
     def __post_init__(self) -> None:
         note, rounds, values = self.note, self.rounds, self.values
         sound = (
-            note.dtype == FLOAT
-            and rounds.dtype == INTEGER
-            and (values.dtype == INTEGER or values.dtype == FLOAT)
+            (note.dtype, rounds.dtype) == (FLOAT, INTEGER)
+            and values.dtype in (INTEGER, FLOAT)
             and (note.ndim, rounds.ndim, values.ndim) == (2, 1, 2)
             and len(note) == len(rounds) == len(values)
             and note.flags.c_contiguous

@@ -6,7 +6,7 @@ Units are steps of a grid around the middle of the declared range: a missing rep
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from discreet.checks import FloatArray, IntArray, invalid_argument, positive_number
 from discreet.compiled import generic, lean_kernel
@@ -14,34 +14,8 @@ from discreet.kernel.phase import Ticket
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.privacy.sensitivity import VectorBound, bound_in_place, chain_gradient, to_units
 
-#: Grid steps in half the range of costs, for gradients.
-GRADIENT_UNITS = 1 << 24
-#: With fewer units than this in a bound, shrinking would round most gradients to zero.
-_FEWEST_UNITS = 1 << 12
-
-
-class Query(Protocol):
-    """What is measured, and how far one person can move it: a named tuple with a kernel of `measure`.
-
-    Attributes:
-        whole: Whether feedback is the costs along the ticket's order, not only that of the chosen set.
-        bound: What every measured vector satisfies, and the value of one unit.
-    """
-
-    @property
-    def whole(self) -> bool: ...
-
-    @property
-    def low(self) -> float: ...
-
-    @property
-    def high(self) -> float: ...
-
-    @property
-    def bound(self) -> VectorBound: ...
-
-    def dimension(self, n: int) -> int:
-        """How many integers it measures, for n items."""
+GRADIENT_UNITS = 1 << 24  # grid steps in half the range of costs, for gradients
+_FEWEST_UNITS = 1 << 12  # with fewer units than this in a bound, shrinking would round most gradients to zero
 
 
 @generic
@@ -89,10 +63,7 @@ class ChainGradient(NamedTuple):
 
     @classmethod
     def of(cls, owner: str, low: float, high: float, gradient_bound: float | None = None) -> ChainGradient:
-        """|g_i| <= 2M and |g|_1 <= 4M with M half the width of the range, or a smaller declared bound.
-
-        Larger gradients are scaled down to an L1 norm of `gradient_bound`, which is an argument of `owner`.
-        """
+        """|g_i| <= 2M and |g|_1 <= 4M with M half the width of the range, or |g|_1 <= `gradient_bound`."""
         if gradient_bound is not None:
             least = _FEWEST_UNITS * (0.5 * high - 0.5 * low) / GRADIENT_UNITS
             if not positive_number(owner, "gradient_bound", gradient_bound) >= least:
@@ -113,8 +84,7 @@ class OnePoint(NamedTuple):
 
     The subgradient has the entries `f(B_i) - f(B_{i-1})`, so the cost of the chosen prefix B_k appears twice:
     with a plus at the k-th item of the order, with a minus at the next. A fair coin picks one of them, with
-    twice the weight; divided by the probability of B_k, the estimate is unbiased. With exploration gamma all
-    probabilities are at least gamma / (n+1), so its entry is at most 2M (n+1) / gamma. That is enforced.
+    twice the weight, divided by the probability of B_k. Its size, at most 2M (n+1) / gamma, is enforced.
     """
 
     low: float
@@ -128,7 +98,6 @@ class OnePoint(NamedTuple):
 
     @classmethod
     def of(cls, low: float, high: float, n: int, gamma: float) -> OnePoint:
-        """For costs in this range, n items and this exploration."""
         largest = largest_estimate(low, high, n, gamma)
         return cls(low, high, GRADIENT_UNITS, largest / GRADIENT_UNITS)
 
@@ -138,6 +107,11 @@ class OnePoint(NamedTuple):
 
     def dimension(self, n: int) -> int:
         return n
+
+
+#: `whole` says whether feedback is the costs along the ticket's order, not only that of the chosen set, and
+#: `dimension` how many integers are measured; all these satisfy `bound`, which has the value of one unit.
+Query = CostOfSet | ChainGradient | OnePoint
 
 
 def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:

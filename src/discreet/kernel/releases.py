@@ -1,8 +1,8 @@
 """How sums of reports leave: the only part that holds secrets, and the only one with a guarantee.
 
-Its mechanism is as `prefix_sums.steps` describes it: a slot's sum goes in once, and what comes out may be
-seen by anybody. There are two places for noise: on arrival, where a local release randomises each report by
-itself (`arrive`), and at closing, where a sum gets noise (`close`). Proofs: `docs/guarantees.md#releases`.
+Mechanisms are as `prefix_sums.steps` describes them. Noise comes in on arrival, where a local release
+randomises each report by itself (`arrive`), or at closing, where a sum gets noise (`close`). Proofs:
+`docs/guarantees.md#releases`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from discreet.randomizers import OneBit, bit_of
 from discreet.randomness import BitArray
 from discreet.state import copied
 
-#: `randomizers.bit_of`, compiled.
 _bit_of: Callable[[int, int, int], bool] = lean_kernel(bit_of)
 _ONE = np.uint64(1)
 
@@ -45,7 +44,6 @@ class Release(ABC):
     Attributes:
         local: Whether each report is randomised by itself, on arrival or on the person's device.
         horizon: How many sums it can release.
-        dtype: Of released numbers: integers, but for the paper's float noise.
     """
 
     local: bool = False
@@ -215,8 +213,8 @@ class Laplace(Release):
         return replaced.law(self.bound)  # enough for the other relation, too
 
     def mechanism(self, dimension: int) -> FreshNoise | ReportNoise:
-        noise = steps.fresh_noise(dimension, self._law())
-        return ReportNoise(*noise) if self.local else noise
+        law, fresh = self._law(), np.zeros(dimension, dtype=np.int64)
+        return ReportNoise(law, fresh) if self.local else FreshNoise(law, fresh)
 
     def covers(self, query: Query, n: int) -> bool:
         return _within(query.bound, self.bound)
@@ -233,9 +231,7 @@ class Laplace(Release):
 
 @dataclasses.dataclass(frozen=True)
 class Tree(Release):
-    """Noise that the tree of a prefix sum shares among successive slots.
-
-    A slot releases by how much the noisy sum of all slots grows. The `prefix_sum` is only a pattern.
+    """Noise that the tree of a prefix sum, which is only a pattern, shares among successive slots.
 
     Formal guarantees:
         Those of the prefix sum, for slots instead of rounds: a report enters one slot.

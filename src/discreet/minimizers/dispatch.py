@@ -14,8 +14,7 @@ from discreet.minimizers.result import Method, Minimum, Stopping
 from discreet.set_functions import SetFunction
 
 METHODS = ("auto", "closed form", "max-flow", "minimum-norm point", "enumeration")
-#: Functions not known to be submodular are enumerated up to this many items.
-MOST_ITEMS_TO_ENUMERATE = 12
+MOST_ITEMS_TO_ENUMERATE = 12  # functions not known to be submodular are enumerated up to this many items
 
 
 def minimize(
@@ -39,15 +38,14 @@ def minimize(
         method: "auto" takes the first that applies: "closed form" (concave of modular plus modular),
             "max-flow" (cuts, coverage, bundles, facility location and their sums), "enumeration" (see
             above), "minimum-norm point" (any submodular function).
-        tolerance: The iterative methods stop once value - lower_bound is at most this fraction of
-            1 + |value|. Integer-valued functions are always solved exactly.
+        tolerance: The largest gap, as a fraction of 1 + |value|; integer-valued functions are solved exactly.
         time_limit: Seconds after which an iterative method returns what it has.
         progress: Called after every pass with its number, and the best value and lower bound so far.
 
     Examples:
         >>> from discreet.set_functions import Iwata
-        >>> m = minimize(Iwata(10))
-        >>> sorted(m.set), m.value, m.lower_bound, m.method
+        >>> found = minimize(Iwata(10))
+        >>> sorted(found.set), found.value, found.lower_bound, found.method
         ([3, 4, 5, 6, 7, 8, 9], -84.0, -84.0, 'closed form')
     """
     if not isinstance(f, SetFunction):

@@ -1,10 +1,9 @@
 """Exact minimisation of cut-like functions by maximum flow.
 
-scipy's max-flow takes 32-bit capacities only (and silently truncates larger ones), so capacities are put on a
-61-bit integer grid, rounded DOWN, and the flow is found by refinement: push what fits in 31 bits of the
-leading digits, take the residual network, and go on with the next digits. Each stage leaves a cut whose
-residual capacity bounds what is still missing; at zero the flow is maximum. It is feasible in the original
-network too, so its value is a certified lower bound, and the cut gives the set.
+scipy's max-flow takes 32-bit capacities only, so capacities are put on a 61-bit integer grid, rounded DOWN,
+and the flow is found by refinement: push what fits in 31 bits of the leading digits, then go on with the next
+digits of the residual network. Each stage leaves a cut whose residual capacity bounds what is still missing.
+The flow is feasible in the original network too, so its value is a certified lower bound.
 """
 
 from __future__ import annotations
@@ -19,10 +18,8 @@ from discreet.minimizers.result import Minimum, Stopping
 from discreet.set_functions import SetFunction
 from discreet.set_functions.structure import CutNetwork
 
-#: Total capacity of the grid: flows and sums of capacities stay within int64.
-GRID_BITS = 61
-#: What one call of scipy's solver can carry.
-STAGE_BITS = 31
+GRID_BITS = 61  # total capacity of the grid: flows and sums of capacities stay within int64
+STAGE_BITS = 31  # what one call of scipy's solver can carry
 
 
 def minimize_by_max_flow(f: SetFunction, stopping: Stopping) -> Minimum | None:
@@ -51,11 +48,10 @@ def minimize_by_max_flow(f: SetFunction, stopping: Stopping) -> Minimum | None:
 
 
 class _Flow:
-    """A feasible flow on the integer grid and its residual network.
+    """A feasible flow on the integer grid and its residual network, arcs in mirrored pairs by (tail, head).
 
-    Arcs come in mirrored pairs, sorted by (tail, head): the residual capacities are the data of one sparse
-    matrix whose pattern never changes. In grid units, `value` is that of the flow and `missing` bounds what
-    is still to be pushed; `side` has the nodes that the source still reaches along leading digits.
+    In grid units, `value` is that of the flow and `missing` bounds what is still to be pushed; `side` has the
+    nodes that the source still reaches along leading digits.
     """
 
     def __init__(self, network: CutNetwork) -> None:
@@ -101,14 +97,12 @@ class _Flow:
         self.missing = int(self._residual[self.side[self._tails] & ~self.side[self._heads]].sum())
 
     def _graph(self, capacities: IntArray | BoolArray) -> Any:
-        """The arcs as a sparse matrix of its own, with 32-bit capacities."""
         from scipy.sparse import csr_array
 
         parts = (array.astype(np.int32) for array in (capacities, self._heads, self._starts))
         return csr_array(tuple(parts), shape=(self._sink + 1, self._sink + 1))
 
     def lower_bound(self) -> float:
-        """The value of the flow in the original units: no cut is cheaper."""
         return self._offset + self.value / self._scale
 
 

@@ -9,9 +9,8 @@ the candidate sets. Wolfe's method walks to the point of least Euclidean norm, w
 maximum. It keeps x as a convex combination of affinely independent vertices (the corral) and a triangular
 factor R of (1 1' + P P'), P the corral's rows.
 
-References: S. Fujishige and S. Isotani, A submodular function minimization algorithm based on the
-minimum-norm base, Pacific J. Optim. 7 (2011); P. Wolfe, Finding the nearest point in a polytope,
-Math. Programming 11 (1976).
+References: Fujishige and Isotani, "A submodular function minimization algorithm based on the minimum-norm
+base", 2011; Wolfe, "Finding the nearest point in a polytope", 1976.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ from discreet.lovasz import chain_gains
 from discreet.minimizers.result import Minimum, Stop, Stopping
 from discreet.set_functions import SetFunction
 
-#: Weights of the corral below this count as zero.
-NO_WEIGHT = 1e-12
+NO_WEIGHT = 1e-12  # weights of the corral below this count as zero
 
 
 def minimize_by_min_norm_point(f: SetFunction, stopping: Stopping) -> Minimum:
@@ -130,10 +128,7 @@ def append_row(factor: FloatArray, solved: FloatArray, size: int, inner: FloatAr
 def shrink_to_nearest(
     points: FloatArray, factor: FloatArray, solved: FloatArray, weights: FloatArray, size: int
 ) -> int:
-    """Wolfe's minor cycle: drop vertices until the nearest point of the hull's plane lies in the hull.
-
-    Changes all arrays in place and returns the new size.
-    """
+    """Wolfe's minor cycle: drop vertices until the nearest point of their plane is in the hull; the size."""
     affine = np.empty(size)
     while True:
         total = 0.0

@@ -13,9 +13,7 @@ from discreet.errors import InvalidArgument
 Method = Literal["closed form", "max-flow", "minimum-norm point", "enumeration"]
 Stop = Literal["optimal", "tolerance", "time limit", "interrupted", "stalled"]
 
-#: What is left for rounding: of a gap below 1, which proves optimality of integer values; and of bounds that
-#: cross, relatively.
-SLACK = 1e-6
+SLACK = 1e-6  # what is left for rounding
 
 
 @dataclass(frozen=True)
@@ -23,18 +21,15 @@ class Minimum:
     """The best set found, its value, and a lower bound on every value.
 
     Attributes:
-        lower_bound: No set has a smaller value (up to the rounding of float sums).
-        stopped: Why it stopped: "optimal" (exact), "tolerance" (the gap is as small as asked),
-            "time limit", "interrupted" (Ctrl-C) or "stalled" (the gap no longer shrinks in floats).
+        stopped: "optimal" (exact), "tolerance" (the gap is as small as asked), "time limit", "interrupted"
+            (Ctrl-C) or "stalled" (the gap no longer shrinks in floats).
         assumes_submodular: If so and f is not, set and lower bound may be wrong (see `minimize`).
         iterations: Chain passes or max-flows used.
 
     Examples:
-        >>> from discreet import minimize
-        >>> from discreet.set_functions import Modular
-        >>> found = minimize(Modular([1.0, -2.0]))
-        >>> found.set, found.value, found.gap, found.certified
-        (frozenset({1}), -2.0, 0.0, True)
+        >>> from discreet import minimize, set_functions
+        >>> minimize(set_functions.Modular([1.0, -2.0])).certified
+        True
     """
 
     set: frozenset[int]

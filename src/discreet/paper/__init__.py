@@ -1,19 +1,16 @@
 """The algorithms of Rivera Cardoso and Cummings, "Differentially Private Online Submodular Optimization".
 
 That is their preprint (arXiv:1807.02290, 2018). The refereed version, "Differentially Private Online
-Submodular Minimization" (AISTATS 2019, PMLR 89), claims other rates and is not implemented.
+Submodular Minimization" (AISTATS 2019, PMLR 89), claims other rates and is not implemented. For use rather
+than study take `discreet.BanditLearner` and `discreet.FullInformationLearner`.
 
 Arguments that all share:
 
-- `calibration`: "corrected" (the default) is private: the noise is made for the true distance between
-  neighbouring histories, bounds are enforced, and parameters are what the proofs need. "published" runs what
-  is printed, and its guarantee says which claim is false and what the real loss is. `docs/errata.md` has the
-  reasons, `docs/notation.md` the symbols.
+- `calibration`: "corrected" (the default) is private. "published" runs what is printed, and its guarantee
+  says which claim is false and what the real loss is (`docs/errata.md`; symbols: `docs/notation.md`).
 - `noise`: "laplace" (exact, the corrected default) or "spherical" (density proportional to exp(-|z|_2 /
   scale), as printed; in floats, and so not private).
 - `seed` makes a run repeatable and not private; `source` has random bits instead.
-
-For use rather than study take `discreet.BanditLearner` and `discreet.FullInformationLearner`.
 
 Examples:
     >>> learner = BanditSubmodPFTAL(["bread", "butter"], T=10_000, epsilon=1.0)
@@ -22,9 +19,6 @@ Examples:
     >>> convex.tell([1.0, -1.0])
     >>> TBAP(d=2, T=8, mu=1.0, epsilon=1.0).add([0.6, 0.8]).shape
     (2,)
-    >>> point = convex.point + 1
-    >>> Ball([0, 0], radius=1.0).project(2 * point).shape, Simplex(2).project(point).sum().round(6)
-    ((2,), np.float64(1.0))
 """
 
 from discreet.paper.pftal import PFTAL, TBAP, Ball, Box, ConvexSet, Simplex

@@ -23,8 +23,7 @@ from discreet.randomness import BitSource, Seed, as_source
 
 Calibration = Literal["corrected", "published"]
 
-#: Grid steps in the norm bound mu.
-UNITS = 1 << 22
+UNITS = 1 << 22  # grid steps in the norm bound mu
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,16 +70,13 @@ class TBAP:
         d: Length of the vectors.
         T: The number of rounds.
         mu: Bound on the Euclidean norm of each vector; longer ones are scaled down.
-        epsilon: Privacy loss.
-        calibration: "corrected" makes the noise for replacing a vector, a distance of 2 mu;
-            "published" for mu, as printed, so that the real loss is 2 epsilon (erratum E3).
+        epsilon: Privacy loss. As published the noise is made for mu, not 2 mu: the real loss is twice this.
         owner: Whose arguments these are, for messages.
 
     Formal guarantees:
-        Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: a vector
-        enters ceil(log2 T) + 1 nodes and moves each by at most 2 mu in L2, 2 mu sqrt(d) in L1, in exact
-        integers. Noise: discrete Laplace of scale levels * 2 mu sqrt(d) / epsilon per coordinate and node.
-        Proof: `docs/guarantees.md#binary-tree`.
+        Corrected. Neighbours: streams that differ in one vector, chosen adaptively. Sensitivity: replacing it
+        moves each of ceil(log2 T) + 1 nodes by at most 2 mu in L2, 2 mu sqrt(d) in L1. Noise: discrete
+        Laplace of scale levels * 2 mu sqrt(d) / epsilon. Proof: `docs/guarantees.md#binary-tree`.
     """
 
     def __init__(
@@ -113,14 +109,12 @@ class TBAP:
         """The noisy sum so far, with this private vector. What is not a finite number counts as zero."""
         vector = np.array(z, dtype=np.float64)
         if vector.shape != (self.d,):
-            raise checks.invalid_argument(
-                "TBAP", "z", f"a vector of length {self.d}", f"shape {vector.shape}"
-            )
+            raise InvalidArgument(f"The 'z' of TBAP must be a vector of length {self.d}.")
         return self._sums.prefix_sum.add(_scaled_down(vector, self.mu)).values
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, or for the published calibration what is false."""
+        """What is promised, or as published what is false."""
         return self._sums.guarantee
 
 
@@ -196,10 +190,7 @@ class Ball(ConvexSet):
 
 
 class Simplex(ConvexSet):
-    """All nonnegative vectors of sum 1: distributions over n outcomes.
-
-    Projection: Held, Wolfe and Crowder 1974.
-    """
+    """All nonnegative vectors of sum 1. The projection is that of Held, Wolfe and Crowder, 1974."""
 
     def __init__(self, n: int) -> None:
         self.n = checks.integer("Simplex", "n", n, 1)
@@ -223,13 +214,8 @@ class PFTAL:
     """Private follow the approximate leader, for strongly convex losses on a convex set.
 
     It plays the minimiser of v.x + H/2 * sum of |x - x_j|^2, with v a noisy sum of gradients: the projection
-    of (mean of the x_j) - v / (H t). All arguments not listed are as of `TBAP`.
-
-    Args:
-        X: The convex set: a `Box`, a `Ball`, a `Simplex`, or another `ConvexSet`.
-        H: Strong convexity of the losses.
-        L: Bound on the norm of a gradient; longer ones are scaled down.
-        x1: The first point; by default the middle of the set.
+    of (mean of the x_j) - v / (H t). H is the strong convexity of the losses, L bounds the norm of a gradient
+    (longer ones are scaled down), x1 is the first point. Other arguments are as of `TBAP`.
 
     Formal guarantees:
         Those of `TBAP` with mu = L; gradients may depend on earlier releases.
@@ -278,5 +264,4 @@ class PFTAL:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised, or for the published calibration what is false."""
         return self._sums.guarantee

@@ -21,10 +21,7 @@ from discreet.randomness import BitSource, Seed
 
 
 def corrected_H(T: int, M: float, epsilon: float) -> float:
-    """4 sqrt(2) M sqrt(ln^2.5 T / (epsilon T)).
-
-    It minimises n (4M)^2 ln^2.5 T / (epsilon H) + T H n / 2: the paper's bound, its lost factor T put back.
-    """
+    """Minimises n (4M)^2 ln^2.5 T / (epsilon H) + T H n / 2, the paper's bound with its lost factor T."""
     log = math.log(max(T, 2))
     return 4 * math.sqrt(2) * M * math.sqrt(math.pow(log, 2.5) / (epsilon * T))
 
@@ -33,9 +30,7 @@ class SubmodPFTAL(FunctionFeedback):
     """Follow the approximate leader on regularised Lovász extensions, with a tree of noisy sums.
 
     Args:
-        n: The number of items, or their names.
-        T: The number of rounds.
-        epsilon: Privacy loss.
+        n: The number of items, or their names; T is that of rounds, epsilon the privacy loss.
         M: Costs lie in [-M, M]; others are clipped.
         H: Strong convexity. Default: `corrected_H`, or as published M sqrt(T) / sqrt(n) (erratum E2).
         L: Lipschitz bound. Corrected: at least 4M, the bound that is enforced. Published: what
@@ -44,10 +39,9 @@ class SubmodPFTAL(FunctionFeedback):
         expire_after: As of `Session`.
 
     Formal guarantees:
-        Corrected. Neighbours: streams that differ in one function. Sensitivity: gradients are clipped
-        to |g|_1 <= 4M in exact integers, so replacing a function moves a node by at most 8M in L1. Noise:
-        discrete Laplace of scale levels * 8M / epsilon per coordinate and node. Proof:
-        `docs/guarantees.md#binary-tree`. Regret: `bounds.submod_pftal`.
+        Corrected. Neighbours: streams that differ in one function. Sensitivity: gradients are clipped to
+        |g|_1 <= 4M, so replacing a function moves a node by at most 8M in L1. Noise: discrete Laplace of
+        scale levels * 8M / epsilon. Proof: `docs/guarantees.md#binary-tree`; regret: `bounds.submod_pftal`.
     """
 
     @keeps_arguments
@@ -97,21 +91,19 @@ class SubmodPFTAL(FunctionFeedback):
 class BanditSubmodPFTAL(BanditFeedback):
     """Chain sampling with exploration, the one-point estimate with its coin, and a tree of noisy sums.
 
-    All arguments not listed are as of `SubmodPFTAL`.
+    Other arguments are as of `SubmodPFTAL`.
 
     Args:
         H: Strong convexity; M / (sqrt(n) T^(1/4)) by default.
-        L: Published: what the noise is made for, 4M + 2 H sqrt(n) by default. Corrected: at least the true
-            bound 2M (n+1) / gamma on an estimate, for which the noise is made.
+        L: What the noise is made for. Published: 4M + 2 H sqrt(n). Corrected: at least 2M (n+1) / gamma.
         gamma: Exploration in (0, 1]; n / T^(1/4) by default, which needs T >= n^4 (erratum E6).
         x1: The first point of the cube; all levels 1/2 by default.
 
     Formal guarantees:
-        Corrected. Neighbours: streams that differ in one function. Sensitivity: given the chosen sets and the
-        coins, an estimate has one nonzero coordinate, of size at most 2M (n+1) / gamma, enforced in exact
-        integers; replacing a function moves a node by at most twice that. Noise: discrete Laplace of scale
-        levels * 4M (n+1) / (gamma epsilon) per coordinate and node. Proof: `docs/guarantees.md#binary-tree`,
-        with the coins as in its section Setting. Regret: `bounds.bandit_submod_pftal`.
+        Corrected. Neighbours: streams that differ in one function. Sensitivity: given sets and coins, an
+        estimate has one nonzero coordinate, of size at most 2M (n+1) / gamma, which is enforced. Noise:
+        discrete Laplace of scale levels * 4M (n+1) / (gamma epsilon). Proof:
+        `docs/guarantees.md#binary-tree`; regret: `bounds.bandit_submod_pftal`.
     """
 
     @keeps_arguments

@@ -27,14 +27,13 @@ from discreet.formatting import short_number
 
 #: Okabe and Ito's colours, which people with any colour vision can tell apart; the last is for references.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
-#: Of text and of the best fixed set, of what matters less, and of the grid.
-INK, MUTED, GRID = "#1B1F24", "#57606A", "#D8DEE4"
-#: Width and height in inches (of 72 svg units), and those of a small panel.
-SIZE, PANEL = (6.1, 4.1), (5.0, 3.6)
+INK, MUTED, GRID = "#1B1F24", "#57606A", "#D8DEE4"  # of text and the best set, of what matters less, of grids
+SIZE, PANEL = (6.1, 4.1), (5.0, 3.6)  # in inches (of 72 svg units), and those of a small panel
 #: The kinds of pictures, and what must not be written into each: the time would make every file another.
 KINDS = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
 #: The page's variable for each colour that figures are drawn with; the colour itself where there is none.
 _NAMES = {f"s{k}": colour for k, colour in enumerate(COLOURS)} | {"ink": INK, "muted": MUTED, "grid": GRID}
+_STEPS = [1, 2, 2.5, 5, 10]  # between ticks
 _VARIABLES = {colour.lower(): f"var(--{name},{colour.lower()})" for name, colour in _NAMES.items()}
 
 
@@ -122,7 +121,6 @@ def legend_entries(several: Sequence[Axes], name: str) -> list[tuple[Markup, str
 
 
 def _sample(line: Line2D, name: str) -> Markup:
-    """A short piece of a line with its marker."""
     figure = Figure(figsize=(0.5, 0.194))
     piece = Line2D([0.04, 0.5, 0.96], [0.5, 0.5, 0.5])
     piece.update_from(line)
@@ -145,10 +143,10 @@ def _tidied(tag: str, name: str) -> str:
 def log_scale(axis: Axis, low: float, high: float) -> None:
     """A logarithmic scale from low to high, with at least three numbers on it."""
     decades = math.log10(high / low)
-    ticks: ticker.Locator = (
-        ticker.LogLocator(subs=(1, 2, 5)) if decades < 2.2 else ticker.LogLocator(numticks=8)
-    )
-    _scale(axis, "log", low, high, _round_steps(7) if decades < 0.9 else ticks)
+    ticks: ticker.Locator = ticker.LogLocator(numticks=8)
+    if decades < 2.2:
+        ticks = ticker.MaxNLocator(7, steps=_STEPS) if decades < 0.9 else ticker.LogLocator(subs=(1, 2, 5))
+    _scale(axis, "log", low, high, ticks)
     if decades >= 2.2:
         axis.set_minor_locator(ticker.LogLocator(subs="auto"))
         axis.set_minor_formatter(ticker.NullFormatter())
@@ -156,7 +154,7 @@ def log_scale(axis: Axis, low: float, high: float) -> None:
 
 def linear_scale(axis: Axis, low: float, high: float) -> None:
     """A linear scale from low to high."""
-    _scale(axis, "linear", low, high, _round_steps(6))
+    _scale(axis, "linear", low, high, ticker.MaxNLocator(6, steps=_STEPS))
 
 
 def scale_of_values(axis: Axis, values: Sequence[float]) -> None:
@@ -168,10 +166,6 @@ def scale_of_values(axis: Axis, values: Sequence[float]) -> None:
     if len(values) <= 8 and min(gaps, default=1.0) >= 0.09 * math.log(high / low):
         axis.set_major_locator(ticker.FixedLocator(list(values)))
         axis.set_minor_locator(ticker.NullLocator())
-
-
-def _round_steps(most: int) -> ticker.Locator:
-    return ticker.MaxNLocator(most, steps=[1, 2, 2.5, 5, 10])
 
 
 def _scale(axis: Axis, kind: str, low: float, high: float, ticks: ticker.Locator) -> None:

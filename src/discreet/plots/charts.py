@@ -17,17 +17,14 @@ from discreet.plots import canvas
 if TYPE_CHECKING:
     from discreet.simulation.trace import Trace
 
-#: How a curve is drawn, as matplotlib's `plot` takes it.
-Look = Mapping[str, Any]
+Look = Mapping[str, Any]  # how a curve is drawn, as matplotlib's `plot` takes it
 
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES: tuple[Any, ...] = ("-", (0, (7, 1.5, 1.5, 1.5)), (0, (5, 1.5)))
 _REFERENCE_MARKERS = ("x", "+", "1", "2")
 _REFERENCE_LINES: tuple[Any, ...] = ((0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), (0, (3, 2)), (0, (1, 3)))
-#: Regret below this share of the largest counts as none: it is the rounding of sums.
-_NOTHING = 1e-6
-#: Every so many checkpoints there is a marker.
-_MARK_EVERY = 6
+_NOTHING = 1e-6  # regret below this share of the largest counts as none: it is the rounding of sums
+_MARK_EVERY = 6  # every so many checkpoints there is a marker
 
 
 def looks(labels: Iterable[str], references: Iterable[str] = ()) -> dict[str, Look]:
@@ -51,8 +48,7 @@ def _look(colour: str, line: Any, marker: str, width: float) -> Look:
 class Curve:
     """A mean over seeds and its 95% interval, at increasing x; an x of nan stands for everywhere.
 
-    A curve may have a proved bound at each x. References are there to compare with: the scales are chosen for
-    the others. The kind is what is measured, "cost" or "reward".
+    The scales are chosen for curves that are not references. The kind is "cost" or "reward".
     """
 
     label: str
@@ -113,11 +109,7 @@ def plot_trace(trace: Trace, axes: Axes | None = None, **style: Any) -> Axes:
 
 
 def draw_regret(axes: Axes, curves: Sequence[Curve]) -> str:
-    """Regret per round against rounds, both logarithmic; bounds dashed, where they lie within the chart.
-
-    Where a learner ends without regret the vertical scale is linear. Returns what a caption must say because
-    the chart does not show it.
-    """
+    """Regret per round against rounds, logarithmic unless a learner ends without; what a caption must add."""
     first = _round_axis(axes, curves)
     axes.set_ylabel(f"regret per round ({curves[0].kind})")
     within = [curve.mean[curve.x >= first] for curve in curves]
@@ -158,11 +150,7 @@ def draw_costs(axes: Axes, curves: Sequence[Curve], best: Sequence[Curve]) -> No
 
 
 def draw_against(axes: Axes, curves: Sequence[Curve], quantity: str) -> str:
-    """Final regret per round against a quantity that was varied, with 95% intervals; both logarithmic.
-
-    Curves that hold everywhere are drawn as levels. Returns what a caption must say because the chart does
-    not show it.
-    """
+    """Final regret against a quantity, levels for what holds everywhere; what a caption must add."""
     least = _NOTHING * max(float(curve.mean.max()) for curve in curves)
     linear = least <= 0 or any(np.any(c.mean <= least) for c in curves if not c.reference)
     drawn = [curve for curve in curves if linear or np.all(curve.mean > least)]

@@ -17,8 +17,7 @@ from discreet.privacy.noise import Law
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitArray, BitSource
 
-#: One round moves a sum by at most 2^29 units, so this many rounds stay below 2^61.
-MOST_ROUNDS = 1 << 32
+MOST_ROUNDS = 1 << 32  # one round moves a sum by at most 2^29 units, so this many rounds stay below 2^61
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -32,13 +31,8 @@ class Released:
 class PrefixSum(Exclusive):
     """Sums of all private vectors so far, released after every round.
 
-    Attributes:
-        dimension: Length of the vectors.
-        bound: What each vector is forced to satisfy.
-        budget: What one person may lose.
-        horizon: The number of rounds it can take, or None for any number.
-        round: How many it has taken.
-        steps: The compiled mechanism of the next round (`discreet.prefix_sums.steps`).
+    Each vector is forced to satisfy the bound. A `horizon` of None allows any number of rounds; `steps` is
+    the compiled mechanism of the next one.
     """
 
     steps: Any
@@ -58,8 +52,7 @@ class PrefixSum(Exclusive):
         self.dimension = integer(name, "dimension", dimension, least=1)
         if not isinstance(bound, VectorBound) or not isinstance(budget, Budget):
             raise InvalidArgument(f"A {name} needs a VectorBound and a Budget, in this order.")
-        self.bound = bound
-        self.budget = budget
+        self.bound, self.budget = bound, budget
         self.horizon = None if horizon is None else integer(name, "horizon", horizon, 1, MOST_ROUNDS)
         self.round = 0
         self._released: npt.NDArray[Any] = np.zeros(self.dimension, dtype=np.int64)
@@ -71,12 +64,10 @@ class PrefixSum(Exclusive):
 
     @property
     def dtype(self) -> Any:
-        """Of released numbers in units: integers, unless the noise is made of floats."""
         return self._released.dtype
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised to one person."""
         promise = self.budget.guarantee(proof=self._proof, horizon=self.horizon)
         return promise.void(self._not_private_because)
 
@@ -138,10 +129,7 @@ class PrefixSum(Exclusive):
 
 
 class CompiledPrefixSum(PrefixSum):
-    """A prefix sum whose rounds are all steps of one mechanism, with its secrets in `steps.state`.
-
-    A learner that takes these steps over must not use this object any more.
-    """
+    """A prefix sum whose rounds are all steps of one mechanism, with its secrets in `steps.state`."""
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         return {**super()._arrays(), **self.steps.state._asdict()}

@@ -25,14 +25,11 @@ class BinarySteps(NamedTuple):
 class BinaryTree(CompiledPrefixSum):
     """The classical tree: round t is the sum of the nodes named by the binary digits of t.
 
-    It is made for T rounds, the `horizon`. A round lies in one node of each of ceil(log2 T) + 1 levels.
-
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one round enters at most
-        ``levels`` nodes, each moved by at most D1 = ``bound.l1_distance()`` (or D2^2 =
-        ``bound.squared_l2_distance()``), in exact integers. Noise: discrete Laplace of scale levels * D1 /
-        epsilon, or discrete Gaussian with sigma^2 = levels * D2^2 / (2 rho), on every node. Proof:
-        `docs/guarantees.md#binary-tree`.
+        ``levels`` nodes, each moved by D1 in L1 and D2 in L2, as `bound` enforces. Noise: discrete Laplace of
+        scale levels * D1 / epsilon, or discrete Gaussian with sigma^2 = levels * D2^2 / (2 rho), on every
+        node. Proof: `docs/guarantees.md#binary-tree`.
     """
 
     _proof = "binary-tree"

@@ -1,13 +1,12 @@
 """Prefix sums by k-ary trees with subtraction: about seven times less variance than a binary tree.
 
-`KAryTree` is for a known number of rounds; `Epochs`, for any number, has one such tree after the other.
-
 Reference: Andersson, Pagh, Steiner, Torkamani, "Count on Your Elders: Laplace vs Gaussian Noise", 2024.
 """
 
 import functools
 from typing import Any, NamedTuple, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from discreet.checks import IntArray, integer, invalid_argument
@@ -53,16 +52,14 @@ class KArySteps(NamedTuple):
 class KAryTree(CompiledPrefixSum):
     """A tree in which a prefix may also be a large node *minus* some small ones.
 
-    It is made for T rounds, the `horizon`. Level l cuts time into nodes of k^l rounds, with an odd `arity` k:
-    by default the one with the least mean variance over T rounds. Write t in balanced base k. From the top
-    level down, a digit d > 0 appends the next d nodes, a digit d < 0 takes the last abs(d) nodes off again;
-    these may reach beyond t, so their noise is needed before their data.
+    Level l cuts time into nodes of k^l rounds, with an odd `arity` k: by default the one with the least mean
+    variance. Write t in balanced base k. From the top level down, a digit d > 0 appends the next d nodes, a
+    digit d < 0 takes the last abs(d) nodes off again; their noise may be needed before their data.
 
     Formal guarantees:
         Neighbours: histories that differ in one round, inputs adaptive. Sensitivity: one round lies in at
-        most ``height`` nodes, each moved by at most D1 = ``bound.l1_distance()``, in exact integers. Noise:
-        discrete Laplace of scale height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`,
-        which also says why there is no discrete Gaussian here.
+        most ``height`` nodes, each moved by at most D1 in L1, as `bound` enforces. Noise: discrete Laplace of
+        scale height * D1 / epsilon. Proof: `docs/guarantees.md#tree-with-subtraction`.
     """
 
     _proof = "tree-with-subtraction"
@@ -97,10 +94,8 @@ class Epochs(PrefixSum):
     whole; the tree serves the rounds before. So a past epoch costs the noise of one node.
 
     Formal guarantees:
-        Neighbours: histories that differ in one round, inputs adaptive, any number of rounds. Sensitivity: a
-        round lies in one epoch only, there in at most ``height`` nodes of the tree and in the extra one.
-        Noise: as for `KAryTree` with height + 1 for height, epoch by epoch. Proof:
-        `docs/guarantees.md#epochs`.
+        As for `KAryTree` with height + 1 for height, epoch by epoch: a round lies in one epoch only, there in
+        nodes of the tree and in the extra one. Any number of rounds. Proof: `docs/guarantees.md#epochs`.
     """
 
     _proof = "epochs"
@@ -140,7 +135,6 @@ class Epochs(PrefixSum):
         return shape, self._law_for(shape.height + 1)
 
     def _epoch_of(self, rounds: int) -> int:
-        """The epoch that is going on after so many rounds."""
         epoch, ended = 0, 1
         while ended <= rounds:
             epoch += 1
@@ -153,7 +147,7 @@ class Epochs(PrefixSum):
         self._rounds_left = self.growth**epoch
         shape, law = self._plan(epoch)
         self._tree = KArySteps.of(shape, law, self.dimension)
-        self._whole_epoch = steps.fresh_noise(self.dimension, law)
+        self._whole_epoch = steps.FreshNoise(law, np.zeros(self.dimension, dtype=np.int64))
 
     @property
     def steps(self) -> Any:
@@ -205,10 +199,7 @@ def shape_for(arity: int, rounds: int) -> Shape:
 
 @functools.lru_cache(maxsize=256)
 def best_shape(rounds: int, extra_nodes: int = 0) -> Shape:
-    """The shape of least mean variance, when a round lies in `extra_nodes` besides the tree's.
-
-    A node's variance is proportional to (height + extra_nodes)^2.
-    """
+    """The shape of least mean variance, when a round lies in `extra_nodes` besides the tree's."""
     shapes = (shape_for(k, rounds) for k in range(3, _LARGEST_ARITY + 1, 2))
     return min(shapes, key=lambda shape: mean_nodes(shape, rounds) * (shape.height + extra_nodes) ** 2)
 

@@ -18,7 +18,6 @@ from discreet.privacy.budget import Budget
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitArray, BitSource
 
-#: Why nothing with this noise is private.
 MADE_OF_FLOATS = "its noise is made of floating-point numbers, whose low bits give the data away"
 
 _DROPPED_BITS = np.uint64(11)
@@ -32,12 +31,9 @@ class SphericalSteps(NamedTuple):
 
 
 class SphericalTree(binary.BinaryTree):
-    """A binary tree whose nodes get spherical noise of scale levels * D2 / epsilon.
+    """A binary tree whose nodes get spherical noise of scale levels * sensitivity / epsilon: never private.
 
-    D2 is the `sensitivity`, as a value; by default the true one, which `bound` enforces.
-
-    Formal guarantees:
-        None: this noise is made of floats.
+    The `sensitivity` in L2 is a value, by default the true one, which `bound` enforces.
     """
 
     _own = ("horizon", "sensitivity")

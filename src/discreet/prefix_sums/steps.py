@@ -2,8 +2,8 @@
 
 A mechanism is a named tuple of its public constants and its secret state. One round is
 
-1. `draw_noise`: draw the `samples_needed` by the round, into rows that are not in use yet. Drawing may go
-   on, or begin again, when the bits ran out;
+1. `draw_noise`: draw the `samples_needed` by the round, into rows that are not in use yet; if the bits run
+   out, it is called again;
 2. `add_secret`: enter the vector, which cannot fail, and write by how much the noisy sum grows.
 
 The vector must already be within its bound (`discreet.privacy.sensitivity`), and the caller counts rounds: a
@@ -74,11 +74,6 @@ class FreshNoise(NamedTuple):
 
     law: Law
     fresh: IntArray
-
-
-def fresh_noise(dimension: int, law: Law) -> FreshNoise:
-    """Vectors of this length, each with fresh noise."""
-    return FreshNoise(law, np.zeros(dimension, dtype=np.int64))
 
 
 @samples_needed.register(FreshNoise)

@@ -4,11 +4,8 @@ Importing this package compiles nothing; the parts with kernels load on use.
 
 Examples:
     >>> from discreet.privacy import Budget, VectorBound
-    >>> Budget(epsilon=1.0, rounds_per_person=4).per_round
-    Fraction(1, 4)
-    >>> bound = VectorBound.for_costs(0.0, 1.0, units=10)
-    >>> bound.l1_distance(Neighbours.REPLACE_ONE_ROUND), bound.l1_distance(Neighbours.ZERO_OUT_ONE_ROUND)
-    (80, 40)
+    >>> Budget(epsilon=1.0, rounds_per_person=4).per_round, VectorBound.for_costs(0, 1).step
+    (Fraction(1, 4), 4.76837158203125e-07)
     >>> grid = Grid(0.0, 1.0, units=100)
     >>> grid.of(0.75), grid.of(7.0), grid.of(float("nan")), grid.value(50)
     (50, 100, 0, 0.75)

@@ -83,7 +83,6 @@ class Budget:
 
     @classmethod
     def restored(cls, saved: dict[str, Any]) -> "Budget":
-        """The budget that `saved` wrote down."""
         epsilon, rho = (None if saved[name] is None else Fraction(saved[name]) for name in ("epsilon", "rho"))
         return cls(epsilon, rho, Neighbours(saved["neighbours"]), saved["rounds_per_person"])
 

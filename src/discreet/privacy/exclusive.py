@@ -1,8 +1,4 @@
-"""A secret state of which only one copy may go on.
-
-Two copies that go on from the same noise with different data expose the exact difference of those data. Two
-that draw fresh noise for the same data spend the budget twice.
-"""
+"""A secret state of which only one copy may go on: two would expose differences, or spend a budget twice."""
 
 import contextlib
 import secrets
@@ -43,7 +39,6 @@ class Exclusive(ABC):
             return self._whole()
 
     def _whole(self) -> bytes:
-        """The same, for a caller that holds the state."""
         document = {
             "kind": type(self).__name__,
             "lineage": self.lineage,
@@ -62,11 +57,8 @@ class Exclusive(ABC):
     def from_bytes(cls, data: bytes, *, generation: int, source: BitSource | None = None) -> Self:
         """Go on from what `to_bytes` returned, if it is the latest state; one generation on.
 
-        Args:
-            data: What was saved.
-            generation: What the caller's store knows to be the latest of this lineage; any other raises
-                `StaleState`. Record the new number before using the state: it is not restored twice then.
-            source: Bits for the noise to come; new cryptographic ones by default.
+        The `generation` is what the caller's store knows to be the latest of this lineage; any other raises
+        `StaleState`. Record the new number before using the state: it is not restored twice then.
         """
         document, arrays = decode(data)
         if document.get("kind") != cls.__name__:
@@ -111,7 +103,6 @@ class Exclusive(ABC):
             present[name][...] = array
 
     def _alone(self) -> "_Holding":
-        """Hold the state in a `with` block."""
         return self._holding
 
     @contextlib.contextmanager

@@ -9,11 +9,8 @@ import numpy as np
 from discreet.checks import finite_number, integer, invalid_argument
 from discreet.quiet import no_warnings
 
-#: Steps of the grid in half the declared range, unless told otherwise: a millionth each.
-DEFAULT_UNITS = 1 << 20
-
-#: The finest grid: products of two bounded numbers must stay far below 2^63.
-MOST_UNITS = 1 << 28
+DEFAULT_UNITS = 1 << 20  # steps of the grid in half the declared range: a millionth each
+MOST_UNITS = 1 << 28  # the finest grid: products of two bounded numbers must stay far below 2^63
 
 
 def number_or_nan(value: Any) -> float:
@@ -31,10 +28,9 @@ def number_or_nan(value: Any) -> float:
 
 
 def to_units(value: float, low: float, high: float, units: int) -> int:
-    """The grid point of any float, an integer in [-units, units]: 0 if it is not finite, clipped otherwise.
+    """The grid point of any float: 0 if it is not finite, otherwise clipped to [-units, units].
 
-    It depends on this one value only, so replacing it moves the result by at most 2 * units, however floats
-    round. Kernels compile the same function.
+    It depends on this value only: replacing it moves the result by at most 2 * units, however floats round.
     """
     if not math.isfinite(value):
         return 0
@@ -65,7 +61,6 @@ class Grid:
 
     @property
     def half_width(self) -> float:
-        """Half the width of the range: the M of the theorems."""
         return 0.5 * self.high - 0.5 * self.low
 
     @property
@@ -75,7 +70,6 @@ class Grid:
 
     @property
     def step(self) -> float:
-        """The value of one unit."""
         return self.half_width / self.units
 
     def of(self, value: Any) -> int:

@@ -36,8 +36,7 @@ class Guarantee:
         local: Whether each value is randomised on its own; otherwise a trusted party keeps exact sums.
         horizon: The number of rounds covered, or None for any number.
         absence_hidden: Whether it is hidden who has reported.
-        private: Whether the promise holds in this configuration.
-        reason: If not, why.
+        private: Whether the promise holds in this configuration; if not, there is a reason.
     """
 
     epsilon: float | None = None
@@ -71,10 +70,7 @@ class Guarantee:
         return dataclasses.replace(self, epsilon=epsilon, delta=delta, rho=rho, rounds_per_person=k)
 
     def at_delta(self, delta: float) -> "Guarantee":
-        """The (epsilon, delta) guarantee that follows from `rho` (needs the extra ``accounting``).
-
-        The conversion is that of `dp-accounting`: `docs/guarantees.md#gaussian-noise`.
-        """
+        """The (epsilon, delta) guarantee that follows from `rho` (needs the extra ``accounting``)."""
         if self.rho is None:
             raise InvalidArgument("Only a guarantee with 'rho' can be stated for another delta.")
         if not isinstance(delta, float) or not 0 < delta < 1:
@@ -92,18 +88,15 @@ class Guarantee:
 
     def __str__(self) -> str:
         if not self.private:
-            return (
-                f"NOT PRIVATE: {self.reason}. The figures it would have otherwise: {self._figures()}, "
-                f"neighbours: {self.neighbours.value}."
-            )
+            figures = f"{self._figures()}, neighbours: {self.neighbours.value}"
+            return f"NOT PRIVATE: {self.reason}. The figures it would have otherwise: {figures}."
         sentences = [self._promise(), self._who_is_trusted(), self._extent()]
         return " ".join([*sentences, f"Proof: {self.proof}."] if self.proof else sentences)
 
     def _figures(self) -> str:
         parts = []
         if self.epsilon is not None:
-            parts.append(f"epsilon = {rounded_up(self.epsilon)}")
-            parts.append(f"delta = {rounded_up(self.delta)}")
+            parts.append(f"epsilon = {rounded_up(self.epsilon)}, delta = {rounded_up(self.delta)}")
         if self.rho is not None:
             parts.append(f"rho = {rounded_up(self.rho)} (zero-concentrated)")
         return ", ".join(parts)
@@ -125,9 +118,8 @@ class Guarantee:
             return "exactly as likely"
         if self.epsilon < 0.1:
             return f"at most {rounded_up(100 * math.expm1(self.epsilon) * (1 + 1e-14), 3)}% more likely"
-        ratio = "exp(epsilon)"
-        if self.epsilon < 700:
-            ratio = rounded_up(math.exp(self.epsilon) * (1 + 1e-14), 3)
+        small = self.epsilon < 700
+        ratio = rounded_up(math.exp(self.epsilon) * (1 + 1e-14), 3) if small else "exp(epsilon)"
         return f"at most {ratio} times as likely"
 
     def _who_is_trusted(self) -> str:

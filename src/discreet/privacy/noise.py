@@ -1,13 +1,11 @@
 """Exact discrete Laplace and discrete Gaussian noise, compiled, from cryptographic bits.
 
-The scale is rational and only integers are used, so the probability of every outcome is the stated one: for
-the integer z proportional to exp(-abs(z) / scale), or to exp(-z^2 / (2 s^2)).
-Results are int64, modulo 2^64. That is post-processing of unbounded integers: sums that wrap around lose
-accuracy (with a probability below exp(-500) for the scales admitted here), never privacy.
+The scale is rational and only integers are used, so the probability of every outcome z is the stated one,
+proportional to exp(-abs(z) / scale) or to exp(-z^2 / (2 s^2)). Results are modulo 2^64: sums that wrap around
+lose accuracy (with a probability below exp(-500) for the scales admitted here), never privacy.
 
 References: von Neumann, "Various techniques used in connection with random digits", 1951; Karney, "Sampling
-exactly from the normal distribution", 2016; Canonne, Kamath, Steinke, "The discrete Gaussian for differential
-privacy", 2020.
+exactly from the normal distribution", 2016; Canonne, Kamath, Steinke, "The discrete Gaussian", 2020.
 
 Examples:
     >>> laplace(Fraction(3, 2)).scale, variance(gaussian(Fraction(10)))
@@ -27,8 +25,7 @@ from discreet.compiled import lean_kernel
 from discreet.privacy.uniform import ENDED, NEED_MORE_BITS, below, next_in_run, run_is_even
 from discreet.randomness import BitArray, BitSource
 
-#: No scale may exceed this, so that 2^11 scales still fit in 64 bits.
-LARGEST_SCALE = 1 << 52
+LARGEST_SCALE = 1 << 52  # no scale may exceed this, so that 2^11 scales still fit in 64 bits
 
 _LAPLACE = 0
 _GAUSSIAN = 1
@@ -51,7 +48,6 @@ class Law(NamedTuple):
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether it is a Gaussian law, not a Laplace one."""
         return self.kind == _GAUSSIAN
 
 

@@ -5,10 +5,8 @@ from fractions import Fraction
 
 from discreet.checks import invalid_argument
 
-#: Beyond this a privacy loss protects nobody, and exp(loss) no longer fits anywhere.
-LARGEST_LOSS = 1000
-#: With less than this nothing can be learned, and noise no longer fits a float.
-SMALLEST_LOSS = Fraction(1, 1 << 200)
+LARGEST_LOSS = 1000  # beyond this a privacy loss protects nobody, and exp(loss) no longer fits anywhere
+SMALLEST_LOSS = Fraction(1, 1 << 200)  # with less nothing can be learned, and noise does not fit a float
 
 
 def privacy_loss(owner: str, name: str, value: float | Fraction) -> Fraction:
@@ -41,11 +39,8 @@ def square_root_above(number: Fraction, bits: int = 40) -> Fraction:
 
 
 def exponential_below(exponent: Fraction, bits: int = 128) -> Fraction:
-    """A fraction at or below exp(exponent), within a factor 1 - 2**-bits of it, for an exponent >= 0.
-
-    exp(x) = exp(x / 2^j)^(2^j) with x / 2^j <= 1. The series has positive terms, so cutting it off and
-    rounding each term down both err downwards, and so do the squarings.
-    """
+    """A fraction at or below exp(exponent), within a factor 1 - 2**-bits of it, for an exponent >= 0."""
+    # exp(x) = exp(x / 2^j)^(2^j). Cutting off the series, rounding its terms and squaring err downwards.
     halvings = max(0, math.ceil(exponent)).bit_length()
     one = 1 << (bits + 2 * halvings + 16)
     small = exponent / (1 << halvings)

@@ -1,7 +1,4 @@
-"""How far one round can move a sum: bounds that are enforced in exact integers.
-
-A vector outside its bound is forced inside. Nothing is raised or counted: that would depend on private data.
-"""
+"""How far one round can move a sum: bounds that are enforced in exact integers, without raising anything."""
 
 import dataclasses
 import math
@@ -16,8 +13,7 @@ from discreet.privacy import grid
 from discreet.privacy.grid import DEFAULT_UNITS, MOST_UNITS, Grid
 from discreet.privacy.guarantee import Neighbours
 
-#: No sum of released numbers is larger. Two such numbers still add up to less than 2^63.
-LARGEST_SUM = (1 << 62) - 1
+LARGEST_SUM = (1 << 62) - 1  # of released numbers: two such sums still add up to less than 2^63
 #: Limits under which exact Euclidean norms fit 64 bits.
 MOST_L2_UNITS = 1 << 24
 MOST_L2_COORDINATES = 1 << 14
@@ -54,9 +50,8 @@ class VectorBound:
     ) -> "VectorBound":
         """The bound for gradients along a chain of sets whose costs lie in [low, high].
 
-        With M half the width of the range, of `units` grid steps: differences of two costs are at most 2 M,
-        and for submodular costs those along a chain add up to at most 4 M. The `gradient_bound` is a smaller
-        L1 bound, declared beforehand: noise falls in proportion, larger gradients are scaled down.
+        With M half the width of the range: differences of two costs are at most 2 M, and for submodular costs
+        those along a chain add up to at most 4 M. The `gradient_bound` is a smaller bound, declared before.
         """
         cost_grid = Grid(low, high, units)
         l1 = 4 * units
@@ -151,10 +146,7 @@ def _shrink(units: IntArray, limit: int, norm: int) -> None:
 def chain_gradient(
     costs: FloatArray, order: IntArray, low: float, high: float, units: int, out: IntArray
 ) -> None:
-    """The gradient along a chain of sets, in grid units, from the n+1 private costs of its sets.
-
-    Each cost is put on the grid first. Where costs may not be submodular, `bound_in_place` must follow.
-    """
+    """The gradient along a chain of sets, from the n+1 private costs; `bound_in_place` must follow."""
     before = to_units(costs[0], low, high, units)
     for i in range(order.size):
         after = to_units(costs[i + 1], low, high, units)

@@ -1,18 +1,12 @@
-"""Exact uniform integers and exact coins of bias exp(-x), from uniform bits, in integers only.
-
-Kernels take ``(bits, cursor)`` and return the new cursor, or `NEED_MORE_BITS` (see `discreet.randomness`).
-"""
+"""Exact uniform integers and exact coins of bias exp(-x), from uniform bits, in integers only."""
 
 import numpy as np
 
 from discreet.compiled import lean_kernel
 from discreet.randomness import BitArray
 
-#: A cursor that says: the bits ran out, replay this sample when there are more.
-NEED_MORE_BITS = -1
-
-#: Instead of a cell: the decreasing run is over.
-ENDED = -1
+NEED_MORE_BITS = -1  # a cursor that says: the bits ran out, replay this sample when there are more
+ENDED = -1  # instead of a cell: the decreasing run is over
 
 _EVEN = np.uint64(0xFFFF_FFFF_FFFF_FFFE)
 _ONE = np.uint64(1)

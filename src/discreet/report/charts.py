@@ -15,24 +15,18 @@ from discreet.plots.canvas import PANEL, figure_of, inline_svg, legend_entries, 
 from discreet.plots.charts import Curve
 from discreet.report.results import Result, TraceResult, family, grouped, with_looks
 
-#: Learners in one chart; more are split.
-MOST_CURVES = 7
-#: Learners whose final choice is shown, and items in such a chart.
-MOST_CHOICES, MOST_ITEMS = 6, 40
-#: Panels in one section.
-MOST_PANELS = 12
+MOST_CURVES = 7  # learners in one chart; more are split
+MOST_CHOICES, MOST_ITEMS = 6, 40  # learners whose final choice is shown, and items in such a chart
+MOST_PANELS = 12  # panels in one section
 #: What a sweep may vary: how it is called in headings and at axes.
 QUANTITIES = {
     "epsilon": ("epsilon", "epsilon (privacy loss of one person)"),
     "n": ("the number of items", "items"),
     "rounds": ("the number of rounds", "rounds in total"),
 }
-#: What a page shows of a chart: svg, title, caption, legend.
-Chart = dict[str, Any]
-#: The same of several small ones with one legend: title, intro, legend, charts.
-Panels = dict[str, Any]
-#: An environment, a number of items and an epsilon; 0 leaves one of these free.
-Place = tuple[str, int, float]
+Chart = dict[str, Any]  # what a page shows of a chart: svg, title, caption, legend
+Panels = dict[str, Any]  # the same of several small ones with one legend: title, intro, legend, charts
+Place = tuple[str, int, float]  # an environment, a number of items and an epsilon; 0 leaves one of these free
 
 
 def trace_charts(name: str, group: Sequence[TraceResult]) -> list[Chart]:
@@ -114,7 +108,6 @@ def _cost_chart(name: str, group: Sequence[TraceResult], title: str) -> Chart:
 
 
 def _same(curve: Curve, other: Curve) -> bool:
-    """Whether two curves agree where both are known."""
     _, mine, theirs = np.intersect1d(curve.x, other.x, return_indices=True)
     return bool(np.allclose(curve.mean[mine], other.mean[theirs], rtol=1e-6, atol=1e-6))
 
@@ -173,10 +166,7 @@ def curve_panels(results: Sequence[Result]) -> Panels:
 
 
 def against_panels(results: Sequence[Result], quantity: str, name: str = "sweep") -> Panels:
-    """Final regret against a quantity that takes several values; a panel for each of the rest.
-
-    Learners with different epsilons are one curve; what has no epsilon is a level.
-    """
+    """Final regret against a quantity that takes several values; a panel for each of the rest."""
     families = grouped(results, lambda result: family(result.label))
     seen = plots.looks(families, [label for label, members in families.items() if members[0].reference])
     found = {}

@@ -17,13 +17,11 @@ from discreet.intervals import half_width
 from discreet.plots.charts import Curve, looks, regret_curve
 from discreet.simulation.trace import Trace
 
-#: What tells the configurations of a sweep apart.
-KEYS = ("environment", "learner", "n", "epsilon", "rounds")
+KEYS = ("environment", "learner", "n", "epsilon", "rounds")  # what tells configurations apart
 _OTHERS = ("seed", "round", "cost", "best", "regret", "would_be_private")
 #: Choices that do not learn, as reports and sweeps call them ("full" is a learner with full information).
 _REFERENCES = {"random set", "empty set", "full set", "random", "empty", "everything"}
-#: What is below this share of the costs that it is a sum or difference of is the rounding of sums.
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # a smaller share of the costs that it is a sum or difference of is rounding
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -39,15 +37,12 @@ def grouped(things: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Result(Curve):
-    """The regret per round of one configuration, and what came out in the end, as means per round.
-
-    Its label says where it would not be private. It has no epsilon where it has no noise, or does not learn.
-    """
+    """The regret per round of one configuration, and what came out in the end, as means per round."""
 
     environment: str
     learner: str
     n: int
-    epsilon: float | None
+    epsilon: float | None  # None without noise, or where it does not learn
     seeds: int
     private: bool
     cost: float
@@ -164,10 +159,7 @@ def _of_trace(trace: Trace, label: str) -> TraceResult:
 
 
 def sweep_results(frame: pl.DataFrame) -> tuple[list[Result], list[dict[str, Any]]]:
-    """A result for each configuration of a sweep, and a row with its seeds for each that failed, by error.
-
-    Learners without an epsilon (null, infinite, or choices that do not learn) count once for all epsilons.
-    """
+    """A result for each configuration of a sweep, and a row with its seeds for each that failed, by error."""
     for name in (*KEYS, *_OTHERS):
         if name not in frame.columns:
             raise InvalidArgument(f"The 'frame' of a sweep must have the column {name!r}. It is missing.")
@@ -234,8 +226,8 @@ def _of_rows(rows: pl.DataFrame) -> list[Result]:
     for part in points.partition_by(KEYS, maintain_order=True):
         at = part.sort("round")
         mean, width = at["regret"].to_numpy(), half_width(at["spread"].to_numpy(), at["seeds"].to_numpy())
-        last = at.select("environment", "learner", "n", "epsilon", "seeds", "private", "cost", "best")
-        facts = last.row(-1, named=True)
+        names = ("environment", "learner", "n", "epsilon", "seeds", "private", "cost", "best")
+        facts = at.select(names).row(-1, named=True)
         found.append(
             Result(
                 label=_in_legends(facts["learner"], facts["private"]),

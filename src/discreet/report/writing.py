@@ -39,15 +39,12 @@ def write_report(
 ) -> pathlib.Path:
     """Write one HTML file that needs nothing else, and return its path: figures, guarantees, tables.
 
-    The same arguments give the same bytes. A file is written completely or not at all.
-
     Args:
-        path: Where to.
+        path: Where to; the file is written completely or not at all.
         title: The headline.
-        traces: What `simulate` returned; those of `RandomSet` and `FixedSet` are taken as references. Several
-            environments get a section each.
+        traces: What `simulate` returned; those of `RandomSet` and `FixedSet` are taken as references.
         summary: Text to put before the generated sentences; empty lines separate paragraphs.
-        command: How to repeat it, shown as it is.
+        command: How to repeat it.
         frame: Results of a sweep (see `write_sweep_report`), for a figure of regret against epsilon.
 
     Examples:
@@ -97,8 +94,8 @@ def write_sweep_report(
             epsilon, rounds, seed, round, cost, best, regret, would_be_private; bound, error and
             parameters (of the environment, as JSON) where known. Rows with an error need no numbers.
         title: The headline.
-        command: How to repeat it, shown as it is.
-        notes: What else readers should know: headings and texts.
+        command: How to repeat it.
+        notes: Headings and texts.
 
     Examples:
         >>> import tempfile
@@ -176,10 +173,7 @@ def _comparisons(result: TraceResult, references: Sequence[TraceResult]) -> list
 
 
 def _sign_of_difference(trace: Trace, other: Trace) -> int:
-    """1 if the other's regret is larger, -1 if it is smaller, 0 if the 95% interval leaves that open.
-
-    The interval is that of the difference over the seeds that both have, which met the same stream.
-    """
+    """1 if the other's regret is larger on the seeds of both, -1 if smaller, 0 if 95% leave that open."""
     common, mine, theirs = numpy.intersect1d(trace.seeds, other.seeds, return_indices=True)
     if not common.size:
         return 0

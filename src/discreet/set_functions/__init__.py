@@ -1,13 +1,11 @@
 """Set functions: what is being minimised.
 
-Every function gives its value on a set, its values along a chain in one pass, a certified
-range, and a JSON description. They add up (`f + g`), scale (`2 * f`), negate (`-f`), `shift`, `restrict`,
-`contract` and `complement`.
+Functions add up (`f + g`), scale (`2 * f`), negate (`-f`), `shift`, `restrict`, `contract`, `complement`.
 
 Examples:
     >>> f = Cut([[0, 2], [1, 0]]) + Modular([-3, 1])
-    >>> f([0]), f.chain_values([1, 0])
-    (-1.0, array([ 0.,  2., -2.]))
+    >>> f([0]), f.chain_values([1, 0]), SetFunction.from_dict(f.to_dict())([True, False])
+    (-1.0, array([ 0.,  2., -2.]), -1.0)
     >>> Bundles(3, groups=[[0], [0, 1]], values=[2, 5], costs=[1, 1, 1])([0, 1])
     -5.0
     >>> Coverage([[0, 1], [1, 2]], weights=[5, 1, 2])([0]), HypergraphCut(3, [[0, 1, 2], [1, 2]])([0])

@@ -18,11 +18,7 @@ Structure = TypeVar("Structure", ConcaveForm, CutNetwork)
 
 
 class Sum(SetFunction):
-    """S -> sum of the functions' values.
-
-    Functions of one family are merged into one where the family is closed under sums, so the sum of a long
-    stream stays small. `terms` has what is left.
-    """
+    """S -> sum of the functions' values. Those of one family are merged where it is closed under sums."""
 
     def __init__(self, functions: Iterable[SetFunction]) -> None:
         families: dict[type[SetFunction], list[SetFunction]] = {}
@@ -118,7 +114,6 @@ class _Derived(SetFunction):
         return None if network is None else self._derived(network)
 
     def _derived(self, structure: Structure) -> Structure | None:
-        """The structure of this function, from that of the other."""
         return None
 
 

@@ -1,8 +1,4 @@
-"""What every set function offers: values, chains, a certified range, algebra, JSON.
-
-A family implements `_value` (one set), `_chain` (all prefixes of an order in one pass) and `range`. Its JSON
-is made of the attributes that have the names of its constructor's arguments, or of `_fields`.
-"""
+"""What every set function offers: values, chains, a certified range, algebra, JSON."""
 
 from __future__ import annotations
 
@@ -22,19 +18,11 @@ if TYPE_CHECKING:
     from discreet.set_functions.explicit import Table
     from discreet.set_functions.structure import ConcaveForm, CutNetwork
 
-#: Enumerating the subsets of more items than this is refused: 2^24 values take 128 MB.
-MOST_ITEMS_OF_A_TABLE = 24
+MOST_ITEMS_OF_A_TABLE = 24  # enumerating the subsets of more is refused: 2^24 values take 128 MB
 
 
 class SetFunction(ABC):
-    """A real function of subsets of {0, ..., n-1}.
-
-    Examples:
-        >>> from discreet.set_functions import Cut
-        >>> f = Cut([[0, 2, 0], [0, 0, 1], [0, 0, 0]])  # an edge of weight 2 from 0 to 1, of 1 from 1 to 2
-        >>> f([0]), f([True, False, True]), f.restrict([0, 1]).n, SetFunction.from_dict(f.to_dict())([0])
-        (2.0, 2.0, 2, 2.0)
-    """
+    """A real function of subsets of {0, ..., n-1}."""
 
     n: int
     _families: ClassVar[dict[str, type[SetFunction]]] = {}
@@ -163,7 +151,7 @@ class SetFunction(ABC):
             raise InvalidArgument(f"The fields {sorted(fields)} do not fit a {kind}.") from None
 
     def _fields(self) -> dict[str, Any]:
-        """The arguments that rebuild this function, as JSON types."""
+        """The constructor's arguments as JSON types: by default the attributes of the same names."""
         return {name: _as_json(getattr(self, name)) for name in inspect.signature(type(self)).parameters}
 
     @classmethod

@@ -14,8 +14,7 @@ from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, frozen, modular_range, modular_values, vector
 from discreet.set_functions.structure import ConcaveForm, CutNetwork
 
-#: Slopes may increase by this much (relative to the values) before a sequence counts as not concave.
-CONCAVITY_SLACK = 1e-12
+CONCAVITY_SLACK = 1e-12  # slopes of what counts as concave increase by at most this, relative to the values
 
 
 class Modular(SetFunction):
@@ -96,7 +95,6 @@ class ConcaveOfModular(SetFunction):
         self.shape, self._g = _concave_shape(shape, self._most)
 
     def range(self) -> tuple[float, float]:
-        """The extremes of g over [0, sum of weights]."""
         kind, *parameters = self.shape
         spots = np.array([0.0, self._most])
         if kind == "piecewise":
@@ -118,10 +116,7 @@ class ConcaveOfModular(SetFunction):
 
 
 class Iwata(SetFunction):
-    """S -> |S| |V minus S| - sum over j in S of (5j - 2n), items counted from j = 1: a usual benchmark.
-
-    The minimum is at the k = round((4n+5)/6) last items, with value 1.5 k^2 - (2n + 2.5) k.
-    """
+    """S -> |S| |V minus S| - sum over j in S of (5j - 2n), items counted from j = 1: a usual benchmark."""
 
     integer_valued = True
 

@@ -1,7 +1,6 @@
 """How much memory a description would take, before anything is built from it.
 
-What is built from most fields is about as large as they are. But an `n` of a few digits allocates arrays of
-any length, and nested functions may hold arrays of the innermost one's length at every level.
+An `n` of a few digits allocates arrays of any length, at every level of nested functions.
 """
 
 from __future__ import annotations
@@ -9,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: How many numbers may be built from any description, however short.
-FREE = 1_000_000
-#: How many more may be built for each number in the description.
-_PER_NUMBER = 4
-#: Kinds whose items differ from those of the function inside.
-_OTHER_ITEMS = ("Restriction", "Contraction")
+FREE = 1_000_000  # how many numbers may be built from any description, however short
+_PER_NUMBER = 4  # how many more may be built for each number in the description
+_OTHER_ITEMS = ("Restriction", "Contraction")  # kinds whose items differ from those of the function inside
 
 
 def affordable(description: Mapping[str, Any], items: int) -> bool:

@@ -51,8 +51,6 @@ class FromCallable(SetFunction):
     Args:
         function: Takes a frozenset of indices, or a boolean mask. A result that is not a number counts as
             NaN: the function may be private, and an error would reveal something about it.
-        n: The number of items.
-        takes: What it takes.
         chain: Takes an order (an integer array) and gives the n+1 values of its prefixes.
         value_range: (lo, hi) with lo <= f(S) <= hi for all S. Without it, `range` enumerates.
     """

@@ -10,8 +10,7 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, frozen
 
-#: A certified range computed in floats is widened by this fraction of its width.
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # a certified range computed in floats is widened by this fraction of its width
 
 
 class LogDeterminant(SetFunction):
@@ -71,10 +70,7 @@ def _positive_definite(owner: str, name: str, values: npt.ArrayLike) -> FloatArr
 
 
 def _log_minors(matrix: FloatArray, order: IntArray) -> FloatArray:
-    """log det of the leading minors along an order, from one Cholesky factor.
-
-    Values are NaN where rounding leaves no factor: they may be private, and an error would reveal something.
-    """
+    """log det of the leading minors along an order. NaN, not an error, where rounding leaves no factor."""
     try:
         pivots = np.diagonal(np.linalg.cholesky(matrix[np.ix_(order, order)]))
     except np.linalg.LinAlgError:

@@ -71,7 +71,6 @@ class Cut(SetFunction):
         self.modular = vector("Cut", "modular", modular, n, default=0.0)
 
     def range(self) -> tuple[float, float]:
-        """Between no edge and, of every opposite pair, the heavier one."""
         tails, heads, weights = self.edges
         pairs = np.minimum(tails, heads) * self.n + np.maximum(tails, heads)
         _, place = np.unique(pairs, return_inverse=True)
@@ -148,10 +147,8 @@ class FacilityLocation(SetFunction):
         return cls(np.concatenate([f.benefits for f in functions]))
 
     def cut_network(self) -> CutNetwork:
-        """A ladder per client: node (u, r) says "an open facility is worth at least the r-th benefit".
-
-        A facility of rank r implies rung r, which implies rung r-1; each rung costs what it adds.
-        """
+        # A ladder per client: rung r says that an open facility is worth at least the r-th benefit. A
+        # facility of rank r implies rung r, which implies rung r-1; each costs what it adds.
         clients, n = self.benefits.shape
         ranked = np.argsort(self.benefits, axis=1, kind="stable")
         heights = np.take_along_axis(self.benefits, ranked, axis=1)
@@ -164,10 +161,7 @@ class FacilityLocation(SetFunction):
 
 
 class MatroidRank(SetFunction):
-    """S -> size of a largest forest within S, a set of edges of a graph: these are the items.
-
-    Edges are pairs of vertices, numbered from 0; loops and parallel edges are allowed.
-    """
+    """S -> size of a largest forest within S. The items are edges: pairs of vertices, numbered from 0."""
 
     integer_valued = True
 
@@ -219,10 +213,7 @@ def cut_chain(
     order: IntArray,
     values: FloatArray,
 ) -> None:
-    """Write the n+1 values along `order` into `values`, in one pass over the edges.
-
-    An edge counts from the prefix in which its tail enters until its head enters.
-    """
+    """Write the n+1 values along `order` into `values`, in one pass over the edges."""
     n = order.size
     position = np.empty(n, dtype=np.int64)
     values[0] = 0.0

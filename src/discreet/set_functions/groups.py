@@ -1,8 +1,6 @@
 """Functions of weighted groups of items: coverage, complete bundles, split hyperedges.
 
-All three depend, for each group, only on whether none, some or all of its members are chosen.
-Along a chain a group changes state when its first and when its last member enters, so one pass
-over the memberships gives every prefix.
+Along a chain a group changes state only when its first and when its last member enters.
 """
 
 from __future__ import annotations
@@ -20,20 +18,15 @@ from discreet.compiled import kernel, lean_kernel
 from discreet.set_functions.base import SetFunction, frozen, integral, modular_range, modular_values, vector
 from discreet.set_functions.structure import CutNetwork
 
-#: Targets of a coverage without weights are numbered below this.
-MOST_TARGETS = 10**8
+MOST_TARGETS = 10**8  # targets of a coverage without weights are numbered below this
 
 
 class _WeightedGroups(SetFunction):
-    """modular(S) + sum over groups of on_first * weight once touched, on_last * weight once complete.
-
-    Equal groups are merged, so a sum of many such functions grows only with distinct groups.
-    """
+    """modular(S) + sum over groups of on_first * weight once touched, on_last * weight once complete."""
 
     #: How many times a group's weight is added when its first and its last member enter, and if it has none.
     _on_first = _on_last = _on_empty = 0.0
-    #: What the constructor calls the groups, their weights and the modular part.
-    _arguments = ("groups", "weights", "modular")
+    _arguments = ("groups", "weights", "modular")  # what the constructor calls these
 
     def __init__(self, n: int, groups: Iterable[Iterable[int]], weights: Any, modular: Any) -> None:
         self.n = checks.integer(self._name, "n", n, 0)
@@ -44,7 +37,7 @@ class _WeightedGroups(SetFunction):
         self._take(rows, values.tolist(), vector(self._name, modular_name, modular, self.n, default=0.0))
 
     def _take(self, rows: Iterable[IntArray], weights: Iterable[float], modular: FloatArray) -> None:
-        """Store the groups one after another in one array. Equal ones are added up."""
+        """Store the groups one after another in one array; equal ones are merged."""
         total: dict[bytes, float] = {}
         for row, weight in zip(rows, weights, strict=True):
             key = row.tobytes()
@@ -59,11 +52,9 @@ class _WeightedGroups(SetFunction):
 
     @property
     def groups(self) -> list[IntArray]:
-        """The distinct groups, each sorted."""
         return np.split(self._members, self._starts[1:-1]) if self._weights.size else []
 
     def range(self) -> tuple[float, float]:
-        """Every group at its least and at its most."""
         lo, hi = modular_range(self._modular, self._constant)
         states = (0.0, self._on_first, self._on_first + self._on_last)
         weight = float(self._weights.sum())
@@ -75,7 +66,6 @@ class _WeightedGroups(SetFunction):
 
     @property
     def _data(self) -> tuple[IntArray, IntArray, FloatArray, FloatArray, float, float]:
-        """The first arguments of the compiled functions."""
         return self._starts, self._members, self._weights, self._modular, self._on_first, self._on_last
 
     def _value(self, mask: BoolArray) -> float:
@@ -171,8 +161,7 @@ class Coverage(_WeightedGroups):
 class Bundles(_WeightedGroups):
     """S -> sum of costs over S minus the value of every group that lies within S.
 
-    Showing an item costs, a complete group of complements is worth something. Values are nonnegative, by
-    default 1 each; costs have any sign and are 0 by default.
+    Values are nonnegative, by default 1 each; costs have any sign and are 0 by default.
     """
 
     _on_last = _on_empty = -1.0  # a group without members is complete from the start

@@ -1,10 +1,9 @@
 """Structure of set functions that the minimiser can use.
 
 **Concave form.** f(S) = g(a(S)) + b(S), g concave and a >= 0. Let S* minimise and let s be a supergradient of
-g at a(S*). For every S, ``g(a(S)) + b(S) <= g(a(S*)) - s a(S*) + (s a + b)(S)``. The right side is least at
-``{i : s a_i + b_i < 0}``, where it is at most the minimum; so that set is optimal. Whatever s is, it is a
-prefix of the order by b_i / a_i (items with a_i = 0 come first when b_i < 0 and last otherwise). One chain
-pass along that order finds the minimum.
+g at a(S*). For every S, ``f(S) <= g(a(S*)) - s a(S*) + (s a + b)(S)``. The right side is least at
+``{i : s a_i + b_i < 0}``, where it is at most the minimum; so that set is optimal. It is a prefix of the
+order by b_i / a_i (with a_i = 0 first when b_i < 0 and last otherwise): one chain pass finds the minimum.
 
 **Cut network.** The n items come first and auxiliary nodes after them. For a set Y of nodes the cost is
 
@@ -12,8 +11,6 @@ pass along that order finds the minimum.
 
 and f(S) is the least cost over all Y whose items are S. An arc of infinite capacity says "tail chosen implies
 head chosen". One max-flow finds the minimum.
-
-Sums, multiples, restrictions, contractions and complements of such functions have the same form.
 """
 
 from __future__ import annotations
@@ -44,7 +41,6 @@ class ConcaveForm:
         return np.argsort(ratio, kind="stable")
 
     def scaled(self, factor: float) -> ConcaveForm:
-        """The form of factor * f."""
         return ConcaveForm(self.direction, self.linear * factor)
 
     def fixing(self, inside: BoolArray, outside: BoolArray, offset: float) -> ConcaveForm:
@@ -82,11 +78,9 @@ class CutNetwork:
 
     @property
     def nodes(self) -> int:
-        """Items and auxiliary nodes together."""
         return self.unary.size
 
     def scaled(self, factor: float) -> CutNetwork:
-        """The network of factor * f."""
         unary, constant, capacities = self.unary * factor, self.constant * factor, self.capacities * factor
         return CutNetwork(self.items, unary, constant, self.tails, self.heads, capacities)
 

@@ -9,8 +9,7 @@ import numpy as np
 from discreet import checks
 from discreet.set_functions.base import SetFunction
 
-#: Up to this many items all pairs over all sets are compared.
-MOST_ITEMS_EXACT = 14
+MOST_ITEMS_EXACT = 14  # up to this many items all pairs over all sets are compared
 
 
 @dataclass(frozen=True)
@@ -19,8 +18,7 @@ class SubmodularityCheck:
 
     Attributes:
         exact: Whether every pair was compared; if not, true means "no violation found".
-        counterexample: (A, B, i) with A within B and i outside B, where i adds more to B than to A.
-        violation: By how much it adds more.
+        counterexample: (A, B, i) where i adds more to B than to A, its subset, by the `violation`.
 
     Examples:
         >>> from discreet.set_functions import Table
@@ -43,13 +41,9 @@ def is_submodular(
 ) -> SubmodularityCheck:
     """Check f(A + i) - f(A) >= f(B + i) - f(B) for all A within B: an item adds less to a larger set.
 
-    Costs of complements pass; costs of substitutes, whose rewards have diminishing returns, do not.
-
-    Args:
-        f: A function; beyond 14 items some pairs are compared, otherwise all.
-        tolerance: Violations up to this fraction of 1 + the largest |value| seen are taken for rounding.
-        trials: How many random pairs of chains are compared then.
-        seed: Of the random search.
+    Costs of complements pass; costs of substitutes, whose rewards have diminishing returns, do not. Beyond 14
+    items `trials` random pairs of chains are compared. Violations up to `tolerance`, a fraction of 1 + the
+    largest |value| seen, are taken for rounding.
     """
     checks.positive_number("is_submodular", "tolerance", tolerance)
     checks.integer("is_submodular", "trials", trials, 1)
@@ -92,7 +86,6 @@ def _random_pairs(
         if gains[late] - lowest_so_far[late] > slack:
             early = int(np.argmin(gains[: late + 1]))
             smaller, larger = frozenset(others[:early].tolist()), frozenset(others[:late].tolist())
-            return SubmodularityCheck(
-                False, False, (smaller, larger, int(item)), float(gains[late] - gains[early])
-            )
+            found, excess = (smaller, larger, int(item)), float(gains[late] - gains[early])
+            return SubmodularityCheck(False, False, found, excess)
     return SubmodularityCheck(True, False)
