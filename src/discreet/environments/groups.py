@@ -54,15 +54,7 @@ class Customers:
     f(S) = sum of prices over S minus the values of the groups within S that the customer wants. Prices and
     values are rounded down to multiples of 2^-30, so that sums over millions of rounds are exact.
 
-    Args:
-        prices: What it costs to show each item; nonnegative.
-        groups: The groups that anybody may want, each a sequence of items.
-        wishes: For each customer, the value of each wanted group, by its index in `groups`.
-
-    Examples:
-        >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
-        >>> len(people), people.cost_range, people.function(1)([0, 1])
-        (2, (-0.75, 0.5), -0.25)
+    The `groups` are all that anybody may want; the `wishes` of a customer are values by index in `groups`.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """Sweeps: streams x learners x n x epsilon x rounds x seeds, cell by cell, into one file.
 
-A cell is one of each. Its numbers depend on the cell alone, not on the machine that runs it. A sweep runs on
-this machine or on a cluster, and can be interrupted.
+A cell is one of each. Its numbers depend on the cell alone, not on the machine that runs it.
 """
 
 from __future__ import annotations
@@ -77,9 +76,7 @@ class Sweep:
         streams: Names of environments (or MODULE:NAME), each with its parameters other than n.
         n: Numbers of items. An environment of fixed size ignores them.
         rounds: Numbers of rounds; those of the shortest stream by default, if it is short.
-        seeds: How many seeds.
         checkpoints: How many rounds regret is noted at.
-        title: For the report.
     """
 
     streams: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
