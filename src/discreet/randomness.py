@@ -122,8 +122,7 @@ class BitSource:
         with self._owned_by_this_process():
             done = 0
             while True:
-                # Spent before they are read: if an interruption strikes while `consume` returns, what it
-                # made of these bits may be in use already, and the next call must not read them again.
+                # Spent before they are read: an interruption must not let the next call read them again.
                 first, self._cursor = self._cursor, self._bits.size
                 done, self._cursor = consume(done, self._bits, first)
                 if done >= goal:

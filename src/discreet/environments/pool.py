@@ -122,10 +122,9 @@ def coverage(
 ) -> Environment:
     """Items bring rewards and share what must be paid for once; every other item is cheap.
 
-    A target must be paid for once if any item that needs it is taken, like a machine that several products
-    share. There are `targets` of them, with costs uniform in [0, 1], and an item needs each with probability
-    `covered`. Every item is rewarded with 1/n of what all targets together cost. The other arguments are
-    those of `priced_cuts`.
+    There are `targets`, like machines that products share, with costs uniform in [0, 1], and an item needs
+    each with probability `covered`. Every item is rewarded with 1/n of what all targets together cost. The
+    other arguments are those of `priced_cuts`.
     """
     targets = checks.integer("coverage", "targets", targets, 1)
     covered = checks.unit_number("coverage", "covered", covered)

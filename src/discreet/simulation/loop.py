@@ -41,7 +41,7 @@ learn.register(PlainPolicy)(learn_nothing)
 
 
 class OneNumber(NamedTuple):
-    """A stream of whose functions only the cost of the chosen set is told; times the sign."""
+    """A stream of which the cost of the chosen set is told; times the sign."""
 
     stream: Any
     sign: float

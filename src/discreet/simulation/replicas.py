@@ -44,16 +44,14 @@ def simulate(
 ) -> Trace:
     """Play a learner against an environment, once for each seed, and measure regret.
 
-    There is a warning where costs may be outside the learner's range: they are clipped, as nothing would say
-    outside of a simulation. After Ctrl-C the trace has the seeds that were finished.
+    There is a warning where costs may be clipped. After Ctrl-C the trace has the seeds that were finished.
 
     Args:
         environment: An environment or its name, a stream, an iterable of functions, or a table of costs:
             `discreet.environments.as_environment` describes them all.
         learner: A learner, which stays as it is: each seed plays one that is made like it, and seeded. Or any
             object with ``ask()``, which gives a set or something with a `subset`, and ``tell(decision,
-            cost)``: each seed plays a copy. Or a function of a seed that makes either. If it maximises,
-            numbers are rewards, and named environments are refused: they have costs.
+            cost)``: each seed plays a copy. Or a function of a seed that makes either.
         rounds: How many; all of a stream by default. Needed for a generator, of which no more are taken.
         seeds: How many seeds (0, 1, ...), or which.
         checkpoints: How many rounds to note regret at, evenly on a logarithmic scale, or which.

@@ -198,9 +198,8 @@ def compare(
 ) -> polars.DataFrame:
     """Run all cells of a sweep that the file does not hold yet, and return the file's contents.
 
-    Each cell is written down as soon as it is done, in the folder `<path>.parts`; at the end, and on Ctrl-C,
-    the parts are joined to one file. Called again it continues: failed cells are tried again, finished ones
-    are not.
+    Finished cells are kept in the folder `<path>.parts`, and joined to one file at the end and on Ctrl-C.
+    Called again it continues, and tries failed cells again.
 
     Args:
         sweep: What to run.

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 class Trace:
     """Costs and regret of one learner in one environment, for several seeds.
 
-    Rows are seeds, columns are checkpoints. Where the learner maximises, the numbers are rewards instead of
-    costs, and regret is what was earned less than the best fixed set would have earned.
+    Rows are seeds, columns are checkpoints. Where the learner maximises, the numbers are rewards.
 
     Attributes:
         checkpoints: After how many rounds the numbers were taken.
