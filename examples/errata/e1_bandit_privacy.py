@@ -14,17 +14,14 @@ their own (the first half) and scores the others by their likelihood ratio.
 import argparse
 import itertools
 import math
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
 from discreet.auditing import proved_loss
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel
+from discreet.compiled import kernel, rewind
 from discreet.kernel.phase import Phase, empty_phase
 from discreet.kernel.queries import measure
 from discreet.kernel.releases import close
@@ -47,28 +44,6 @@ class Run(NamedTuple):
     phase: Phase
     units: IntArray
     released: Any
-
-
-def rewind(state: Any, start: Any) -> None:
-    """Overwrite all arrays of a named tuple by those of a copy, in compiled code: for repeated runs."""
-    raise AssertionError("only compiled code calls it")
-
-
-@overload(rewind)
-def _compiled_rewind(state: Any, start: Any) -> Callable[..., None] | None:
-    if not isinstance(state, types.BaseNamedTuple):
-        return None
-    lines = ["pass"]
-    for k, kind in enumerate(state.types):  # type: ignore[attr-defined] # every concrete tuple has them
-        if isinstance(kind, types.Array):
-            # An assignment to a slice does the same, but takes numba seconds to compile.
-            lines.append(f"for i in range(state[{k}].size):")
-            lines.append(f"    state[{k}].flat[i] = start[{k}].flat[i]")
-        elif isinstance(kind, types.BaseNamedTuple):
-            lines.append(f"rewind(state[{k}], start[{k}])")
-    scope: dict[str, Any] = {"rewind": rewind, "Any": Any}
-    exec("def body(state: Any, start: Any):\n    " + "\n    ".join(lines), scope)
-    return cast(Callable[..., None], scope["body"])
 
 
 @kernel
