@@ -21,8 +21,8 @@ import numpy as np
 
 from discreet.auditing import proved_loss
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel, rewind
-from discreet.kernel.phase import Phase, empty_phase
+from discreet.compiled import kernel
+from discreet.kernel.phase import Phase, Ticket, empty_phase
 from discreet.kernel.queries import measure
 from discreet.kernel.releases import close
 from discreet.paper import BanditSubmodPFTAL
@@ -31,7 +31,7 @@ from discreet.policies import Leader
 from discreet.policies.base import learn, plan
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray, BitSource
-from discreet.state import copied
+from discreet.state import in_one_block
 
 T, EPSILON = 2**20, 1.0
 
@@ -52,7 +52,8 @@ def learn_cost(policy: Any, query: Any, run: Run, cost: float, bits: BitArray, c
     phase = run.phase
     size = phase.size[0]
     run.units[:] = 0
-    measure(query, np.array([cost]), phase.order[0], size, phase.chance[0, size], phase.note[0], run.units[0])
+    ticket = Ticket(1, 0, 0, size, phase.chance[0, size], phase.order[0], phase.note[0])
+    measure(query, np.array([cost]), ticket, run.units[0])
     after = close(run.mechanism, run.units[0], run.released[0], bits, cursor)
     if after != NEED_MORE_BITS:
         learn(policy, run.state, phase.note, phase.rounds, run.released)
@@ -64,7 +65,8 @@ def run_many(
     policy: Any,
     query: Any,
     run: Run,
-    start: Run,
+    memory: IntArray,
+    start: IntArray,
     first: float,
     sets: IntArray,
     hit: IntArray,
@@ -75,7 +77,8 @@ def run_many(
     """Tell `first` for the middle set of the first chain, then zeros; keep the sets, run after run."""
     phase, n = run.phase, run.state.x.size
     while done < sets.shape[0]:
-        rewind(run, start)
+        for k in range(memory.size):  # which holds all arrays of the run
+            memory[k] = start[k]
         after = plan(policy, run.state, phase, bits, cursor)  # for its coin
         if after == NEED_MORE_BITS:
             break
@@ -168,17 +171,18 @@ def simulate(session: BanditSubmodPFTAL, first: float, rounds: int, runs: int) -
     sets, hit = np.zeros((runs, rounds), dtype=np.int64), np.zeros(runs, dtype=np.int64)
     learner, policy = session.learner, session.learner.policy
     assert isinstance(policy, Leader)
-    run = Run(
+    begun = Run(
         policy.start(),
         learner.mechanism(),
         empty_phase(np.arange(learner.n), policy.notes),
         np.zeros((1, learner.n), dtype=np.int64),
         np.zeros((1, learner.n), dtype=learner.release.dtype),
     )
-    start = copied(run)
+    run, memory = in_one_block(begun)
+    start, parts = memory.copy(), (policy.constants, learner.query)
 
     def consume(done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
-        return run_many(policy.constants, learner.query, run, start, first, sets, hit, done, bits, cursor)
+        return run_many(*parts, run, memory, start, first, sets, hit, done, bits, cursor)
 
     BitSource(seed=[int(first > 0), rounds, runs]).feed(consume, runs)
     return sets, hit

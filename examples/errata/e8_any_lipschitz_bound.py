@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.auditing import proved_loss
 from discreet.checks import FloatArray
-from discreet.kernel.phase import Phase
+from discreet.kernel.phase import Phase, Ticket
 from discreet.kernel.queries import measure
 from discreet.paper import SubmodPFTAL
 from discreet.randomness import BitSource
@@ -25,7 +25,8 @@ def releases(L: float, function: Table, runs: int) -> FloatArray:
     """The first released sum of many runs with T = 1."""
     learner = SubmodPFTAL(3, 1, 1.0, H=0.1, L=L, calibration="published").learner
     gradient = np.zeros((1, 3), dtype=np.int64)
-    measure(learner.query, function.chain_values(range(3)), np.arange(3), 0, 1.0, np.zeros(1), gradient[0])
+    ticket = Ticket(1, 0, 0, 0, 1.0, np.arange(3), np.zeros(1))
+    measure(learner.query, function.chain_values(range(3)), ticket, gradient[0])
     phase, noise = Phase.of_sets(3, [[]], rounds=1), BitSource(seed=[int(L), int(function is FIRST)])
     shown = [learner.close(learner.mechanism(), phase, gradient, noise).values[0] for _ in range(runs)]
     return np.array(shown) * learner.query.bound.step

@@ -49,6 +49,20 @@ def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield from _parts(inner, f"{name}.{part}" if name else part)
 
 
+def in_one_block(state: Any) -> tuple[Any, Array]:
+    """A copy whose arrays lie in one block of memory, and that block: to restore it is to begin again."""
+    arrays = [np.zeros(0, dtype=np.int64), *arrays_in(state).values()]
+    memory = np.concatenate([array.ravel().view(np.int64) for array in arrays])
+    parts = iter(np.split(memory, np.cumsum([array.size for array in arrays]))[1:])
+
+    def placed(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return next(parts).view(value.dtype).reshape(value.shape)
+        return type(value)(*map(placed, value)) if hasattr(value, "_fields") else value
+
+    return placed(state), memory
+
+
 def arrays_like(value: Any, pattern: Any, prefix: str = "") -> dict[str, Array]:
     """All arrays of a state; refused unless `with_arrays` can put them in place of those of `pattern`."""
     parts, wanted = dict(_parts(value, prefix)), dict(_parts(pattern, prefix))

@@ -3,6 +3,7 @@
 import dataclasses
 import logging
 import math
+import warnings
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -57,7 +58,7 @@ def weak_laplace(query):
 
 
 def weak_tree(tree, factor=FACTOR):
-    tree._law = smaller(tree._law, factor)
+    tree.steps = tree.steps._replace(law=smaller(tree.steps.law, factor))
     return tree
 
 
@@ -102,11 +103,11 @@ class OneNoiseForTwoNodes(BinaryTree):
 
     def _draw(self, done, bits, cursor):
         drawn = super()._draw(done, bits, cursor)
-        n, live = self.dimension, self._state.live
+        n, live = self.dimension, self.steps.state.live
         if self.round % 2 == 0:
             self._kept = live[:n].copy()
         else:
-            level = entering_level(self._state)
+            level = entering_level(self.steps.state)
             live[level * n : (level + 1) * n] = self._kept
         return drawn
 
@@ -227,7 +228,7 @@ class RawMean(Remembers):
 class RawStep(Remembers):
     @property
     def step(self):
-        return super().step / (1 + self._total**2)
+        return 1 / (1 + self._total**2)
 
 
 class RawHistory(Remembers):
@@ -254,9 +255,9 @@ class EndsByValue(BanditLearner):
 class ScaledByANorm(FullInformationLearner):
     """The point moves less after large gradients."""
 
-    def _take(self, ticket, costs):
+    def _measured(self, ticket, costs):
         self._norm = float(np.abs(np.diff(np.nan_to_num(costs))).sum())
-        super()._take(ticket, costs)
+        return super()._measured(ticket, costs)
 
     @property
     def point(self):
@@ -272,11 +273,13 @@ class QuotesInErrors(BanditLearner):
 
 
 class Leaks(BanditLearner):
-    """Logs large costs, but only in some rounds."""
+    """Logs, prints or warns of large costs, but only in some rounds."""
+
+    say = staticmethod(logging.getLogger("shop").info)
 
     def tell(self, decision, cost=None, **others):
         if isinstance(cost, float) and cost > 0.9 and self._leaks(decision):
-            logging.getLogger("shop").info("unusual feedback")
+            self.say("unusual feedback")
         super().tell(decision, cost, **others)
 
 
@@ -286,11 +289,15 @@ class LeaksWhenLate(Leaks):
 
 
 class LeaksAfterRound50(Leaks):
+    say = staticmethod(print)
+
     def _leaks(self, decision):
         return self._asked > 50
 
 
 class LeaksAfterLoading(Leaks):
+    say = staticmethod(warnings.warn)
+
     def _leaks(self, decision):
         return getattr(self, "_loaded", False)
 
@@ -303,23 +310,6 @@ class ReturnsTheCost(BanditLearner):
     def tell(self, decision, cost=None, **others):
         super().tell(decision, cost, **others)
         return cost
-
-
-class KeepsLargeCostsOpen(BanditLearner):
-    """Takes a cost at the end of the range for a mistake, and lets its decision expire."""
-
-    def tell(self, decision, cost=None, **others):
-        if not (isinstance(cost, float) and cost > 0.9):
-            super().tell(decision, cost, **others)
-
-
-class ShowsBlockSums(Remembers):
-    """Prints what a block adds up to."""
-
-    def ask(self, *given, **named):
-        if self._asked % self.block == 0:
-            print(f"{self._total:.3f}")
-        return super().ask(*given, **named)
 
 
 def local(kind):
@@ -340,8 +330,6 @@ LEARNERS = {
     "a leak only when late": local(LeaksWhenLate),
     "a leak only after round 50": central(LeaksAfterRound50),
     "a leak only after loading": central(LeaksAfterLoading),
-    "large costs stay open": local(KeepsLargeCostsOpen),
-    "sums are printed": central(ShowsBlockSums),
     "the reward is returned": lambda: ReturnsTheCost(2, 1.0, (0, 1), maximize=True),
 }
 
@@ -367,10 +355,3 @@ SOURCES = {
     "a short period": lambda: BitSource(fresh=short_period),
     "the same key each time": lambda: BitSource(fresh=same_key_each_time),
 }
-
-
-class OnlyCounts(BanditLearner):
-    """Has a custom `tell` that does no harm."""
-
-    def tell(self, decision, cost=None, **others):
-        super().tell(decision, cost, **others)

@@ -12,7 +12,6 @@ from broken import (
     MECHANISMS,
     SOURCES,
     TOO_LITTLE_NOISE,
-    OnlyCounts,
     weak_tree,
 )
 
@@ -25,7 +24,7 @@ from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 
 #: Runs that are enough where 100,000 are not; the default is a million (40,000 for what runs in Python).
-ENOUGH = {"binary tree": 800_000, "k-ary tree": 800_000, "gaussian tree": 400_000, "epochs": 28_000}
+ENOUGH = {"binary tree": 800_000, "k-ary tree": 800_000, "gaussian tree": 400_000, "epochs": 20_000}
 
 
 @pytest.mark.parametrize("name", TOO_LITTLE_NOISE)
@@ -33,7 +32,7 @@ def test_noise_too_small_by_a_factor_of_1_3(name: str) -> None:
     """Seed 1, in every release that ships, also inside trees."""
     target = TOO_LITTLE_NOISE[name]()
     options = {"view": "released"} if isinstance(target, Session) else {}
-    options |= {"delta": 0.01} if name == "gaussian tree" else {}
+    options |= {"gaussian tree": {"delta": 0.01}, "epochs": {"rounds": 2}}.get(name, {})
     report = audit(target, seed=1, runs=ENOUGH.get(name, 100_000), **options)
     assert not report.passed, report
 
@@ -43,7 +42,7 @@ def test_mechanisms(name: str) -> None:
     """Seed 1: clipping, skipping, parity, noise used twice, a query that exceeds its bound."""
     target = MECHANISMS[name]()
     options = {"view": "released"} if isinstance(target, Session) else {}
-    report = audit(target, seed=1, runs=10_000, **options)
+    report = audit(target, seed=1, runs=2_000 if isinstance(target, BinaryTree) else 10_000, **options)
     assert not report.passed, report
 
 
@@ -83,12 +82,6 @@ def test_void_claims_are_refused() -> None:
         audit(OneBit(1.0, source=BitSource(1)))
     learner = BanditLearner(2, 4.0, (0, 1))
     assert not audit(learner, claim=2.0, view="released", runs=20_000, seed=1).passed
-
-
-def test_a_custom_tell_that_does_no_harm() -> None:
-    """The same attack on a learner that behaves finds nothing, and sees its bits."""
-    report = audit(OnlyCounts(2, 1.0, (0, 1)), view="shown", runs=128, seed=9)
-    assert report.passed, report
 
 
 def test_changes_that_a_copy_would_not_have_are_refused() -> None:

@@ -36,7 +36,7 @@ def test_nodes_have_independent_noise_of_the_stated_variance(tree) -> None:
     spans = spans_of(tree.steps, range(1, rounds + 1))
     assert len(spans) >= rounds - 2 * len(tree.steps.state.digits)
     nodes = np.stack([sums[:, end] - sums[:, start] for start, end in spans], axis=1)
-    scale = variance(tree._law)
+    scale = variance(tree.steps.law)
     assert np.abs(np.cov(nodes.T) / scale - np.eye(len(spans))).max() < 0.35
     assert np.abs(np.cov(sums[:, 1:].T) / scale - np.eye(rounds)).max() > 0.5
 

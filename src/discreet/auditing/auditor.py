@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import math
 import time
 from collections.abc import Iterable
 from typing import Any, Literal, get_args
@@ -9,19 +10,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from discreet import checks
-from discreet.auditing.attack import Attack, Found, Limits, found_factor
-from discreet.auditing.releases import (
-    Slots,
-    changes_of_feedback,
-    changes_of_numbers,
-    changes_of_vectors,
-    pairs_in_slots,
-    pairs_of_values,
-)
+from discreet.auditing import inputs
+from discreet.auditing.attack import Attack, Found, Pair, seed_sequence
+from discreet.auditing.releases import Called, Slots
 from discreet.auditing.report import Audit
 from discreet.auditing.sessions import Sessions, sessions_of
 from discreet.auditing.statistics import fault_of_bits
-from discreet.auditing.target import Called, Pair, seed_sequence
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.releases import BitNoise
 from discreet.learners.learner import Learner
@@ -35,9 +29,6 @@ from discreet.state import constants_in
 
 View = Literal["released", "shown"]
 Score = Literal["likelihood", "learned"]
-
-_OWN, _SEEDED = "from its own source", "seeded by the audit: its own source of bits was not tested"
-_UNKNOWN = "drawn by the target itself: its source of bits was not tested"
 
 
 def audit(
@@ -61,10 +52,10 @@ def audit(
     Passing is no proof: an audit bounds epsilon from below. Failing is one, up to the confidence.
 
     Args:
-        target: A learner or a mechanism of this package before its first round (it is not changed, but bits
-            are drawn from its source), or any object with the methods of `discreet.auditing.Target`.
-        pairs: Pairs of neighbouring inputs to try, instead of the worst known ones; of a learner, sequences
-            of feedback.
+        target: A learner or a mechanism of this package that is private and before its first round (it is
+            not changed), or any object with the methods of `discreet.auditing.Target`.
+        pairs: Neighbouring inputs to try, instead of the worst known ones; of a learner, sequences of
+            feedback.
         runs: How many, for both neighbours and all pairs together. What runs in Python is run less often.
         confidence: The probability with which the lower bound is right.
         delta: For claims in rho, the delta to restate them for (1e-5 by default). Of other claims it may be
@@ -76,13 +67,8 @@ def audit(
             default both are attacked.
         power: Whether to simulate which violations would have been found.
         name: How the report calls it.
-        seed: Makes an audit repeatable. The noise under audit is then seeded too, and the source of bits that
-            the target would use is not tested.
+        seed: Makes an audit repeatable. The target's own source of bits is then not tested.
         progress: Whether to show a bar.
-
-    Raises:
-        InvalidArgument: The target promises nothing (it has a seed, or says that it is not private), has
-            begun already, or an argument makes no sense.
 
     Examples:
         >>> from discreet.randomizers import OneBit
@@ -95,8 +81,6 @@ def audit(
     began = time.perf_counter()
     called = name or type(target).__name__
     checked_confidence(confidence)
-    if delta is not None and not 0 <= checks.finite_number("audit", "delta", delta) < 1:
-        raise checks.invalid_argument("audit", "delta", "a number from 0 to below 1", delta)
     for option, given, known in (("score", score, get_args(Score)), ("view", view, get_args(View))):
         if given is not None:
             checks.one_of("audit", option, given, known)
@@ -107,25 +91,29 @@ def audit(
     promise = stated(_claim(own, claim, called), delta)
     claimed = promise.epsilon
     assert claimed is not None
+    results, tried, factor = [], 0, None
     fault = fault_of_bits(source) if source is not None and seed is None else None
-    factor = None
     if fault is not None:  # nothing is run: samplers may never end without random bits
-        results, tried = [Found(float("inf"), fault, Pair("any", None, None), 0, 0, 0, 0, "bits")], 0
-    else:
-        each = 1 - (1 - confidence) / len(targets)  # several bounds must hold at once
-        limits = Limits(wanted, promise.delta, each, score, seed)
-        results, tried = [], 0
-        with progress_bar(called, wanted, shown=progress, unit="runs") as bar:
-            for one in targets:
-                listed = _pairs(one, pairs)
-                tried += len(listed)
-                results.append(Attack(one, limits, bar.advance).on(listed))
-                if results[-1].lower_bound > claimed:
-                    break  # refuted
-        if power and results[-1].lower_bound <= claimed and claimed > 0:
-            factor = found_factor(targets[-1], results[-1], limits, claimed)
+        results.append(Found(math.inf, fault, Pair("any", None, None), 0, 0, 0, 0, "bits"))
+        targets = []
+    with progress_bar(called, wanted, shown=progress, unit="runs") as bar:
+        for one in targets:
+            each = 1 - (1 - confidence) / len(targets)  # several bounds must hold at once
+            attack = Attack(one, wanted, promise.delta, each, score, seed, bar.advance)
+            listed = _pairs(one, pairs)
+            tried += len(listed)
+            results.append(attack.on(listed))
+            if results[-1].lower_bound > claimed:
+                break  # refuted
+        else:
+            if power and targets and claimed > 0:
+                factor = attack.found_factor(results[-1], claimed)
     best = max(results, key=lambda result: result.lower_bound)
     shown = best._asdict() | {"pair": best.pair.about, "runs": sum(result.runs for result in results)}
+    bits = "from its own source"
+    if source is None or seed is not None:
+        drawn = "drawn by the target itself" if source is None else "seeded by the audit"
+        bits = f"{drawn}: its own source of bits was not tested"
     return Audit(
         name=called,
         claimed=claimed,
@@ -133,26 +121,31 @@ def audit(
         confidence=confidence,
         pairs=tried,
         finds_factor=factor,
-        source=_UNKNOWN if source is None else _OWN if seed is None else _SEEDED,
+        source=bits,
         neighbours=promise.neighbours.value,
         seconds=time.perf_counter() - began,
         **shown,
     )
 
 
-def checked_confidence(confidence: float) -> None:
-    """Refuse what is not strictly between 0 and 1."""
+def checked_confidence(confidence: float) -> float:
+    """A number strictly between 0 and 1."""
     if not 0 < checks.finite_number("audit", "confidence", confidence) < 1:
         raise checks.invalid_argument("audit", "confidence", "a number strictly between 0 and 1", confidence)
+    return confidence
 
 
 def stated(claim: Guarantee, delta: float | None) -> Guarantee:
     """The claim in epsilon and delta; what is claimed in rho is restated for `delta`."""
-    if claim.epsilon is not None and (delta is None or delta == claim.delta or claim.rho is None):
-        if delta is not None and delta < claim.delta:
-            raise checks.invalid_argument("audit", "delta", f"at least the claimed {claim.delta:g}", delta)
-        return dataclasses.replace(claim, delta=max(claim.delta, delta or 0.0))
-    return claim.at_delta(1e-5 if delta is None else delta)
+    if claim.epsilon is None or (claim.rho is not None and delta not in (None, claim.delta)):
+        return claim.at_delta(1e-5 if delta is None else delta)
+    if delta is None:
+        return claim
+    if not claim.delta <= checks.finite_number("audit", "delta", delta) < 1:
+        raise checks.invalid_argument(
+            "audit", "delta", f"from {claim.delta:g}, as claimed, to below 1", delta
+        )
+    return dataclasses.replace(claim, delta=delta)
 
 
 def _claim(own: Guarantee, given: float | Guarantee | None, name: str) -> Guarantee:
@@ -171,9 +164,8 @@ def _claim(own: Guarantee, given: float | Guarantee | None, name: str) -> Guaran
 
 def _pairs(target: Any, given: Iterable[tuple[Any, Any]] | None) -> list[Pair]:
     if given is None:
-        own = getattr(target, "pairs", None)
-        return [Pair("its two inputs", *target.neighbours())] if own is None else own()
-    listed = list(given) if isinstance(given, Iterable) else [given]
+        return target.pairs() if hasattr(target, "pairs") else [Pair("its two inputs", *target.neighbours())]
+    listed = list(given)
     if not listed or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in listed):
         raise InvalidType("The 'pairs' of audit must be pairs of inputs, at least one.")
     return [Pair(f"given pair {k + 1}", *pair) for k, pair in enumerate(listed)]
@@ -199,9 +191,7 @@ def targets_of(
         return given.guarantee, [_prefix_sum(sums, rounds)], sums._source
     if callable(getattr(given, "release", None)) and hasattr(given, "grid") and hasattr(given, "_source"):
         if rounds is not None or view is not None:
-            raise InvalidArgument(
-                "The 'rounds' and the 'view' are for learners and sums: this is one release."
-            )
+            raise InvalidArgument("'rounds' and 'view' are for learners and sums: this is one release.")
         return given.guarantee, [_randomizer(given, compiled=not pairs_given)], given._source
     has = {name for name in ("claim", "observe", "neighbours", "pairs") if hasattr(given, name)}
     if has >= {"claim", "observe"} and len(has) > 2:
@@ -214,7 +204,7 @@ def targets_of(
 
 def _release(learner: Learner, mechanism: Any, source: BitSource, rounds: int | None) -> Slots:
     """The release of a learner, given sums of what its query measures."""
-    release, changes = learner.release, changes_of_feedback(learner)
+    release, changes = learner.release, inputs.changes_of_feedback(learner)
     per_person = release.guarantee.rounds_per_person
     return Slots(mechanism, changes, per_person, source, release.horizon, release.dtype, rounds)
 
@@ -223,14 +213,14 @@ def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
     """Prefix sums: their compiled steps where these are the package's, else their method `add`."""
     _require_new(given, given.round)
     claim, source, horizon = given.guarantee, given._source, given.horizon or 1 << 20
-    changes = changes_of_vectors(given.bound, given.dimension, claim.neighbours)
+    changes = inputs.changes_of_vectors(given.bound, given.dimension, claim.neighbours)
     kind, settings = type(given), given._settings()
     if isinstance(given, CompiledPrefixSum) and kind.__module__.startswith("discreet."):
         return Slots(given.steps, changes, claim.rounds_per_person, source, horizon, given.dtype, rounds)
     if constants_in(kind._from_settings(settings, source).steps) != constants_in(given.steps):
         raise InvalidArgument(
-            f"The noise of this {kind.__name__} was changed after it was made. Others made like it "
-            "would not have that change: give its class the change instead."
+            f"The noise of this {kind.__name__} was changed after it was made. Write a class for that: an "
+            "audit makes many like the one it is given."
         )
 
     def run(bits: BitSource, vectors: Any) -> Any:
@@ -239,7 +229,7 @@ def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
         return np.diff(sums, axis=0, prepend=0.0).ravel()
 
     slots = checks.integer("audit", "rounds", min(horizon, 5) if rounds is None else rounds, 1, horizon)
-    return Called(run, pairs_in_slots(changes, slots, claim.rounds_per_person), source)
+    return Called(run, inputs.pairs_in_slots(changes, slots, claim.rounds_per_person), source)
 
 
 def _randomizer(given: Any, compiled: bool) -> Any:
@@ -247,18 +237,18 @@ def _randomizer(given: Any, compiled: bool) -> Any:
     grid = given.grid
     if compiled and type(given) is OneBit and "release" not in vars(given):
         mechanism = BitNoise(given.slope, round(given.magnitude))
-        return Slots(mechanism, changes_of_numbers(grid), 1, given._source, horizon=1)
+        return Slots(mechanism, inputs.changes_of_numbers(grid), 1, given._source, horizon=1)
     twin = copy.copy(given)
 
     def run(bits: BitSource, value: Any) -> list[float]:
         twin._source = bits
         return [twin.release(value)]
 
-    return Called(run, pairs_of_values(grid.low, grid.high, grid.step), given._source)
+    return Called(run, inputs.pairs_of_values(grid.low, grid.high, grid.step), given._source)
 
 
 def _require_new(given: Any, begun: int) -> None:
-    """Refuse what an audit could not make again: it makes many like the one it is given."""
+    """Refuse what an audit could not make again."""
     kind = type(given)
     if begun:
         raise InvalidArgument(f"An audit needs a {kind.__name__} before its first round.")

@@ -1,9 +1,8 @@
 """Exact likelihood ratios of what mechanisms release.
 
-The nodes of a tree have independent noise, and the value of each is the difference of two released prefix
-sums. So the likelihood of a transcript is that of the noise on its nodes. Which nodes there are is known for
-the mechanisms listed here, by their exact type. That type also decides which compiled code runs, so none is
-scored with the likelihoods of another.
+The nodes of a tree have independent noise, and each is the difference of two released prefix sums. Which
+nodes there are is known by the exact type of a mechanism, which also decides what compiled code runs: so none
+is scored with the likelihoods of another.
 """
 
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.auditing.target import Score
+from discreet.auditing.scores import Score
 from discreet.checks import FloatArray, IntArray
 from discreet.kernel.releases import BitNoise
 from discreet.prefix_sums.binary import BinarySteps

@@ -13,31 +13,24 @@ class Audit:
     """A lower bound on the privacy loss of something, and how it was found.
 
     Attributes:
-        name: What was audited.
-        claimed: The epsilon that it claims.
-        delta: The delta that it claims with it.
-        lower_bound: Its epsilon is at least this, with the stated confidence.
-        confidence: The probability, at least, with which such a bound is right.
-        event: What showed it.
-        pair: The two inputs that were told apart.
+        claimed: The epsilon that it claims, together with `delta`.
+        lower_bound: Its epsilon is at least this, with probability `confidence`.
+        event: What showed it, on the `pair` of inputs that were told apart.
         hits: How often that event happened under the neighbour that makes it more likely.
         false_alarms: How often under the other.
         trials: Out of how many runs under each, none of which was used to choose the event.
-        runs: How many runs were made in total.
-        score: The kind of score: "likelihood" (exact), or how it was learned.
-        pairs: How many pairs of neighbours were compared.
+        score: "likelihood" (exact), or how it was learned.
+        pairs: How many were compared.
         finds_factor: Such an audit finds noise that is too small by this factor more often than not, by
             simulation; infinity if no factor that was tried would be found; None if that was not simulated.
         source: Whether the bits came from the object's own source.
-        neighbours: The relation between the two inputs.
-        seconds: How long it took.
 
     Examples:
         >>> from discreet import audit
         >>> from discreet.randomizers import OneBit
         >>> found = audit(OneBit(epsilon=1.0), runs=10_000, seed=1)
-        >>> found.claimed, found.lower_bound < found.claimed, found.passed
-        (1.0, True, True)
+        >>> found.lower_bound < found.claimed, found.passed
+        (True, True)
     """
 
     name: str
@@ -64,12 +57,9 @@ class Audit:
         return self.lower_bound <= self.claimed
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain data, for JSON."""
+        """The same as plain data, for JSON; what is infinite is None."""
         found = dataclasses.asdict(self) | {"passed": self.passed}
-        return {
-            name: None if isinstance(value, float) and math.isinf(value) else value
-            for name, value in found.items()
-        }
+        return {name: None if value == math.inf else value for name, value in found.items()}
 
     def to_json(self) -> str:
         """The same as one JSON document."""

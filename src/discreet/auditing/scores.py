@@ -1,9 +1,4 @@
-"""From what an observer sees to one number: large for the first neighbour, small for the second.
-
-Where likelihoods are known their ratio is the best score there is. Others are learned, on runs that are not
-used again. An audit tries them all and keeps the one that proves most: a likelihood that does not fit hides
-nothing.
-"""
+"""Scores learned on some runs: from what is seen to a number that is large for the first neighbour."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -11,8 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from discreet.auditing.target import Score
 from discreet.checks import FloatArray
+
+#: From rows of what was seen to one number each.
+Score = Callable[[FloatArray], FloatArray]
 
 #: Stands for what is not a number: below all others.
 NOTHING = -1e300

@@ -1,9 +1,7 @@
 """Attacks on whole learners: they are asked and told, and all that can be seen of them is compared.
 
-One script is played over and over: tells in order, reordered, in bulk and late, bits made by a client, items
-that are switched off, wrong calls, saving and loading, and some of this again after round 50. Neighbours
-differ in one round of it. Noise that is a little too small is left to `releases`; here is found what a
-learner shows beside its noise, in every public property, text, error or file.
+One script is played over and over, and neighbours differ in one round of it. Noise that is a little too small
+is left to `releases`; here is found what a learner shows beside its noise.
 """
 
 import contextlib
@@ -20,9 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.auditing.attack import LEAST, frozen_differences, padded
-from discreet.auditing.releases import pairs_of_values
-from discreet.auditing.target import Pair, seed_sequence
+from discreet.auditing.attack import LEAST, Pair, frozen_differences, padded, seed_sequence
+from discreet.auditing.inputs import pairs_of_values
 from discreet.checks import FloatArray
 from discreet.errors import DiscreetError
 from discreet.learners.feedback import FunctionFeedback
@@ -47,28 +44,26 @@ SCRIPT = (
 #: Arrays of a saved file that are secret by design, where a learner keeps secrets.
 SECRET = ("release.", "phases.sums")
 #: Public attributes that are not looked at: constants, and a random name.
-_SKIPPED = {"guarantee", "items", "keeps_secrets", "learner", "lineage"}
+SKIPPED = {"guarantee", "items", "keeps_secrets", "learner", "lineage"}
 #: Arrays that are longer than this are seen as a digest.
-_LONGEST = 64
-
-#: After how many tells it was seen, what it is, and which number of it.
-Key = tuple[int, str, int]
+LONGEST = 64
 #: Runs of each history that are compared to see where to look.
 FEW = 8
 #: To find that what always shows breaks a claim takes a number of runs that grows with exp(epsilon).
 RUNS, MOST_RUNS = 64, 4000
 
+#: After how many tells it was seen, what it is, and which number of it.
+Key = tuple[int, str, int]
+
 
 class Sessions:
-    """A learner that is asked and told round by round, in Python.
+    """A learner that is asked and told round by round, in Python; the data are feedback for each round.
 
     Args:
         make: From a seed (or None) to a new learner with `ask`, `tell`, `items` and `guarantee`.
         cost_range: The range of what it is told.
         functions: Whether it is told functions of sets, not numbers.
         source: Random bits for all of them, if not their own.
-
-    The data of an audit are sequences of feedback, one for each round.
 
     Examples:
         >>> from discreet import BanditLearner
@@ -85,12 +80,12 @@ class Sessions:
         functions: bool = False,
         source: Any = None,
     ) -> None:
-        self._make, self._source, self._functions = make, source, functions
+        self._make, self._functions, self._source = make, functions, source
         pattern = make(None)
         self._claim: Guarantee = pattern.guarantee
         self._low, self._high = sorted(cost_range)
         self._items: tuple[Any, ...] = tuple(pattern.items)
-        self._keeps_secrets = getattr(pattern, "keeps_secrets", False)
+        self._keeps_secrets = getattr(pattern, "keeps_secrets", False)  # one with a seed need not
         self._columns: dict[Key, int] = {}
         starts = [0, *itertools.accumulate(length for _, length, _ in SCRIPT)]
         self._rounds = min(starts[-1], getattr(pattern, "horizon", 1 << 30))
@@ -113,28 +108,28 @@ class Sessions:
         one value in all runs of one and another one in all runs of the other.
         """
         middle, ends, *others = self._told()
+
+        def in_round(place: int, change: Pair) -> Pair:
+            about = f"round {place + 1} ({self._places[place]}): {change.about}"
+            return self._pair(about, middle, {place: change})
+
         # One low cost among high ones decides where a sum passes a threshold.
-        high = Pair(
-            "one low cost among high ones", *self._histories(ends.first, {min(1, self._rounds - 1): ends})
-        )
+        high = self._pair("one low cost among high ones", ends.first, {min(1, self._rounds - 1): ends})
         for kind in (None, 0, 4):
             told = {
                 place: ends if kind is None else others[(k + kind) % len(others)]
                 for k, place in enumerate(self._places)
             }
-            if self._differ(*self._histories(middle, told)):
-                return [high, *(self._pair(middle, place, change) for place, change in told.items())]
-        return [high if self._differ(*high[1:]) else self._pair(middle, min(self._places), ends)]
+            if self._differ(self._pair("all places", middle, told)):
+                return [high, *itertools.starmap(in_round, told.items())]
+        return [high if self._differ(high) else in_round(min(self._places), ends)]
 
-    def _pair(self, base: Any, place: int, change: Pair) -> Pair:
-        about = f"round {place + 1} ({self._places[place]}): {change.about}"
-        return Pair(about, *self._histories(base, {place: change}))
+    def _pair(self, about: str, base: Any, changes: dict[int, Pair]) -> Pair:
+        sides = ([changes[t][k] if t in changes else base for t in range(self._rounds)] for k in (1, 2))
+        return Pair(about, *sides)
 
-    def _histories(self, base: Any, changes: dict[int, Pair]) -> list[list[Any]]:
-        return [[changes[t][side] if t in changes else base for t in range(self._rounds)] for side in (1, 2)]
-
-    def _differ(self, *told: list[Any]) -> bool:
-        first, second = (self.observe(data, FEW, seed) for seed, data in enumerate(told))
+    def _differ(self, pair: Pair) -> bool:
+        first, second = (self.observe(data, FEW, seed) for seed, data in enumerate(pair[1:]))
         return bool(frozen_differences(padded(first, second.shape[1]), second).any())
 
     def _told(self) -> list[Any]:
@@ -154,20 +149,18 @@ class Sessions:
         return [cut(middle, first, last), *turned]
 
     def observe(self, data: Sequence[Any], runs: int, seed: Seed | None) -> FloatArray:
-        seeds = [None] * runs if seed is None else seed_sequence(seed).spawn(runs)
-        rows = [self._one_run(one, data) for one in seeds]
+        rows = []
+        for one in [None] * runs if seed is None else seed_sequence(seed).spawn(runs):
+            learner = self._make(one)
+            if seed is None and self._source is not None:
+                learner._source = self._source
+            rows.append(Run(learner, self._keeps_secrets).play(data))
         for key in itertools.chain(*rows):
             self._columns.setdefault(key, len(self._columns))
         seen = np.full((runs, len(self._columns)), np.nan)
         for k, row in enumerate(rows):
             seen[k, [self._columns[key] for key in row]] = list(row.values())
         return seen
-
-    def _one_run(self, seed: Seed | None, data: Sequence[Any]) -> dict[Key, float]:
-        learner = self._make(seed)
-        if seed is None and self._source is not None:
-            learner._source = self._source
-        return Run(learner, self._keeps_secrets).play(data)
 
     def column(self, index: int) -> str:
         tells, name, place = list(self._columns)[index]
@@ -176,13 +169,9 @@ class Sessions:
 
 def sessions_of(given: Session[Any]) -> Sessions:
     """The attack on a learner of this package, or of a class derived from one."""
-    query, sign = given.learner.query, given._sign
-    return Sessions(
-        given.fresh,
-        cost_range=(sign * query.low, sign * query.high),
-        functions=isinstance(given, FunctionFeedback),
-        source=given._source,
-    )
+    query, functions = given.learner.query, isinstance(given, FunctionFeedback)
+    costs = given._sign * query.low, given._sign * query.high
+    return Sessions(given.fresh, cost_range=costs, functions=functions, source=given._source)
 
 
 class Run:
@@ -192,12 +181,10 @@ class Run:
         self.learner, self._keeps_secrets = learner, keeps_secrets
         self.seen: dict[Key, float] = {}
         self._tells, self._looks = 0, True
-        self._texts: list[str] = []
-        self._printed = io.StringIO()
+        self._text = io.StringIO()
         self._caught: list[warnings.WarningMessage] = []
         kind = type(learner)
-        named = filter(_is_shown, dir(kind))
-        self._properties = [name for name in named if isinstance(getattr(kind, name), property)]
+        self._properties = [name for name in dir(kind) if isinstance(getattr(kind, name), property)]
 
     def play(self, told: Sequence[Any]) -> dict[Key, float]:
         """All that is seen of the learner while it is told this by the script."""
@@ -244,9 +231,8 @@ class Run:
                 randomizer = self.learner.randomizer()
             except (AttributeError, DiscreetError):
                 self.plain([value])
-                continue
-            self.call(self.learner.tell, self.ask(), released=randomizer.release(value))
-            self.look()
+            else:
+                self.tell(self.ask(), released=randomizer.release(value))
 
     def errors(self, values: list[Any]) -> None:
         """Calls that are wrong, with the private value in every place."""
@@ -259,8 +245,7 @@ class Run:
                 self.call(self.learner.tell_many, [(10**9, value), (decision, value)])
             self.tell(decision, value)
             self.call(tell, decision, value)
-            self.call(tell, decision.id, value)
-            self.look()
+            self.tell(decision.id, value)
 
     def load(self, values: list[Any]) -> None:
         """Save, look at the file, go on from it."""
@@ -278,8 +263,8 @@ class Run:
         self.note("the set", decision.subset)
         return decision
 
-    def tell(self, decision: Any, value: Any) -> None:
-        self.call(self.learner.tell, decision, value)
+    def tell(self, *given: Any, **named: Any) -> None:
+        self.call(self.learner.tell, *given, **named)
         self.look()
 
     def call(self, method: Callable[..., Any], *given: Any, **named: Any) -> Any:
@@ -287,10 +272,10 @@ class Run:
         try:
             result = method(*given, **named)
         except Exception as error:
-            self._texts.append(f"{type(error).__name__}: {error}; {error.__cause__!r} {error.__context__!r}")
+            print(type(error), error, repr(error.__cause__), repr(error.__context__), file=self._text)
             return None
         if method.__name__ in ("tell", "tell_many") and result is not None:
-            self._texts.append(repr(result))
+            print(repr(result), file=self._text)
         return result
 
     # What is seen
@@ -301,13 +286,13 @@ class Run:
         root, logger = logging.getLogger(), vars(logging)["Logger"]
         level, handle = root.level, logger.callHandlers
         # Every logger passes here, also those that do not hand on to others.
-        logger.callHandlers = lambda _, record: self._texts.append(record.getMessage())
+        logger.callHandlers = lambda _, record: print(record.getMessage(), file=self._text)
         root.setLevel(logging.NOTSET)
         try:
             with (
                 warnings.catch_warnings(record=True) as self._caught,
-                contextlib.redirect_stdout(self._printed),
-                contextlib.redirect_stderr(self._printed),
+                contextlib.redirect_stdout(self._text),
+                contextlib.redirect_stderr(self._text),
             ):
                 warnings.simplefilter("always")
                 yield
@@ -320,21 +305,17 @@ class Run:
         self._tells += 1
         if not self._looks:
             return
-        learner = self.learner
-        public = {name: value for name, value in getattr(learner, "__dict__", {}).items() if _is_shown(name)}
-        for name in self._properties:
-            try:
-                public[name] = getattr(learner, name)
-            except Exception as error:  # what is raised is seen, too
-                self._texts.append(f"{name} {type(error).__name__}: {error}")
+        learner, public = self.learner, {}
+        for name in [*getattr(learner, "__dict__", ()), *self._properties]:
+            if not name.startswith("_") and name not in SKIPPED:
+                public[name] = self.call(getattr, learner, name)
         public |= arrays_in(getattr(learner, "_state", None), "state")
         public["repr"] = repr(learner)
-        self._texts += [*(str(each.message) for each in self._caught), self._printed.getvalue()]
-        public["errors, results, logs and prints"] = "\n".join(self._texts)
-        self._texts.clear()
+        warned = [str(each.message) for each in self._caught]
+        public["errors, results, logs and prints"] = "\n".join([self._text.getvalue(), *warned])
         self._caught.clear()
-        self._printed.seek(0)
-        self._printed.truncate()
+        self._text.seek(0)
+        self._text.truncate()
         for name, value in public.items():
             self.note(name, value)
 
@@ -351,28 +332,18 @@ class Run:
         return int(values["generation"])
 
     def note(self, name: str, value: Any) -> None:
-        """Keep a value as numbers."""
-        for place, number in enumerate(_as_numbers(value)):
+        """Keep a value as numbers, by which different values differ."""
+        if value is None:
+            found = [math.nan]
+        elif isinstance(value, numbers.Real):
+            found = [float(value)]
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "ifb":
+            found = value.ravel().astype(np.float64).tolist()
+            if value.size > LONGEST:
+                found = [float(value.size), float(zlib.crc32(value.tobytes())), float(value.sum())]
+        else:
+            plain = sorted(map(repr, value)) if isinstance(value, frozenset | set) else value
+            text = plain if isinstance(plain, str) else repr(plain)
+            found = [float(len(text)), float(zlib.crc32(text.encode("utf-8", "replace")))]
+        for place, number in enumerate(found):
             self.seen[self._tells, name, place] = number
-
-
-def _is_shown(name: str) -> bool:
-    return not name.startswith("_") and name not in _SKIPPED
-
-
-def _as_numbers(value: Any) -> list[float]:
-    """A value as numbers, by which different values differ."""
-    if isinstance(value, float | int):
-        return [float(value)]
-    if value is None:
-        return [math.nan]
-    if isinstance(value, np.ndarray) and value.dtype.kind in "ifb":
-        if value.size <= _LONGEST:
-            return value.ravel().astype(np.float64).tolist()
-        return [float(value.size), float(zlib.crc32(value.tobytes())), float(value.sum())]
-    if isinstance(value, numbers.Real):
-        return [float(value)]
-    if isinstance(value, frozenset | set):
-        value = sorted(map(repr, value))
-    text = value if isinstance(value, str) else repr(value)
-    return [float(len(text)), float(zlib.crc32(text.encode("utf-8", "replace")))]

@@ -1,14 +1,12 @@
 """What samples of a score prove about a privacy loss, with a stated confidence; and a test of random bits.
 
-If a mechanism is (epsilon, delta)-differentially private then for every event E and neighbours A and B,
-P_A(E) <= e^epsilon P_B(E) + delta. So one event that is likely under A and unlikely under B bounds epsilon
-from below by ln((P_A(E) - delta) / P_B(E)). The event is "the score is at least s" (or at most s); s is
-chosen on runs that are not looked at again, and the bounds on the two probabilities are those of Clopper
-and Pearson, which hold for every number of runs.
+Privacy promises P_A(E) <= e^epsilon P_B(E) + delta for every event E and neighbours A and B. So each event
+bounds epsilon from below by ln((P_A(E) - delta) / P_B(E)). The event is "the score is at least s" (or at most
+s), with s chosen on runs that are not looked at again.
 """
 
 import itertools
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,15 +22,11 @@ DRAWN, FALSE_ALARM = 4096, 1e-9
 
 
 class Event(NamedTuple):
-    """What an audit looks for: a score of at least (`above`) or at most a threshold.
+    """What an audit looks for: a score beyond a threshold."""
 
-    Attributes:
-        side: Which neighbour makes it more likely, "first" or "second".
-    """
-
-    side: str
+    side: str  # which neighbour makes it more likely, "first" or "second"
     threshold: float
-    above: bool
+    above: bool  # at least the threshold, or else at most
 
     def counts(self, first: FloatArray, second: FloatArray) -> tuple[int, int]:
         """How often it happened, under the neighbour that makes it more likely and under the other."""
@@ -65,14 +59,9 @@ def clopper_pearson(hits: npt.ArrayLike, trials: int, alpha: float) -> tuple[Flo
 def loss_lower_bound(
     hits: npt.ArrayLike, false_alarms: npt.ArrayLike, trials: int, *, delta: float, confidence: float
 ) -> FloatArray:
-    """The epsilon that these counts prove, or 0 where they prove nothing.
+    """The epsilon that is proved by so many hits under one neighbour and false alarms under the other.
 
-    Args:
-        hits: In how many runs under one neighbour an event happened.
-        false_alarms: The same under the other.
-        trials: How many runs there were of each.
-        delta: That of the claim.
-        confidence: The probability, at least, with which the bound is right.
+    Both are out of as many trials; 0 where they prove nothing.
 
     Examples:
         >>> round(float(loss_lower_bound(900, 100, 1000, delta=0.0, confidence=0.95)), 3)
@@ -92,6 +81,8 @@ def best_event(
     first, second = np.sort(first[:trials]), np.sort(second[:trials])
     pooled = np.concatenate((first, second))
     thresholds = np.unique(np.quantile(pooled, np.linspace(0, 1, CANDIDATES), method="nearest"))
+    # Wider than the confidence asks for: of very many events that are tried, rare ones look good by chance.
+    deviations = scipy.stats.norm.ppf(1 - (1 - confidence) / 2) + 1
     below = {"first": first, "second": second}
     best = (-np.inf, Event("first", float(thresholds[0]), above=True))
     for above, (side, other) in itertools.product((True, False), itertools.permutations(below)):
@@ -101,23 +92,15 @@ def best_event(
             else np.searchsorted(below[name], thresholds, "right")
             for name in (side, other)
         )
-        bounds = _roughly_proved(hits, alarms, trials, delta, confidence)
+        # About what `loss_lower_bound` gives, and much faster: good enough to choose by.
+        ours, theirs = hits / trials, (alarms + 1) / (trials + 1)
+        least = ours - deviations * np.sqrt(ours * (1 - ours) / trials + 1 / trials**2) - delta
+        most = theirs + deviations * np.sqrt(theirs * (1 - theirs) / trials)
+        bounds = np.log(np.maximum(least, 1e-12) / most)
         k = int(np.argmax(bounds))
         if bounds[k] > best[0]:
             best = float(bounds[k]), Event(side, float(thresholds[k]), above)
     return best
-
-
-def _roughly_proved(
-    hits: npt.NDArray[Any], false_alarms: npt.NDArray[Any], trials: int, delta: float, confidence: float
-) -> FloatArray:
-    """About what `loss_lower_bound` gives, and much faster: good enough to choose by."""
-    # Wider than the confidence asks for: of very many events that are tried, rare ones look good by chance.
-    deviations = scipy.stats.norm.ppf(1 - (1 - confidence) / 2) + 1
-    ours, theirs = hits / trials, (false_alarms + 1) / (trials + 1)
-    least = ours - deviations * np.sqrt(ours * (1 - ours) / trials + 1 / trials**2) - delta
-    most = theirs + deviations * np.sqrt(theirs * (1 - theirs) / trials)
-    return np.log(np.maximum(least, 1e-12) / most)
 
 
 def proved_loss(
@@ -125,7 +108,7 @@ def proved_loss(
 ) -> float:
     """The epsilon that scores of runs under two neighbours prove.
 
-    The event is chosen on the first half of the runs and tested on the second, which it has not seen.
+    The event is chosen on the first half of the runs and tested on the second.
 
     Examples:
         >>> generator = np.random.default_rng(0)
@@ -139,14 +122,9 @@ def proved_loss(
 
 
 def fault_of_bits(source: BitSource) -> str | None:
-    """What is wrong with a source of bits, or None. It is no test of cryptographic strength.
-
-    It looks for integers that come twice, also in a second generator made like the first, and for bits that
-    are not balanced or follow each other. Of good bits, two in 8,192 integers are equal with probability
-    2e-12.
-    """
+    """What is wrong with a source of bits, or None. It is no test of cryptographic strength."""
     drawn = np.array([source.bits64() for _ in range(DRAWN)], dtype=np.uint64)
-    if np.unique(drawn).size < DRAWN:
+    if np.unique(drawn).size < DRAWN:  # of good bits, two in 8,192 integers are equal with probability 2e-12
         return "its source of bits repeats itself"
     if source.private:
         again = BitSource(fresh=source._fresh)

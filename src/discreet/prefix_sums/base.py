@@ -132,6 +132,10 @@ class PrefixSum(Exclusive):
         own = {name: settings[name] for name in cls._own}
         return cls(dimension=settings["dimension"], bound=bound, budget=budget, source=source, **own)
 
+    def __repr__(self) -> str:
+        private = self.guarantee.private
+        return f"{type(self).__name__}(dimension={self.dimension}, round={self.round}, private={private})"
+
 
 class CompiledPrefixSum(PrefixSum):
     """A prefix sum whose rounds are all steps of one mechanism, with its secrets in `steps.state`.

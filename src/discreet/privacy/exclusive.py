@@ -56,7 +56,7 @@ class Exclusive(ABC):
             return encode(document, arrays)
         except (TypeError, ValueError):
             name = type(self).__name__
-            raise InvalidType(f"This {name} has an argument that JSON cannot hold.") from None
+            raise InvalidType(f"This {name} cannot be saved: JSON cannot hold its arguments.") from None
 
     @classmethod
     def from_bytes(cls, data: bytes, *, generation: int, source: BitSource | None = None) -> Self:
