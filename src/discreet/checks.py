@@ -1,7 +1,6 @@
-"""Checks of public arguments, with messages that name the argument and what it got.
+"""Checks of public arguments: never call them on private feedback, an exception would be a leak.
 
-Never call these on private feedback: an exception that depends on a private value is a leak. Set functions
-may be made of private numbers, so the checks of arrays and those with `quoted=False` do not quote values.
+Set functions may be made of private numbers: checks of arrays and those with `quoted=False` quote none.
 """
 
 import contextlib

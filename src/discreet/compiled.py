@@ -1,7 +1,6 @@
 """One way to compile a hot function, and one to compose such functions.
 
-Importing this module imports numba (about half a second), so only modules that hold kernels import it, and
-``import discreet`` loads none of those.
+It imports numba, which takes half a second: ``import discreet`` loads no module with kernels.
 """
 
 import contextlib
@@ -46,9 +45,8 @@ def kernel(function: Function) -> Function:
 def lean_kernel(function: Function) -> Function:
     """A kernel that only borrows arrays: it makes none, and gives none back.
 
-    Otherwise numba counts who holds an array at every call and for every part of a named tuple: most of the
-    time of a round of a few items. What needs the count is refused while it is compiled: by numba if it makes
-    an array, by `_OnlyBorrows` if an array could outlive it or be lost by it.
+    To count who holds an array would be most of the time of a round of a few items. What needs the count is
+    refused when compiled: by numba, or by `_OnlyBorrows` if an array could outlive it or be lost by it.
     """
     return _compiled(function, pipeline_class=_LeanCompiler, **_LEAN)
 
@@ -100,9 +98,8 @@ def _holds_array(kind: Any) -> bool:
 class _Cache(FunctionCache):
     """A cache on disk that is another one whenever a file changes that its code can come from.
 
-    numba itself looks only at the file of a function: code of other files could outlive an upgrade, and with
-    it a fixed mistake in a noise sampler. Signatures with named tuples from outside these files are not
-    cached: their code may hold parts from other packages, whose changes are not seen.
+    numba itself looks only at the file of a function: a fixed mistake in a noise sampler could outlive an
+    upgrade. Signatures with named tuples from other packages are not cached: their changes are not seen.
     """
 
     def __init__(self, function: Any) -> None:
@@ -177,10 +174,7 @@ class Generic(Protocol):
 
 
 def generic(declaration: Callable[..., Any]) -> Generic:
-    """Make a function that picks its kernel by the type of its first argument, a named tuple.
-
-    Compiled callers bind the kernel when they are compiled, at no cost per call, and can be cached.
-    """
+    """A function that picks its kernel by the type of its first argument; callers bind it when compiled."""
     kernels: dict[type, Callable[..., Any]] = {}
     names = list(inspect.signature(declaration).parameters)
 
@@ -217,11 +211,7 @@ def generic(declaration: Callable[..., Any]) -> Generic:
 
 
 class Settled:
-    """A kernel, or a generic one, for calls whose arguments never change their types.
-
-    To look at the types of named tuples takes numba longer than most kernels run. Here that is done once, and
-    not checked again.
-    """
+    """A kernel, or a generic one, whose arguments' types are looked at once: numba takes long for that."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function

@@ -1,12 +1,10 @@
 """Learners in files: written whole or not at all, and never two of one secret.
 
-A learner that keeps secrets (exact sums, noise that is in use) must go on only once: two copies would share
-noise, or release the same data twice. So saving hands it over to the file, and loading takes it out again:
-a file with `.taken` added to its name is left, with its lineage and generation and nothing else. Copies made
-by other means cannot be seen from here: do not go on from a backup.
-
-Other learners are saved and loaded at will. But a cost that is told to two copies is released twice and
-spends epsilon twice: clients that may have to tell again should send a bit they made once.
+Two copies of a learner that keeps secrets (exact sums, noise that is in use) would share noise, or release
+the same data twice. So saving hands it over to the file, and loading takes it out again: a file with `.taken`
+added to its name is left, with nothing secret. Copies made by other means cannot be seen from here: do not go
+on from a backup. Other learners are saved and loaded at will, but a cost that is told to two copies spends
+epsilon twice.
 """
 
 import glob
@@ -28,8 +26,7 @@ _LEFT = b'{"format": "discreet learner that was loaded"'
 def load(path: str | os.PathLike[str]) -> Session:
     """The learner that `Session.save` wrote to a file, exactly as it was.
 
-    A learner that keeps secrets is taken out of the file, of which nothing secret is left: loading it again
-    raises `StaleState`.
+    One that keeps secrets is taken out of the file: loading it again raises `StaleState`.
 
     Examples:
         >>> import tempfile, discreet
@@ -80,10 +77,7 @@ def _read_unless_taken(path: str | os.PathLike[str]) -> bytes:
 
 
 def _take(path: str | os.PathLike[str]) -> bytes:
-    """Rename a file whose learner goes on elsewhere, overwrite its secrets, and return what was in it.
-
-    Of two processes that try, one succeeds. What was read before may have gone on and been saved again.
-    """
+    """Rename a file, overwrite its secrets, and return what was in it; of two that try one succeeds."""
     source = real_path(path)
     claimed = _taken(name_beside(source))  # nobody else knows this name
     try:

@@ -1,10 +1,8 @@
 """What to expect before the first round: noise, regret bounds, and how long learning takes.
 
-How long learning takes depends most of all on the **effect**: how much better the best set is than the best
-of the usual ones (the empty set, the full one, random ones), in costs per round. A learner has **learned**
-when it has gained half of the effect, over all rounds so far. `predicted_rounds` says when that is: the form
-of each law is derived, its constants are fitted to simulations (`python -m benchmarks plan` does it again,
-and checks them on other streams). Bounds are proved and pessimistic.
+A learner has learned when it has gained half of the effect (see `plan`), over all rounds so far. When that is
+follows laws whose form is derived; their constants are fitted to simulations (`python -m benchmarks plan`
+does it again, and checks them on other streams). Bounds are proved and pessimistic.
 """
 
 import dataclasses
@@ -81,10 +79,7 @@ class Plan:
 
     @property
     def enough(self) -> bool | None:
-        """Whether the rounds are enough to learn the effect, without one a quarter of the range.
-
-        None where that is not known: without an effect, or where predictions are not accurate enough.
-        """
+        """Whether the rounds are enough to learn the effect; None where predictions cannot tell."""
         judged = self._judged(self.best.rounds_to_learn)
         if judged == "not enough":
             return False
@@ -160,11 +155,9 @@ def plan(
 ) -> Plan:
     """What to expect of n items, epsilon and so many rounds, and which learner to take.
 
-    Other arguments are those of `BanditLearner` and `FullInformationLearner`. With `local` exact sums must
-    not be kept: only learners that randomise each cost fit. The `effect` is how much better the best set is
+    With `local` only learners that randomise each cost fit. The `effect` is how much better the best set is
     than the best of the empty, the full and random ones, in costs per round: a guess, a goal, or what public
-    data show. Half of it needs about eight times as many rounds (bandit) or up to four times (full
-    information). Without it little can be said, and a quarter of the range is assumed.
+    data show. Without it little can be said, and a quarter of the range is assumed.
 
     Examples:
         >>> made = plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1), effect=0.2)
@@ -220,14 +213,13 @@ def predicted_rounds(
 
     In halves of the range, let E be the effect and v the variance of a released number.
 
-    *Bandit.* After t updates the step is about (v t^2)^(-1/3), and an item's gradient is E / n (more where
-    fewer items matter): levels have moved far after n^3 v / E^3 rounds. Exploration takes a part
-    n (v / t)^(1/3) of the rounds, which matters where E is large. In central mode v hardly changes, and an
-    update takes 5.7 / epsilon rounds, at least two.
+    *Bandit.* After t updates the step is about (v t^2)^(-1/3), and an item's gradient is E / n: levels have
+    moved far after n^3 v / E^3 rounds. Exploration takes a part n (v / t)^(1/3) of the rounds, which matters
+    where E is large. In central mode v hardly changes, and an update takes 5.7 / epsilon rounds.
 
     *Full information.* At first the step is about v^(-1/2), and levels have moved far after n v^(1/2) / E
     rounds. Later it falls with the released energy, in blocks of about 64 n^(1/2) / epsilon rounds: that
-    takes n (n^(1/2) epsilon v + 1) / E^2 rounds, up to constants; the 1 is the gradients' own energy.
+    takes n (n^(1/2) epsilon v + 1) / E^2 rounds; the 1 is the gradients' own energy.
     """
     n, inverse = len(learner.items), half / effect
     epsilon = (learner.guarantee.epsilon or 0.0) / learner.guarantee.rounds_per_person

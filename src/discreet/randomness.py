@@ -5,12 +5,9 @@ bits are ChaCha20 keyed with 256 bits from the operating system; with a seed the
 nothing built on them is private.
 
 A sampler is called as ``consume(done, bits, cursor)`` with `done` samples finished so far and returns
-``(done, cursor)``: what is finished now and the first integer it has not used. When the bits run out in the
-middle of a sample it reports that sample as not begun. The source then puts fresh bits *behind* the unread
-ones, so the same sample is replayed with the same bits: dropping it would bias the law towards samples that
-need few bits.
-
-There is no global generator. A source is never copied, and in a forked child it takes a new key.
+``(done, cursor)``: what is finished now and the first integer it has not used. Where bits run out within a
+sample, fresh ones are put *behind* the unread, and it is replayed with the same bits: dropping it would bias
+the law towards samples that need few. A source is never copied, and in a forked child it takes a new key.
 
 Examples:
     >>> BitSource(), BitSource(seed=1)
@@ -42,10 +39,7 @@ _BYTES_PER_KEY = 1 << 24
 
 
 def chacha20() -> DrawBits:
-    """OpenSSL's ChaCha20 under a 256-bit key from the operating system, which is replaced now and then.
-
-    One key serves 16 MiB: whoever reads it from memory recomputes no more than the last bits drawn.
-    """
+    """OpenSSL's ChaCha20 under a 256-bit key from the operating system, a new one for every 16 MiB."""
     # Imported here, because clients of one bit do not need it.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
@@ -75,12 +69,11 @@ class BitSource:
 
     Args:
         seed: None for cryptographic bits; otherwise they are reproducible and not private.
-        fresh: Another generator: a function that returns a newly keyed ``draw(count)``, now and in a forked
-            child. Its bits must be cryptographically secure and never repeat.
+        fresh: Returns another newly keyed, cryptographic ``draw(count)``, now and in a forked child.
 
     Formal guarantees:
-        Theorems assume independent uniform bits. No feasible computation tells those of ChaCha20 apart from
-        them, so they hold against bounded observers (`docs/guarantees.md#finite-precision`).
+        Theorems assume uniform bits, from which no feasible computation tells those of ChaCha20 apart
+        (`docs/guarantees.md#finite-precision`).
     """
 
     _cursor: int
@@ -129,8 +122,7 @@ class BitSource:
         with self._owned_by_this_process():
             done = 0
             while True:
-                # Spent before they are read: if an interruption strikes while `consume` returns, what it
-                # made of these bits may be in use already, and the next call must not read them again.
+                # Spent before they are read: an interruption must not let the next call read them again.
                 first, self._cursor = self._cursor, self._bits.size
                 done, self._cursor = consume(done, self._bits, first)
                 if done >= goal:
@@ -216,11 +208,7 @@ def feed_both(
 
 
 def process_mark() -> tuple[int, int]:
-    """A value that differs between a process and any process forked from it.
-
-    The count of forks tells process ids apart that the system hands out again; the id notices forks made
-    behind the interpreter's back.
-    """
+    """Differs between a process and its forks: ids may be handed out again, and forks go unnoticed."""
     return _forks, os.getpid()
 
 

@@ -1,8 +1,4 @@
-"""State as a value: named tuples of arrays, copied and encoded in one way.
-
-Files, the store and the service share this encoding: a line of JSON that lists the arrays and carries a few
-plain values, then the arrays' contents.
-"""
+"""State as a value: named tuples of arrays, encoded as a line of JSON and then the arrays' contents."""
 
 import hashlib
 import json
@@ -71,9 +67,7 @@ def arrays_like(value: Any, pattern: Any, prefix: str = "") -> dict[str, Array]:
     """All arrays of a state; refused unless `with_arrays` can put them in place of those of `pattern`."""
     parts, wanted = dict(_parts(value, prefix)), dict(_parts(pattern, prefix))
     if parts.keys() != wanted.keys() or not all(_fits(parts[name], wanted[name]) for name in parts):
-        raise InvalidType(
-            "A state must be made of numpy arrays of int64, float64 or bool that keep their names and shapes."
-        )
+        raise InvalidType("A state must be made of numpy arrays of int64, float64 or bool, of fixed shapes.")
     return parts
 
 
@@ -97,10 +91,7 @@ def _kind(array: Array) -> str:
 
 
 def encode(values: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """Plain JSON values and arrays of int64, float64 or bool as bytes, exactly; `decode` undoes it.
-
-    A digest notices damage. It is not a signature.
-    """
+    """Plain JSON values and arrays of int64, float64 or bool as bytes, with a digest that notices damage."""
     listed = [[name, _kind(array), list(array.shape)] for name, array in arrays.items()]
     if not all(kind in _KINDS for _, kind, _ in listed):
         raise TypeError("Arrays are of int64, float64 or bool.")

@@ -9,11 +9,6 @@ Examples:
     (-100.0, 10.0)
     >>> sorted(discreet.minimize(find("priced-cuts", n=4).stream(1000).total).set)
     [0, 2]
-    >>> stream = image_cuts(width=4, height=4).stream(1000)
-    >>> discreet.minimize(stream.total).set == stream.shape
-    True
-    >>> checkout(n=4).items
-    ('bread', 'butter', 'pasta', 'sauce')
 """
 
 from discreet.environments.custom import EnvironmentLike, as_environment

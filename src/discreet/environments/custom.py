@@ -35,8 +35,7 @@ def as_environment(
     Args:
         given: One of
 
-            - an environment, or the name of one;
-            - "MODULE:NAME", which names any of the others; the module may be a file in the working directory;
+            - an environment, or the name of one, or "MODULE:NAME", which names any of the others;
             - a stream, which is the same for all seeds;
             - an iterable with one function per round, or an object whose `functions` are one: set functions,
               or Python functions of a frozenset of items. It may have a `cost_range`;
@@ -87,7 +86,6 @@ def _is_function(given: Any) -> TypeGuard[Callable[..., Any]]:
 def _converted(
     name: str, given: Any, items: Items | None, rounds: int | None, rewards: bool, arguments: dict[str, Any]
 ) -> Environment:
-    """The environment that `given` describes; it is called with `arguments` if it is a function."""
     function: Callable[..., Any] = given if _is_function(given) else lambda: given
     if function is given:
         name = name or getattr(given, "__name__", type(given).__name__)
@@ -154,9 +152,9 @@ def _as_stream(given: Any, items: Items | None, rounds: int | None, cost_range: 
     if functions is not given and callable(functions):
         functions = functions()
     if not isinstance(functions, Iterable) or isinstance(functions, str | bytes):
+        wanted = "one or its name, a stream, set functions, a table, or a function that returns one"
         raise InvalidType(
-            "The 'environment' of simulate must be an environment or its name, a stream, an iterable of set "
-            f"functions, a table, or a function that returns one. Got {type(given).__name__} instead."
+            f"The 'environment' of simulate must be {wanted}. Got {type(given).__name__} instead."
         )
     if rounds is None and not isinstance(functions, Sized):
         raise InvalidArgument(f"This {type(functions).__name__} may never end: give 'rounds', or a list.")
@@ -175,10 +173,8 @@ def _as_set_function(function: Any, items: Items | None, cost_range: Range | Non
         raise InvalidArgument("The number of items of Python functions is not known: give 'n'.")
     few = len(items) <= MOST_ITEMS_TO_ENUMERATE
     if not few and cost_range is None:
-        raise InvalidArgument(
-            f"Python functions of more than {MOST_ITEMS_TO_ENUMERATE} items need a range: wrap them in "
-            "discreet.set_functions.FromCallable, with a 'value_range'."
-        )
+        limit = f"Python functions of more than {MOST_ITEMS_TO_ENUMERATE} items need a range"
+        raise InvalidArgument(f"{limit}: wrap them in FromCallable, with a 'value_range'.")
     made = FromCallable(
         lambda chosen: function(frozenset(items[i] for i in chosen)), len(items), value_range=cost_range
     )

@@ -54,15 +54,7 @@ class Customers:
     f(S) = sum of prices over S minus the values of the groups within S that the customer wants. Prices and
     values are rounded down to multiples of 2^-30, so that sums over millions of rounds are exact.
 
-    Args:
-        prices: What it costs to show each item; nonnegative.
-        groups: The groups that anybody may want, each a sequence of items.
-        wishes: For each customer, the value of each wanted group, by its index in `groups`.
-
-    Examples:
-        >>> people = Customers([0.25, 0.25], groups=[[0], [0, 1]], wishes=[{0: 0.5}, {0: 0.25, 1: 0.5}])
-        >>> len(people), people.cost_range, people.function(1)([0, 1])
-        (2, (-0.75, 0.5), -0.25)
+    The `groups` are all that anybody may want; the `wishes` of a customer are values by index in `groups`.
     """
 
     def __init__(
@@ -124,11 +116,10 @@ def checkout(
 ) -> Environment:
     """Customers want some items, and some of them only together; showing an item costs attention.
 
-    Items come in themes of up to three that go together; up to half of the items are popular. A customer has
-    wishes worth 1 in total. Most concern some items of one theme: part of their value is for each item by
-    itself, the rest for having them all. The remainder is for one more item. A wish concerns a popular theme
-    with the probability `popular`. Showing every item costs `price`, at most 1. `shop` is the seed of prices
-    and popular themes; the stream's seed draws its `customers`.
+    Items come in themes of up to three; up to half of them are popular. A customer has wishes worth 1 in
+    total: for some items of one theme, each by itself and all together, and for one more item, each time of
+    a popular theme with the probability `popular`. Showing every item costs `price`, at most 1. `shop` is the
+    seed of prices and popular themes; the stream's seed draws its `customers`.
     """
     made = Shop(
         checks.integer("checkout", "n", n, 2),
@@ -226,9 +217,8 @@ def image_cuts(
     """Noisy pictures of one shape; pixels have prices, and parting neighbours costs.
 
     The pixels of a round shape, half of all, have mean price -1 and the others +1. Each of the `pictures`
-    adds normal noise to every pixel, with the standard deviation `noise`. Of two neighbours, side by side or
-    one above the other, taking just one costs `smooth`. Then everything is scaled alike so that costs lie in
-    [-1, 1]. Items are (row, column).
+    adds normal noise of standard deviation `noise` to every pixel. Taking just one of two neighbours costs
+    `smooth`. Then everything is scaled so that costs lie in [-1, 1]. Items are (row, column).
     """
     width = checks.integer("image-cuts", "width", width, 1)
     height = checks.integer("image-cuts", "height", height, 1)

@@ -30,11 +30,9 @@ class PoolStream(NamedTuple):
 
 
 class TableStream(Stream):
-    """A stream that looks its costs up.
+    """A stream that looks its costs up; `choice` has the row of each round, by default row t in round t.
 
-    Args:
-        values: One row of 2^n costs per function; bit i of a column's number tells whether item i is taken.
-        choice: The row of each round; by default round t has row t.
+    A row has 2^n costs: bit i of a column's number tells whether item i is taken.
     """
 
     def __init__(self, values: npt.ArrayLike, choice: Iterable[int] | None = None) -> None:
@@ -42,9 +40,8 @@ class TableStream(Stream):
         rows, columns = table.shape
         self.n = columns.bit_length() - 1
         if rows == 0 or self.n < 1 or columns != 2**self.n:
-            raise InvalidArgument(
-                f"A table of costs must have one row per round and 2^n columns. Got shape {table.shape}."
-            )
+            got = f"Got shape {table.shape}."
+            raise InvalidArgument(f"A table of costs must have one row per round and 2^n columns. {got}")
         chosen = range(rows) if choice is None else choice
         self.compiled = PoolStream(table, checks.index_array("TableStream", "choice", chosen, rows))
         self.rounds = checks.integer("TableStream", "number of rounds", self.compiled.choice.size, 1)
@@ -59,16 +56,7 @@ class TableStream(Stream):
 
 
 class Pool(TableStream):
-    """Functions of at most 16 items, one of which is drawn in each round.
-
-    The probabilities are equal by default.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> pool = Pool([Modular([1, -1]), Modular([-1, 1])], rounds=10, seed=0)
-        >>> pool.total([0]) == -pool.total([1])
-        True
-    """
+    """Functions of at most 16 items, one of which is drawn in each round; by default all equally often."""
 
     def __init__(
         self,
@@ -134,10 +122,9 @@ def coverage(
 ) -> Environment:
     """Items bring rewards and share what must be paid for once; every other item is cheap.
 
-    A target must be paid for once if any item that needs it is taken, like a machine that several products
-    share. There are `targets` of them, with costs uniform in [0, 1], and an item needs each with probability
-    `covered`. Every item is rewarded with 1/n of what all targets together cost. The other arguments are
-    those of `priced_cuts`.
+    There are `targets`, like machines that products share, with costs uniform in [0, 1], and an item needs
+    each with probability `covered`. Every item is rewarded with 1/n of what all targets together cost. The
+    other arguments are those of `priced_cuts`.
     """
     targets = checks.integer("coverage", "targets", targets, 1)
     covered = checks.unit_number("coverage", "covered", covered)

@@ -30,8 +30,7 @@ def baskets(
 ) -> Environment:
     r"""What people bought, in the order of time, from a file with one basket per line.
 
-    `read_baskets` describes the file, `customers_from_baskets` the costs and the other arguments. Items,
-    pairs, price and so the range are chosen by looking at the data: for experiments only.
+    `customers_from_baskets` describes the costs and the arguments. For experiments only.
     """
     return _purchases("baskets", path, read_baskets(path), n=n, price=price, bonus=bonus, pairs=pairs)
 
@@ -49,7 +48,7 @@ def invoices(
 ) -> Environment:
     r"""What people bought, in the order of time, from a CSV file with a header and one item per line.
 
-    `read_invoices` describes the file and its columns. The other arguments are those of `baskets`.
+    `read_invoices` describes the file. The other arguments are those of `baskets`.
     """
     bought = read_invoices(path, invoice=invoice, item=item, quantity=quantity)
     return _purchases("invoices", path, bought, n=n, price=price, bonus=bonus, pairs=pairs)
@@ -78,23 +77,11 @@ def customers_from_baskets(
     """The n items that are in most baskets, and a customer for every basket who wants what is in it.
 
     A customer's reward is the part of their wishes that is fulfilled, from 0 to 1: each wanted item that is
-    shown counts 1, each frequent pair of wanted items that is shown counts `bonus` on top, and the sum is
-    divided by what showing everything would give. Items, pairs and price are chosen by looking at all
-    baskets. That is not private: it is for experiments only.
-
-    Args:
-        baskets: The items that each customer took.
-        n: The number of items to offer, the most frequent ones.
-        price: The cost of showing an item. By default the mean reward of showing everything, divided by n:
-            then showing everything costs nothing on average, like showing nothing.
-        bonus: The value of a complete pair, where an item is worth 1.
-        pairs: The number of pairs that count, the most frequent ones; n by default.
-        owner: The name to use in error messages.
-
-    Examples:
-        >>> names, people = customers_from_baskets([["tea", "milk"], ["tea"], ["jam"], ["tea", "milk"]], 2)
-        >>> names, people.cost_range
-        (('tea', 'milk'), (-1.0, 0.75))
+    shown counts 1, each of the `pairs` (n by default) most frequent pairs counts `bonus` on top if it is
+    wanted and shown, and the sum is divided by what showing everything would give. The `price` of showing an
+    item is by default the mean reward of showing everything, divided by n: then showing everything costs
+    nothing on average, like showing nothing. All this is chosen by looking at all baskets. That is not
+    private: it is for experiments only. Errors name the `owner`.
     """
     names = _most_frequent(item for basket in baskets for item in set(basket))
     n = checks.integer(owner, "n", n, 1, len(names))

@@ -113,8 +113,7 @@ def lower_bound(n: int = 8, strength: float = 0.5) -> Environment:
 def adaptive_adversary(n: int = 8) -> Environment:
     """Each round a random item is made costly on the side that the learner leans to.
 
-    The item i is uniform. The adversary sees the learner's point x and sets s = +1 if x_i > 1/2 and s = -1
-    otherwise. The functions depend on the run, so its streams cannot be iterated.
+    The sign is +1 if the learner's point has x_i > 1/2, else -1. Its streams cannot be iterated.
     """
     n = checks.integer("adaptive-adversary", "n", n, 1)
 

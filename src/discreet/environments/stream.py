@@ -33,16 +33,12 @@ def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) 
 
 
 class Stream(ABC):
-    """The cost functions of a number of rounds. Iterating gives them one by one.
-
-    Attributes:
-        compiled: A named tuple for which `chain_costs` and `prefix_cost` are registered, or None: then the
-            stream is iterated in Python.
-    """
+    """The cost functions of a number of rounds. Iterating gives them one by one."""
 
     n: int
     rounds: int
     cost_range: tuple[float, float] = (-1.0, 1.0)
+    #: A named tuple for which `chain_costs` and `prefix_cost` are registered; if None, it is iterated.
     compiled: Any = None
 
     @abstractmethod
@@ -67,15 +63,7 @@ class Stream(ABC):
 
 
 class FunctionStream(Stream):
-    """Any iterable of set functions, one per round. It is played in Python, not compiled.
-
-    The range is by default what the functions themselves guarantee. No more than `rounds` are taken.
-
-    Examples:
-        >>> from discreet.set_functions import Modular
-        >>> FunctionStream([Modular([1, -1]), Modular([0, -1])]).total([1])
-        -2.0
-    """
+    """Any iterable of set functions, of which no more than `rounds` are taken. It is played in Python."""
 
     def __init__(
         self,
@@ -88,10 +76,9 @@ class FunctionStream(Stream):
         self._functions = list[SetFunction]()
         for t, function in enumerate(itertools.islice(functions, most), 1):
             if not isinstance(function, SetFunction):
-                raise InvalidType(
-                    f"A FunctionStream is made of set functions. Got {type(function).__name__} in round {t} "
-                    "(wrap Python code in discreet.set_functions.FromCallable)."
-                )
+                got = f"Got {type(function).__name__} in round {t}"
+                hint = "wrap Python code in discreet.set_functions.FromCallable"
+                raise InvalidType(f"A FunctionStream is made of set functions. {got} ({hint}).")
             self._functions.append(function)
         sizes = sorted({function.n for function in self._functions})
         if len(sizes) != 1:
@@ -116,11 +103,9 @@ class Environment:
 
     Attributes:
         make: A function of rounds and a seed that returns a stream.
-        about: One sentence that describes it.
         parameters: The arguments it was made with, for tables and reports. If one is called `path`, results
             are marked as made from a file of people's data.
         most_rounds: The longest possible stream, if the data are limited.
-        rewards: Whether its numbers are rewards, for learners with `maximize=True`.
     """
 
     name: str
@@ -130,7 +115,7 @@ class Environment:
     about: str = ""
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     most_rounds: int | None = None
-    rewards: bool = False
+    rewards: bool = False  # for learners with `maximize=True`
 
     @property
     def n(self) -> int:
@@ -148,10 +133,7 @@ ENVIRONMENTS: dict[str, Callable[..., Environment]] = {}
 
 
 def named(recipe: Callable[P, Environment]) -> Callable[P, Environment]:
-    """Register a function under its own name, hyphens for underscores.
-
-    Its first line becomes `about`, and its arguments other than `n` the parameters, unless it sets them.
-    """
+    """Register a function by its name; its first line is `about`, its arguments but `n` are parameters."""
     about = (inspect.getdoc(recipe) or "").partition("\n")[0]
     signature = inspect.signature(recipe)
 
@@ -170,9 +152,8 @@ def named(recipe: Callable[P, Environment]) -> Callable[P, Environment]:
 def find(name: str, **parameters: Any) -> Environment:
     """The environment with a name, made with the given parameters."""
     if name not in ENVIRONMENTS:
-        raise checks.unknown_name(
-            f"There is no environment called {name!r}.", name, sorted(ENVIRONMENTS), others=", or MODULE:NAME"
-        )
+        problem = f"There is no environment called {name!r}."
+        raise checks.unknown_name(problem, name, sorted(ENVIRONMENTS), others=", or MODULE:NAME")
     check_given(name, ENVIRONMENTS[name], parameters)
     return ENVIRONMENTS[name](**parameters)
 
@@ -192,11 +173,9 @@ def check_given(name: str, make: Callable[..., object], given: Mapping[str, obje
 def check_stream(stream: Stream, *, seed: int = 0) -> None:
     """Check that the functions, the compiled costs and the totals of a custom stream agree.
 
-    In every round, at a random point and along a random order of the items: costs are in the `cost_range`;
-    `prefix_cost` agrees with `chain_costs`, also when they are called again; both agree with the round's set
-    function, if the stream is not adaptive. On random sets: `total`, and `total_until` half of the rounds,
-    are the sums of these functions. What differs is said in an `InvalidArgument`. Every round is played, so
-    use a short stream. Submodularity is not checked; see `discreet.set_functions.is_submodular`.
+    Costs must be in the `cost_range`, and the same from `prefix_cost`, `chain_costs` and the functions, whose
+    sums are `total` and `total_until`; else there is an `InvalidArgument`. Every round is played, so use a
+    short stream. Submodularity is not checked; see `discreet.set_functions.is_submodular`.
 
     Examples:
         >>> from discreet.environments import modular

@@ -1,8 +1,6 @@
-"""Learners to ask and tell: a policy, a query and a release each, run by a session.
+"""Learners to ask and tell. Those of the paper are in `discreet.paper`, others in `discreet.baselines`.
 
-`PolicyLearner` runs a custom policy. Those of the paper are in `discreet.paper`, others to compare with in
-`discreet.baselines`.
-
+Examples:
     >>> learner = BanditLearner(["tea", "milk"], epsilon=1.0, cost_range=(0, 1))
     >>> learner.tell(learner.ask(), 0.3)
 """

@@ -86,9 +86,7 @@ def cost_interval(owner: str, cost_range: object, maximize: bool) -> tuple[float
 def keeps_arguments(constructor: Constructor) -> Constructor:
     """Decorate the constructor of a learner: note its arguments, so that the call can be repeated.
 
-    A file does so when its learner is loaded, and a simulation for each of its seeds. The first argument
-    stands for the items (see `named_items`). Sequences may come back as lists. A call that does not fit is
-    refused in the name of the class.
+    The first argument stands for the items. Sequences may come back as lists.
     """
     signature = inspect.signature(constructor)
     own, first, *others = signature.parameters

@@ -37,7 +37,7 @@ class BanditLearner(BanditFeedback[Item]):
     """Choose subsets, be told what the chosen one cost, keep every cost private.
 
     Args:
-        items: The number of items, or their names in a fixed order.
+        items: Their number, or their names in a fixed order.
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (or rewards), declared beforehand. Others are clipped.
         mode: "local": every cost becomes one random bit on arrival, and nothing else of it is kept.
@@ -148,15 +148,12 @@ class BanditLearner(BanditFeedback[Item]):
 class PolicyLearner(BanditFeedback[Item]):
     """Run any policy on privately released costs of the sets that it plays.
 
-    The policy may be plain Python: see `examples/gallery/own_policy.py`. It is given the released sum of each
-    slot's costs, in steps of a grid around the middle of the range: `value` turns a mean into a cost.
-
-    Args:
-        policy: An object with `start`, `plan` and `learn` (see `policies.Policy`); or a class, or another
-            function of the number of items, that makes one; or either as "MODULE:NAME". Only with a class
-            that can be imported, or with such a name, can the learner be saved.
-
-    The other arguments are those of `BanditLearner`. If it maximises, the policy is given costs all the same.
+    The policy may be plain Python: see `examples/gallery/own_policy.py`. It is an object with `start`, `plan`
+    and `learn` (see `policies.Policy`); or a class, or another function of the number of items, that makes
+    one; or either as "MODULE:NAME". Only with a class that can be imported, or with such a name, can the
+    learner be saved. The other arguments are those of `BanditLearner`. It is given the released sum of each
+    slot's costs (also if rewards are maximised), in steps of a grid around the middle of the range: `value`
+    turns a mean into a cost.
 
     Formal guarantees:
         Those of `Laplace` or `Bits` for a query of one cost, whatever the policy does, as long as it reads

@@ -65,13 +65,7 @@ class BanditFeedback(Session[Item]):
     def randomizer(self, source: BitSource | None = None) -> OneBit:
         """What makes bits for this local learner, on a person's own device, of values as they would be told.
 
-        It has the declared range, and the share of epsilon that one round has where a person may appear in
-        several. Random bits come straight from the operating system, unless there is a `source`.
-
-        Examples:
-            >>> from discreet import BanditLearner
-            >>> BanditLearner(3, epsilon=1.0, cost_range=(0, 1), rounds_per_person=5).randomizer()
-            OneBit(epsilon=0.2, cost_range=(0.0, 1.0))
+        Its epsilon is that of one round. Random bits come from the operating system, or from `source`.
         """
         release = self.learner.release
         if not isinstance(release, Bits):
@@ -110,11 +104,10 @@ class FunctionFeedback(Session[Item]):
         Args:
             decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             function: A set function over item numbers, its description (what `SetFunction.to_dict` gives), or
-                a Python function of a frozenset of the items as they were named. Its values are private:
-                clipped to the declared range, and the middle if they are not finite numbers. A description
-                that does not fit counts as a constant function. Errors of a Python function are passed on.
-            factory: Instead of a function: makes it, without arguments. Nothing that goes wrong in it is
-                raised, since that could depend on private numbers: the function then counts as constant.
+                a Python function of a frozenset of items, whose errors are passed on. Its values are private:
+                clipped to the declared range, and the middle if they are not finite numbers.
+            factory: Makes the function instead, without arguments. Nothing that goes wrong in it, or in a
+                description, is raised, as that may be private: the function then counts as constant.
         """
         if (function is None) == (factory is None):
             raise TypeError("tell() needs a 'function' or a 'factory' of one.")
@@ -154,8 +147,7 @@ def as_set_function(owner: str, function: Any, items: Sequence[Any]) -> SetFunct
     """A function that was told, as a set function over item numbers."""
     if isinstance(function, SetFunction):
         if function.n != len(items):
-            sizes = f"must have {len(items)} items. Got {function.n} instead."
-            raise InvalidArgument(f"The 'function' told to {owner} {sizes}")
+            raise InvalidArgument(f"What is told to {owner} must have {len(items)} items. Got {function.n}.")
         return function
     if not callable(function):
         got = type(function).__name__

@@ -1,11 +1,7 @@
 """A learner whose open decisions and reports are kept elsewhere, by a store.
 
-A `Host` deals tickets from a state, turns feedback into bytes that may be queued, and applies many of them
-to a state at once. A state is a value: it is passed in and given back.
-
-**When phases close.** Reports are applied in the order in which they came, and a phase closes once it has as
-many as it has rounds. So who has reported, and when, is public; the guarantee says so. Where reports are
-randomised on arrival each of them is released by itself.
+Reports are applied in the order in which they came, and a phase closes once it has as many as it has rounds.
+So who has reported, and when, is public; the guarantee says so.
 """
 
 import dataclasses
@@ -38,10 +34,7 @@ KINDS: dict[str, Callable[..., Session]] = {
 
 
 def register(kind: str, policy: Callable[[int], Any]) -> None:
-    """Let learners with a custom policy be hosted, in every process that hosts them.
-
-    Their arguments are those of a local `PolicyLearner`: epsilon, cost_range, maximize, rounds_per_person.
-    """
+    """Let learners with a custom policy be hosted; their arguments are those of a local `PolicyLearner`."""
     if kind in ("bandit", "full_information"):
         raise InvalidArgument(f"There is a built-in kind of learner called {kind!r}.")
     KINDS[kind] = lambda items, arguments: PolicyLearner(items, policy, mode="local", **arguments)
@@ -79,13 +72,8 @@ class Host:
     """A learner without its open decisions. Its methods may be called by several threads.
 
     It is made from "kind", "items" and "arguments" (those of the constructor, as JSON types). Its `settings`
-    also have "constants", which must be the same when it is made again.
-
-    Attributes:
-        local: Whether reports are randomised before they are kept.
-        keeps_secrets: Whether states and reports hold more than the guarantee covers, and must be sealed.
-        randomizer: What makes bits on a person's device, for a local learner.
-        guarantee: What is promised to each person. Phases close by arrival here, so absence is not hidden.
+    also have "constants", which must be the same when it is made again. Where it `keeps_secrets`, states and
+    reports hold more than the guarantee covers, and must be sealed.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -212,10 +200,7 @@ class Host:
         return bit in (0, 1) and self.randomizer.fits(bit) and getattr(bit, "private", True)
 
     def chain_costs(self, ticket: bytes, function: Any) -> bytes:
-        """The costs of a private function along a ticket's order, as bytes whose length the ticket decides.
-
-        The function is as `FunctionFeedback.tell` takes it. One that fails in any way counts as constant.
-        """
+        """The costs of a private function along a ticket's order; one that fails counts as constant."""
         costs = self._session._sign * quiet_costs(lambda: function, self.items, self._order(ticket))
         return costs.astype("<f8").tobytes()
 

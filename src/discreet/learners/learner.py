@@ -78,9 +78,8 @@ class Learner:
         """The policy's next phase, checked. Among available items it has one round, or is for all items."""
         if available is not None:
             if not self._chooses_among():
-                raise InvalidArgument(
-                    "This learner cannot switch items off: its policy does not choose among available items."
-                )
+                why = "its policy does not choose among available items"
+                raise InvalidArgument(f"This learner cannot switch items off: {why}.")
             phase = self._checked(self.policy.plan(state, coins, available))
             if not np.isin(phase.order, available).all():
                 raise InvalidArgument("A policy planned a set with items that are not available.")
@@ -92,11 +91,7 @@ class Learner:
         return require_dealable(phase, self.n) if self._compiled else checked_phase(phase, self.n)
 
     def report(self, ticket: Ticket, costs: FloatArray, mechanism: Any, noise: BitSource) -> Report:
-        """What is measured of a ticket's feedback; where the release is local, randomised at once.
-
-        The costs are the private one of its set, or those of all prefixes of its order. An array of another
-        shape or type counts as the middle of the range.
-        """
+        """What is measured of the costs of a ticket's set or prefixes; if local, randomised at once."""
         wanted = ticket.order.size + 1 if self.query.whole else 1
         if costs.shape != (wanted,) or costs.dtype != FLOAT or not costs.flags.c_contiguous:
             costs = np.full(wanted, np.nan)  # nothing is raised: it may depend on private numbers

@@ -49,10 +49,7 @@ def packed(phases: Mapping[int, OpenPhase], tickets: Mapping[int, Ticket]) -> di
 def unpacked(
     saved: Arrays, learner: Learner, planned: int, closed_until: int, asked: int
 ) -> tuple[dict[int, OpenPhase], dict[int, Ticket]]:
-    """The open phases and tickets of a learner, from what `packed` made; refused if they make no sense.
-
-    So many phases were planned, so many decisions asked for, and all up to `closed_until` are closed.
-    """
+    """The open phases and tickets of a learner, from what `packed` made; refused if they make no sense."""
     phases: dict[int, OpenPhase] = {}
     tickets: dict[int, Ticket] = {}
     last = 0

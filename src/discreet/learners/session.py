@@ -1,7 +1,6 @@
 """The session: `ask` for a set, `tell` what it cost.
 
-A session is the host of one learner in one process. It deals tickets, takes feedback, and at every `ask`
-closes the phases that are due: then noise is added and the policy learns. Telling only adds to sums.
+Telling only adds to sums. Every `ask` closes the phases that are due: noise is added, the policy learns.
 
 **When a phase closes.** Once all its rounds were dealt and `expire_after` further decisions were asked for,
 whoever has told by then: both numbers are public. A decision that nobody told about counts as the middle of
@@ -60,8 +59,6 @@ class Decision(Generic[Item]):
     """A chosen subset.
 
     Attributes:
-        id: Identifies the decision when its cost is told.
-        round: When it was chosen, counting from 1.
         probability: With which just this set was chosen: public, and useful for off-policy evaluation.
         lineage: Of the learner that chose it; no other takes it.
 
@@ -83,9 +80,7 @@ class Session(Exclusive, Generic[Item]):
     """Chooses subsets and learns from their costs.
 
     Subclasses put a `Learner` together. Their constructors take the items first and are decorated with
-    `keeps_arguments`, so that they can be saved and simulated. The arguments are as of `BanditLearner`; a
-    `source` is for the noise alone, and the policy's coins come from one of their own. It takes up to
-    `horizon` rounds.
+    `keeps_arguments`, so that they can be saved and simulated. The arguments are as of `BanditLearner`.
 
     Examples:
         >>> from discreet import BanditLearner
@@ -168,14 +163,10 @@ class Session(Exclusive, Generic[Item]):
     def ask(
         self, count: int | None = None, *, available: Iterable[Hashable] | None = None
     ) -> Decision[Item] | list[Decision[Item]]:
-        """Choose a subset, or a list of `count` of them, among the `available` items; by default all are.
-
-        What is available is a public input: it must not depend on anybody's feedback.
-        """
+        """Choose a subset, or a list of `count`, among the `available` items (public; by default all)."""
         among = None if available is None else self._among(available)
-        wanted = 1
-        if count is not None:
-            wanted = checks.integer(type(self).__name__, "count", count, 0, MOST_AT_ONCE)
+        owner = type(self).__name__
+        wanted = 1 if count is None else checks.integer(owner, "count", count, 0, MOST_AT_ONCE)
         with self._alone():
             self._close_due()
             if self._asked + wanted > self.horizon:
@@ -317,10 +308,8 @@ class Session(Exclusive, Generic[Item]):
         if not 1 <= decision_id <= self._asked:
             raise errors.UnknownDecision("No such decision was asked for. Tell it itself, or by its id.")
         if decision_id <= self._closed_until:
-            raise errors.Expired(
-                f"That decision is closed: its time was over after {self.expire_after} further decisions. "
-                "If feedback comes later than that, make the learner with a larger 'expire_after'."
-            )
+            closed = f"That decision was closed after {self.expire_after} further decisions"
+            raise errors.Expired(f"{closed}. Make the learner with a larger 'expire_after' to wait longer.")
         raise errors.AlreadyTold("That decision has been told about already.")
 
     # Hosting elsewhere, copies, files
@@ -356,17 +345,14 @@ class Session(Exclusive, Generic[Item]):
 
     def _kept_arguments(self) -> dict[str, Any]:
         if not hasattr(type(self).__init__, "notes_arguments"):
-            raise InvalidType(
-                f"A {type(self).__name__} cannot be saved or repeated: it is made from data, or its "
-                "constructor is not decorated with `keeps_arguments`."
-            )
+            why = "it is made from data, or its constructor is not decorated with `keeps_arguments`"
+            raise InvalidType(f"A {type(self).__name__} cannot be saved or repeated: {why}.")
         return self._arguments
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a file, atomically; `discreet.load` goes on from it.
+        """Write everything to a file, atomically, for `discreet.load`.
 
-        A session that keeps secrets is handed over: this object cannot go on, and its file is as secret as
-        the data.
+        If it keeps secrets it is handed over: this object cannot go on, the file is as secret as the data.
         """
         if str(path).endswith(TAKEN):
             raise InvalidArgument(f"A learner is not saved under a name that ends with {TAKEN!r}.")

@@ -15,10 +15,9 @@ Examples:
     array([1])
 """
 
-from discreet.policies.averaging import Averaging
+from discreet.policies.averaging import Averaging, Descent, DualAveraging, Leader
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.policies.chain_bandit import ChainBandit
-from discreet.policies.point_steps import Descent, DualAveraging, Leader
 from discreet.policies.sets import Arms, Fixed, Uniform
 
 __all__ = [

@@ -20,20 +20,18 @@ State = TypeVar("State")
 class Policy(Protocol[State]):
     """Plans phases and learns from what was released of them.
 
-    What it is given is public already: nothing that it does can cost privacy, as long as it reads people's
-    data nowhere else. A state is a named tuple or a dictionary of numpy arrays, which do not change their
-    shapes. A policy may also have ``point(state)``, an inclusion level in [0, 1] per item, and
-    ``best(state)``, the items of the set it takes for the best.
+    A state is a named tuple or a dictionary of numpy arrays, which do not change their shapes. A policy may
+    also have ``point(state)``, an inclusion level in [0, 1] per item, and ``best(state)``, the items of the
+    set it takes for the best.
     """
 
     def start(self) -> State:
         """The state before anything was released."""
 
     def plan(self, state: State, coins: BitSource, available: IntArray | None = None) -> Phase:
-        """The next phase. It must not change the state.
+        """The next phase, from coins of its own (`coins.generator()` is numpy's). The state stays as it is.
 
-        `coins` are random bits for the policy alone; `coins.generator()` is a numpy generator. A policy that
-        cannot choose among some `available` items leaves that argument out.
+        A policy that cannot choose among some `available` items leaves that argument out.
         """
 
     def learn(self, state: State, released: Released) -> State:

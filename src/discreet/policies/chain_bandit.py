@@ -4,10 +4,8 @@ A set is drawn from the chain of the point and held for a slot of rounds; the me
 costs gives a one-point estimate of the gradient, and the point is x = clip(start - eta_t * sum). After t - 1
 releases the exploration is gamma_t = min(1, exploration * t^(-1/3)) and the step eta_t = step * t^(-2/3).
 
-**Baseline.** To lower the variance of an estimate, the mean of what was released is taken off its cost, drawn
-towards the middle of the range while there is little of it. It is noted with the slot. So what a slot adds to
-the sum depends on its note and on what was released of it alone: slots that close late or in another order
-add up to the same integers, which stay within 2^62 - 1 (`privacy.sensitivity`).
+To lower the variance, the mean of what was released so far is taken off a cost. That baseline is noted with
+the slot: slots that close late or in another order add up to the same integers, which stay within 2^62 - 1.
 """
 
 from typing import Any, NamedTuple
@@ -102,11 +100,7 @@ def _plan_slot(
 @learn.register(_Constants)
 @lean_kernel
 def _learn_slots(
-    policy: _Constants,
-    state: ChainBanditState,
-    note: FloatArray,
-    rounds: IntArray,
-    values: npt.NDArray[Any],
+    policy: _Constants, state: ChainBanditState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
     for k in range(rounds.size):
         number = values[k, 0]

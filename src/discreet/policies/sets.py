@@ -139,7 +139,7 @@ def _choose(levels: FloatArray, chance: float, phase: Phase) -> None:
 
 @learn.register(_FixedConstants)
 @lean_kernel
-def _learn_nothing(
-    policy: Any, state: _FixedState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+def learn_nothing(
+    policy: Any, state: Any, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
-    pass
+    """For policies without anything to learn."""

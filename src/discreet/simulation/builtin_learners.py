@@ -98,21 +98,14 @@ BUILTIN_LEARNERS = {name: BuiltinLearner(name, *_ABOUT[name], build) for name, b
 def find_learner(name: str) -> BuiltinLearner:
     """The learner of a name, or a custom one: MODULE:NAME.
 
-    A custom name may be a policy (a class, or a function of the number of items `n`), which then runs in a
-    `PolicyLearner`; or a function of some of `items, n, epsilon, cost_range, rounds, seed` that makes a
-    learner, or any object with `ask` and `tell`.
-
-    Examples:
-        >>> setting = Setting(items=(0, 1, 2), epsilon=1.0, costs=(0.0, 1.0), rounds=100)
-        >>> find_learner("bandit").build(setting).guarantee.local
-        True
+    That may be a policy (or a function of `n` that makes one), which runs in a `PolicyLearner`; or a function
+    of some of `items, n, epsilon, cost_range, rounds, seed` that makes an object with `ask` and `tell`.
     """
     if ":" in name:
         return BuiltinLearner(name, "any", True, "a custom learner", _custom(name, load_object(name)))
     if name not in BUILTIN_LEARNERS:
-        raise checks.unknown_name(
-            f"There is no learner called {name!r}.", name, sorted(BUILTIN_LEARNERS), others=", or MODULE:NAME"
-        )
+        problem = f"There is no learner called {name!r}."
+        raise checks.unknown_name(problem, name, sorted(BUILTIN_LEARNERS), others=", or MODULE:NAME")
     return BUILTIN_LEARNERS[name]
 
 

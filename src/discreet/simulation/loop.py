@@ -1,7 +1,4 @@
-"""The compiled loop: a learner against a stream, round after round.
-
-It runs the functions that a session calls one by one, in the same order and with the same random bits.
-"""
+"""The compiled loop: what a session and a stream do, in the same order and with the same random bits."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -18,6 +15,7 @@ from discreet.kernel.releases import close, measured
 from discreet.learners.session import Session
 from discreet.minimizers import Minimum, minimize
 from discreet.policies.base import CompiledPolicy, learn, plan
+from discreet.policies.sets import learn_nothing
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitArray, feed_both
 from discreet.set_functions import SetFunction
@@ -28,15 +26,9 @@ DEALT, ROUNDS, CLOSED = 0, 1, 2
 
 
 class PlainPolicy(NamedTuple):
-    """Stands for a policy in plain Python: the loop stops where a phase has to be planned."""
+    """Stands for a policy in plain Python and its state: the loop stops where a phase has to be planned."""
 
-    n: int
-
-
-class PlainState(NamedTuple):
-    """The point that a stream may look at."""
-
-    x: FloatArray
+    x: FloatArray  # the point that a stream may look at
 
 
 @plan.register(PlainPolicy)
@@ -45,16 +37,11 @@ def _wait_for_phase(policy: PlainPolicy, state: Any, phase: Phase, coins: BitArr
     return NEED_MORE_BITS
 
 
-@learn.register(PlainPolicy)
-@lean_kernel
-def _learn_in_python(
-    policy: PlainPolicy, state: Any, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
-) -> None:
-    pass
+learn.register(PlainPolicy)(learn_nothing)
 
 
 class OneNumber(NamedTuple):
-    """A stream of whose functions only the cost of the chosen set is told; times the sign."""
+    """A stream of which the cost of the chosen set is told; times the sign."""
 
     stream: Any
     sign: float
@@ -170,13 +157,9 @@ def turn(policy: Any, state: Any, mechanism: Any, table: Table, noise: BitArray,
 class Run:
     """A learner on its way through a stream, some rounds at a time.
 
-    The compiled loop and the plain one pay the same costs for the same seed. For a learner that was made with
-    `maximize=True` the numbers of the stream are rewards.
-
-    Args:
-        learner: A session, or any object with `ask` and `tell`, which is told functions instead of costs if
-            its `feedback` is "function". It is changed: it goes on where it stands.
-        stream: Compiled streams are played by compiled code, others by `ask` and `tell`.
+    The learner is a session, or any object with `ask` and `tell`, which is told functions instead of costs if
+    its `feedback` is "function". It is changed: it goes on where it stands. If it maximises, the numbers of
+    the stream are rewards. Compiled streams are played by compiled code, with the same costs.
 
     Examples:
         >>> from discreet import baselines, environments
@@ -233,8 +216,8 @@ class CompiledHost:
         self._session, self._learner = session, learner
         self._told = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
         self._state = copied(session._learned_state())
-        self._policy: Any = PlainPolicy(learner.n)
-        self._seen: Any = PlainState(learner.point(self._state))
+        self._policy: Any = PlainPolicy(learner.point(self._state))
+        self._seen: Any = self._policy
         self._plain, notes = True, 0
         if isinstance(learner.policy, CompiledPolicy):
             self._policy, self._seen = learner.policy.constants, self._state
@@ -300,7 +283,7 @@ class CompiledHost:
         learner, coins = self._learner, self._session._coins
         self._learn()
         phase = learner.plan(self._state, coins)
-        self._seen = PlainState(learner.point(self._state))
+        self._seen = PlainPolicy(learner.point(self._state))
         self._planned = True
         self._set_table(phase, shuffled_deck(phase, coins))
         self._table.counts[ROUNDS] = phase.rounds.sum()

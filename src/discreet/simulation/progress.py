@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import threading
 from collections.abc import Iterator
 
 from discreet.formatting import short_number
@@ -28,16 +27,14 @@ def progress_bar(title: str, total: float, *, shown: bool = True, unit: str = "r
 
     left, rate = TextColumn("{task.description}"), TextColumn("{task.fields[rate]}")
     columns = (left, BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn())
-    lock = threading.Lock()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(title, total=total, rate="")
 
         class Shown(Bar):
             def advance(self, amount: float) -> None:
-                with lock:
-                    progress.update(task, advance=amount)
-                    speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
-                    if speed:
-                        progress.update(task, rate=f"{short_number(speed)} {unit}/s")
+                progress.update(task, advance=amount)
+                speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
+                if speed:
+                    progress.update(task, rate=f"{short_number(speed)} {unit}/s")
 
         yield Shown()

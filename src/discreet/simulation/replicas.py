@@ -17,7 +17,7 @@ import numpy as np
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, EnvironmentLike, Stream, as_environment
-from discreet.errors import HorizonReached, InvalidArgument, InvalidType
+from discreet.errors import HorizonReached, InvalidType
 from discreet.learners.arguments import cost_interval, restored_argument
 from discreet.learners.bandit import PolicyLearner
 from discreet.learners.session import Session
@@ -44,16 +44,14 @@ def simulate(
 ) -> Trace:
     """Play a learner against an environment, once for each seed, and measure regret.
 
-    There is a warning where costs may be outside the learner's range: they are clipped, as nothing would say
-    outside of a simulation. After Ctrl-C the trace has the seeds that were finished.
+    There is a warning where costs may be clipped. After Ctrl-C the trace has the seeds that were finished.
 
     Args:
         environment: An environment or its name, a stream, an iterable of functions, or a table of costs:
             `discreet.environments.as_environment` describes them all.
         learner: A learner, which stays as it is: each seed plays one that is made like it, and seeded. Or any
             object with ``ask()``, which gives a set or something with a `subset`, and ``tell(decision,
-            cost)``: each seed plays a copy. Or a function of a seed that makes either. If it maximises,
-            numbers are rewards, and named environments are refused: they have costs.
+            cost)``: each seed plays a copy. Or a function of a seed that makes either.
         rounds: How many; all of a stream by default. Needed for a generator, of which no more are taken.
         seeds: How many seeds (0, 1, ...), or which.
         checkpoints: How many rounds to note regret at, evenly on a logarithmic scale, or which.
@@ -122,11 +120,9 @@ def _warn_of_clipping(environment: Environment, learner: Any) -> None:
     least, most = environment.cost_range
     if least < low or most > high:
         numbers = "Rewards" if environment.rewards else "Costs"
-        warnings.warn(
-            f"{numbers} of {environment.name} may lie in [{least:g}, {most:g}], and the {_name(learner)} was "
-            f"made for [{low:g}, {high:g}]: it learns from clipped ones. Give it the right 'cost_range'.",
-            stacklevel=3,
-        )
+        found = f"{numbers} of {environment.name} may lie in [{least:g}, {most:g}]"
+        made = f"the {_name(learner)} was made for [{low:g}, {high:g}]: it learns from clipped ones"
+        warnings.warn(f"{found}, and {made}. Give it the right 'cost_range'.", stacklevel=3)
 
 
 def replica(
@@ -203,10 +199,8 @@ def _made(learner: Any, seed: int) -> Any:
         return copy.deepcopy(learner)
     made = learner(seed) if callable(learner) else learner
     if not is_learner(made):
-        raise InvalidType(
-            "The 'learner' of simulate must have 'ask' and 'tell', or be a function of a seed that makes "
-            f"such an object. Got {type(made).__name__} instead."
-        )
+        wanted = "have 'ask' and 'tell', or be a function of a seed that makes such an object"
+        raise InvalidType(f"The 'learner' of simulate must {wanted}. Got {type(made).__name__} instead.")
     return made
 
 
@@ -236,7 +230,7 @@ def _checkpoints(checkpoints: int | Iterable[int], rounds: int) -> IntArray:
         return log_grid(rounds, checks.integer("simulate", "checkpoints", checkpoints, 1))
     marks = {checks.integer("simulate", "checkpoints", mark, 1, rounds) for mark in checkpoints}
     if not marks:
-        raise InvalidArgument("The 'checkpoints' of simulate must be at least one. Got none.")
+        raise checks.invalid_argument("simulate", "checkpoints", "at least one", checkpoints)
     return np.array(sorted(marks), dtype=np.int64)
 
 

@@ -1,7 +1,6 @@
 """Sweeps: streams x learners x n x epsilon x rounds x seeds, cell by cell, into one file.
 
-A cell is one of each. Its numbers depend on the cell alone, not on the machine that runs it. A sweep runs on
-this machine or on a cluster, and can be interrupted.
+A cell is one of each. Its numbers depend on the cell alone, not on the machine that runs it.
 """
 
 from __future__ import annotations
@@ -77,9 +76,7 @@ class Sweep:
         streams: Names of environments (or MODULE:NAME), each with its parameters other than n.
         n: Numbers of items. An environment of fixed size ignores them.
         rounds: Numbers of rounds; those of the shortest stream by default, if it is short.
-        seeds: How many seeds.
         checkpoints: How many rounds regret is noted at.
-        title: For the report.
     """
 
     streams: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
@@ -201,9 +198,8 @@ def compare(
 ) -> polars.DataFrame:
     """Run all cells of a sweep that the file does not hold yet, and return the file's contents.
 
-    Each cell is written down as soon as it is done, in the folder `<path>.parts`; at the end, and on Ctrl-C,
-    the parts are joined to one file. Called again it continues: failed cells are tried again, finished ones
-    are not.
+    Finished cells are kept in the folder `<path>.parts`, and joined to one file at the end and on Ctrl-C.
+    Called again it continues, and tries failed cells again.
 
     Args:
         sweep: What to run.

@@ -21,25 +21,17 @@ if TYPE_CHECKING:
 class Trace:
     """Costs and regret of one learner in one environment, for several seeds.
 
-    Rows are seeds, columns are checkpoints. Where the learner maximises, the numbers are rewards instead of
-    costs, and regret is what was earned less than the best fixed set would have earned.
+    Rows are seeds, columns are checkpoints. Where the learner maximises, the numbers are rewards.
 
     Attributes:
-        seeds: The seeds that were finished.
-        checkpoints: After how many rounds the numbers below were taken.
+        checkpoints: After how many rounds the numbers were taken.
         cost: The total cost paid so far, or the total reward.
         best: The total of the best fixed set in hindsight so far.
-        best_lower_bound: A proved bound on it: no set costs less, or earns more. It is infinite where nothing
-            is proved, as for many items and functions that are not known to be submodular (for rewards:
-            supermodular).
-        final_points: The point at the end, for each seed.
-        best_sets: The best fixed set over all rounds, as zeros and ones, for each seed.
+        best_lower_bound: A proved bound on it: no set costs less, or earns more. Infinite where none is.
+        best_sets: The best fixed set over all rounds, as zeros and ones.
         guarantee: What the learner would promise with cryptographic bits.
         bound: The learner's own regret bound at each checkpoint, where it has one.
-        points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for.
-        sets: The set played in the checkpoint's round, as zeros and ones, likewise.
-        interrupted: Whether it was stopped before all seeds were done.
-        arguments: What the learner was made with, besides the items.
+        points: The learner's point at each checkpoint (seed, checkpoint, item), if asked for; so are `sets`.
 
     Examples:
         >>> from discreet import BanditLearner, simulate
@@ -113,11 +105,7 @@ class Trace:
         )
 
     def plot(self, axes: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
-        """Draw regret per round, the mean over the seeds with its 95% band; returns the axes.
-
-        A new figure has a title, and the proved bound where it lies within the chart. The style is what
-        matplotlib's `plot` takes.
-        """
+        """Draw mean regret per round with its 95% band; the style is what matplotlib's `plot` takes."""
         from discreet.plots.charts import plot_trace
 
         return plot_trace(self, axes, **style)
