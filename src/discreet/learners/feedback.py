@@ -55,7 +55,10 @@ class BanditFeedback(Session[Item]):
         mine = self.randomizer()
         if not mine.fits(released):
             made_by = getattr(released, "randomizer", "")
-            raise InvalidArgument(f"The bit was made by {made_by}, and this learner takes those of {mine!r}.")
+            raise InvalidArgument(
+                f"The 'released' bit was made by {made_by}, and this learner takes those of {mine!r}: "
+                "make bits with its `randomizer()`."
+            )
         if self.guarantee.private and not getattr(released, "private", True):
             raise InvalidArgument("The 'released' bit was made with a seed, and this learner is private.")
         number = self._mechanism.magnitude * (1 if (released == 1) == (self._sign > 0) else -1)
