@@ -46,7 +46,7 @@ def rows() -> Iterator[Row]:
     makers = {"bandit": bandit, "k-ary tree, cuts": tree, "blocks, cuts": blocks}
     for name, make in makers.items():
         time = seconds(lambda rounds, make=make: make(10, rounds), T) / T  # type: ignore[misc]
-        note = f"{1 / time / 1e6:.2f} million rounds a second"
+        note = f"{1 / time / 1e6:.2f} million rounds per second"
         yield Row(f"simulated round, {name}, n=10", time, limit=limits[name], note=note)
     rounds = [2**k for k in range(14, 21)]
     items = [2**k for k in range(5, 12)]

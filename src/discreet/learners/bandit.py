@@ -47,7 +47,8 @@ class BanditLearner(BanditFeedback[Item]):
         maximize: Whether large values are good. Regret bounds need supermodular rewards: complements.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
         start: The first point: n levels in [0, 1], or a set of items.
-        exploration_scale: Multiplies the exploration of least regret bound, as `step_scale` does its step.
+        exploration_scale: Multiplies the exploration of least regret bound.
+        step_scale: Multiplies the step of least regret bound.
         expire_after: For how many further decisions feedback is waited for; then a decision counts as the
             middle of the range. By default 100,000 in local mode. In central mode 0: a block closes at the
             `ask` after its last decision. Where many decisions are open at a time, give more than that many.
