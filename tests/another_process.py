@@ -20,6 +20,6 @@ def started(code: str, *arguments: object) -> subprocess.Popen[str]:
 def output(code: str, *arguments: object, exit_code: int = 0) -> str:
     """What the code prints."""
     process = started(code, *arguments)
-    printed, complaints = process.communicate(timeout=300)
-    assert process.returncode == exit_code, complaints
+    printed, errors = process.communicate(timeout=300)
+    assert process.returncode == exit_code, errors
     return printed

@@ -67,7 +67,7 @@ def test_asks_and_tells(service: LearnerService) -> None:
 
 
 def test_the_state_is_a_replay_of_draws_and_bits(service: LearnerService) -> None:
-    """Folded in any groups, the arrays are those of a learner that gets the same draws and bits at once."""
+    """Applied in any groups, the arrays are those of a learner that gets the same draws and bits at once."""
     bandit(service)
     randomizer = OneBit(1.0, (0, 1))
     draws, bits = [], []
@@ -563,7 +563,7 @@ def test_everything_survives_closing(service: LearnerService, address: str) -> N
 
 
 def test_futures_are_answered(service: LearnerService) -> None:
-    """The forms that do not wait give the same answers; complaints about arguments come at once."""
+    """The forms that do not wait give the same answers; errors in arguments are raised at once."""
     bandit(service)
     functions(service)
     small, large = service.submit_ask("shop", 2), service.submit_ask("shop", 100)

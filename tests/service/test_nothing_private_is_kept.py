@@ -99,15 +99,15 @@ def test_no_cost_is_written_anywhere(
         shown.append(
             repr(service.tell("plan", [Feedback(p.id, function=f) for p, f in zip(plans, told, strict=True)]))
         )
-        unfolded = everything()
+        queued = everything()
         service.maintenance.apply_queued()
         shown += [repr(service.learners()), repr(service.minutes("shop")), repr(service)]
         applied = everything()
         drawn = [bytes.fromhex(choice.id) for choice in choices]
     closed = everything()
-    for written in (unfolded, applied):  # also before anything is closed, journals are searched
+    for written in (queued, applied):  # also before anything is closed, journals are searched
         assert all(decision in written for decision in drawn)
-    written = unfolded + applied + closed + caplog.text.encode() + "".join(shown).encode()
+    written = queued + applied + closed + caplog.text.encode() + "".join(shown).encode()
     chain = [*function.chain_values([2, 0, 1]).tolist(), WEIGHT, COST]
     for value in {abs(number) for number in chain} - {0.0}:
         for form in (*forms(value), *grid_forms(value, 0, 1)):

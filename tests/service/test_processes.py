@@ -273,8 +273,8 @@ def test_processes_share_a_server(postgres: str, key: None) -> None:
     victim = started(WORKER, postgres, 10_000)
     printed = [killed_at_work(victim, 10)]
     for process in processes:
-        out, complaints = process.communicate(timeout=120)
-        assert process.returncode == 0, complaints
+        out, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors
         printed.append(out)
     told_ids = acknowledged("".join(printed))
     assert len(told_ids) >= (3 * 25 + 10) * 5

@@ -41,9 +41,9 @@ def test_a_second_process_is_refused_clearly(tmp_path: pathlib.Path) -> None:
     with pytest.raises(StoreInUse, match="stop the server first, or use its HTTP routes"):
         SqliteStore(tmp_path / "link.db")
     process = started(OPEN, path, "x")
-    _, complaints = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=60)
     assert process.returncode == 1
-    assert "StoreInUse: Another process has the store" in complaints
+    assert "StoreInUse: Another process has the store" in errors
     store.close()
     store.close()
     assert output(OPEN, path, "mine") == "mine\n"

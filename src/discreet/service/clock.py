@@ -6,7 +6,7 @@ _MINUTE = 60_000
 
 
 def milliseconds() -> int:
-    """Now."""
+    """The present time."""
     return time.time_ns() // 1_000_000
 
 

@@ -212,7 +212,7 @@ class Registry:
         return [self.view(hosted) for _, hosted in sorted(self._latest.items())]
 
     def view(self, hosted: HostedLearner) -> LearnerView:
-        """One learner."""
+        """What is shown of a learner: settings, counts and released values."""
         record: LearnerRecord = hosted.record
         with self._store.reading() as reading:
             counts = reading.counts(record.id)

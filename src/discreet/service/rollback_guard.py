@@ -58,7 +58,7 @@ class RollbackGuard:
         fresh: Whether there was no file.
 
     Raises:
-        DamagedWitness: The file is damaged.
+        DamagedGuard: The file is damaged.
         StaleState: The file belongs to another store.
     """
 

@@ -55,7 +55,7 @@ class AskTellRoutes:
         self.known: dict[str, LearnerInfo] = {}
 
     async def ask(self, learner: str, body: bytes, memory: Reservation) -> bytes:
-        """Choose sets."""
+        """Answer an ask: the body of a request in, that of the response out."""
         large = len(body) > _LARGE
         count, available, request_id = (
             await asyncio.to_thread(_parse_ask, body) if large else _parse_ask(body)

@@ -61,7 +61,7 @@ def _code_among(codes: list[str]) -> dict[str, Any]:
 
 
 def document(app: FastAPI) -> dict[str, Any]:
-    """The document."""
+    """The OpenAPI document, with the error codes of each route."""
     version = importlib.metadata.version("discreet")
     found = get_openapi(title="discreet", version=version, description=_ABOUT, routes=app.routes)
     components = found["components"]

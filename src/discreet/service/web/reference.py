@@ -14,7 +14,7 @@ _LONGEST = 90
 
 
 def reference(document: dict[str, Any]) -> str:
-    """The page."""
+    """The HTML page that describes the HTTP interface."""
     package = importlib.resources.files("discreet")
     sheets = ("base.css", "service/web/reference.css")
     style = "".join(package.joinpath(name).read_text("utf-8") for name in sheets)
