@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from discreet import BanditLearner, FullInformationLearner
+from discreet import BanditLearner, FullInformationLearner, PolicyLearner
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.policies import Uniform
 from discreet.randomizers import Bit, OneBit
 from discreet.randomness import BitSource
 from discreet.set_functions import Cut, Modular, SetFunction
@@ -73,6 +74,21 @@ def test_no_number_gets_through_with_an_error_or_a_warning(value):
     learner.tell_many([(learner.ask(), value)])
     OneBit(1.0, (0, 1)).release(value)
     assert learner.rounds == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_sums_of_huge_bits_wrap_around_in_silence():
+    """With a tiny epsilon a bit stands for a huge number, and thirty of them for more than 64 bits hold."""
+
+    class ThirtyRounds(Uniform):
+        def plan(self, state, coins, available=None):
+            phase = super().plan(state, coins, available)
+            phase.rounds[:] = 30
+            return phase
+
+    learner = PolicyLearner(2, ThirtyRounds, 1e-12, (0, 1), mode="local")
+    for _ in range(60):
+        learner.tell(learner.ask(), 1.0)
 
 
 def test_warnings_stay_off_until_the_last_thread_has_left():

@@ -213,8 +213,9 @@ def test_private_values_raise_nothing_and_reprs_tell_nothing(kind):
         assert np.isfinite(sums.add(np.array(wild)).values).all()
     with pytest.raises(InvalidArgument, match="length 2"):
         sums.add(np.array([1, 2, 3]))
-    with pytest.raises(InvalidType, match="array of floats or integers"):
-        sums.add([1, 2])
+    for wrong in ([1, 2], [0.5, np.ma.masked], [1, [2, 3]]):  # whatever is in it
+        with pytest.raises(InvalidType, match="array of floats or integers"):
+            sums.add(wrong)
 
 
 def test_the_horizon_is_the_end():

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
+from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Ticket
 from discreet.kernel.queries import Query, measure
 from discreet.prefix_sums import steps
@@ -247,6 +248,8 @@ class Tree(Release):
         return query.dimension(n) == tree.dimension and _within(query.bound, tree.bound)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.prefix_sum, CompiledPrefixSum) or self.prefix_sum.round:
+            raise InvalidArgument("A Tree needs a new BinaryTree or KAryTree, or another of one mechanism.")
         object.__setattr__(self, "horizon", self.prefix_sum.horizon or MOST_ROUNDS)
         object.__setattr__(self, "dtype", self.prefix_sum.dtype)
 

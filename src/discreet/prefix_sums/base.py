@@ -77,7 +77,7 @@ class PrefixSum(Exclusive):
         Floats are values, integers are grid units (see `VectorBound`). Vectors outside the bound are forced
         inside; what is not a finite number counts as zero.
         """
-        if np.ndim(vector) == 1 and len(vector) != self.dimension:
+        if isinstance(vector, np.ndarray) and vector.ndim == 1 and len(vector) != self.dimension:
             raise invalid_argument(type(self).__name__, "vector", f"of length {self.dimension}", len(vector))
         with self._alone():
             last = self.horizon or MOST_ROUNDS
