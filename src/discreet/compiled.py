@@ -60,12 +60,12 @@ def _compiled(function: Function, **options: Any) -> Function:
 
 @register_pass(mutates_CFG=False, analysis_only=True)  # type: ignore[no-untyped-call] # numba's
 class _OnlyBorrows(AnalysisPass):
-    """Complain if a kernel that does not count who holds arrays gives one back, or is given one to let go."""
+    """Refuse a lean kernel, which counts no holders, if it gives an array back or is given one to let go."""
 
     _name = "only_borrows"
 
     def __init__(self) -> None:  # numba's is abstract
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call] # numba's
 
     def run_pass(self, state: Any) -> bool:
         received = [state.return_type]

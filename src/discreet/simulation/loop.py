@@ -128,7 +128,6 @@ def play_rounds(
         coin, cursor = after, arrived
         for i in range(units.size):
             table.sums[slot, i] += units[i]
-            units[i] = 0
         table.last[0], table.last[1] = size, slot
         counts[DEALT] += 1
         paid[done] = told.sign * cost
