@@ -9,7 +9,7 @@ from stream_checks import ALPHA, fits, gap_of_the_best
 
 from discreet import BanditLearner, DiscreetError, minimize
 from discreet.checks import FloatArray
-from discreet.environments import Customers, CustomerStream, check_stream, checkout
+from discreet.environments import Customers, CustomerStream, check_stream, checkout, groups_of_four
 from discreet.environments.groups import Shop, towards_zero
 from discreet.set_functions import is_submodular
 from discreet.simulation import regret
@@ -207,3 +207,29 @@ def test_a_private_learner_learns() -> None:
         gap = gap_of_the_best(stream)
         learner = BanditLearner(checkout(10).items, 1.0, (-1.0, 1.0), seed=seed)
         assert regret(learner, stream) / stream.rounds < 0.5 * gap
+
+
+@pytest.mark.parametrize("n", [4, 6, 8, 12, 20])
+def test_only_groups_of_four_pay(n: int) -> None:
+    """The best set is made of whole groups, without what is left over; up to three of four only cost."""
+    for seed in range(3):
+        stream = groups_of_four(n).stream(4000, seed)
+        check_stream(groups_of_four(n).stream(30, seed))
+        assert isinstance(stream, CustomerStream)
+        best, groups = minimize(stream.total).set, stream.customers.groups
+        assert [group.size for group in groups] == [4] * (n // 4)
+        whole = [set(group.tolist()) for group in groups if best >= set(group.tolist())]
+        assert best == set().union(*whole)
+        assert len(whole) == max(1, n // 8)
+        assert all(stream.total(sorted(group)[:3]) > 0 for group in whole)
+        assert gap_of_the_best(stream) > (0.0 if n == 4 else 0.15) - 1e-9
+
+
+def test_popular_groups_are_wanted_as_often_as_stated() -> None:
+    """Seed 2, 4,000 customers, two of four groups: a share of 0.7, and not of 0.6 or 0.8 (alpha 1e-6)."""
+    stream = groups_of_four(16, popular=0.7, customers=4000).stream(1, seed=2)
+    kinds = stream.customers.kinds  # type: ignore[attr-defined]
+    counts = np.bincount(kinds, minlength=4).astype(np.float64)
+    assert fits(counts, np.array([0.35, 0.35, 0.15, 0.15]))
+    assert not fits(counts, np.array([0.3, 0.3, 0.2, 0.2]))
+    assert not fits(counts, np.array([0.4, 0.4, 0.1, 0.1]))

@@ -17,10 +17,12 @@ from discreet.environments import (
     check_stream,
     concave,
     coverage,
+    flipping,
     priced_cuts,
     switching,
 )
-from discreet.set_functions import Cut, Iwata, Modular, Sum, is_submodular
+from discreet.environments.pool import PricedPool
+from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Iwata, Modular, Sum, is_submodular
 
 N, EDGE, TARGETS, COVERED, HEIGHT = 4, 0.4, 5, 0.4, 3.0
 SETS = [[i for i in range(N) if code >> i & 1] for code in range(2**N)]
@@ -51,6 +53,44 @@ def test_one_pool_then_another() -> None:
     assert list(both) == [*first, *second]
     check_stream(both)
     assert (len(list(first)), len(list(second))) == (20, 30)
+
+
+def test_two_pools_take_turns() -> None:
+    """Period by period, each goes on where the other interrupted it; the last period may be cut off."""
+    first = Pool([Modular([1.0, 0.0]), Modular([2.0, 0.0])], rounds=11, seed=5)
+    other = Pool([Modular([0.0, 1.0]), Modular([0.0, 2.0])], rounds=11, seed=6)
+    both = first.alternating(other, 3)
+    pairs = zip(first, other, strict=True)
+    assert list(both) == [mine if t // 3 % 2 == 0 else theirs for t, (mine, theirs) in enumerate(pairs)]
+    check_stream(both)
+
+
+def test_functions_of_more_items_are_evaluated() -> None:
+    """Their sums of parts, round by round and joined; a function of no known parts is refused."""
+    rng = np.random.default_rng(3)
+    n = 18
+    parts = [
+        Cut(rng.random((n, n)) / 200, rng.normal(size=n) / 40),
+        Coverage([rng.choice(7, 3, replace=False) for _ in range(n)], rng.random(7) / 20),
+        ConcaveOfCardinality(np.sqrt(np.arange(n + 1.0)) / 20),
+        Modular(rng.normal(size=n) / 40, constant=-0.1),
+    ]
+    pool = PricedPool([*parts, Sum(parts[:2]), Sum([parts[2], parts[3]])], rounds=60, seed=1)
+    assert set(pool.compiled.choice.tolist()) == set(range(6))
+    check_stream(pool)
+    check_stream(pool.then(pool).alternating(pool.then(pool), 7))
+    with pytest.raises(DiscreetError, match="more than 16 items cannot be Iwata"):
+        PricedPool([Iwata(18)], rounds=10)
+
+
+@pytest.mark.parametrize("make", [concave, coverage, priced_cuts, switching, flipping])
+def test_twenty_items(make: Callable[..., Environment]) -> None:
+    """All costs lie in [-1, 1], and as before each function reaches both ends."""
+    stream = make(20).stream(40, seed=1)
+    assert isinstance(stream, PricedPool)
+    check_stream(stream)
+    values = stream.functions[0].table().values
+    assert (values.min(), values.max()) == pytest.approx((-1, 1), abs=1e-9)
 
 
 def test_a_table_is_a_stream() -> None:
@@ -201,3 +241,14 @@ def test_the_best_set_switches_at_half_time() -> None:
         best = minimize(later.total)
         assert {1, 3, 5, 7} <= best.set or best.set <= {1, 3, 5, 7}
         assert best.value < later.total([0, 2, 4, 6])
+
+
+def test_flipping_worlds_are_those_of_a_switch() -> None:
+    """The even items are best in the first period, others in the next."""
+    stream = flipping(4, period=5).stream(23, seed=3)
+    first, other = priced_cuts(4).stream(23, seed=3), priced_cuts(4, bias=-0.5).stream(23, seed=503)
+    pairs = enumerate(zip(first, other, strict=True))
+    expected = [mine if t // 5 % 2 == 0 else theirs for t, (mine, theirs) in pairs]
+    assert [f.to_dict() for f in stream] == [f.to_dict() for f in expected]
+    check_stream(stream)
+    assert minimize(flipping(period=2048).stream(4096).sum_of(slice(2048))).set == {0, 2, 4, 6}

@@ -12,8 +12,16 @@ Examples:
 """
 
 from discreet.environments.custom import EnvironmentLike, as_environment
-from discreet.environments.groups import Customers, CustomerStream, checkout, image_cuts
-from discreet.environments.pool import Pool, TableStream, concave, coverage, priced_cuts, switching
+from discreet.environments.groups import Customers, CustomerStream, checkout, groups_of_four, image_cuts
+from discreet.environments.pool import (
+    Pool,
+    TableStream,
+    concave,
+    coverage,
+    flipping,
+    priced_cuts,
+    switching,
+)
 from discreet.environments.purchases import (
     baskets,
     customers_from_baskets,
@@ -55,6 +63,8 @@ __all__ = [
     "cuts",
     "drifting",
     "find",
+    "flipping",
+    "groups_of_four",
     "image_cuts",
     "invoices",
     "lower_bound",

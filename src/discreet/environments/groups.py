@@ -184,6 +184,36 @@ class Shop:
         return among[rng.choice(len(among), p=sizes / sizes.sum())]
 
 
+@named
+def groups_of_four(n: int = 8, price: float = 1.0, popular: float = 0.8, customers: int = 512) -> Environment:
+    """Only four items together are worth something; no item or pair of items tells which four.
+
+    Random items form groups of four; up to three are left over. Half of the groups are popular (rounded down,
+    but at least one). A customer wants one group as a whole, worth 1 to them: a popular one with the
+    probability `popular`. Showing every item costs `price`, at most 1. The stream's seed draws all of this.
+    """
+    n = checks.integer("groups-of-four", "n", n, 4)
+    price = checks.unit_number("groups-of-four", "price", price)
+    popular = checks.unit_number("groups-of-four", "popular", popular)
+    customers = checks.integer("groups-of-four", "customers", customers, 1)
+
+    def make(rounds: int, seed: int) -> Stream:
+        rng = np.random.default_rng(seed)
+        groups = rng.permutation(n)[: n - n % 4].reshape(-1, 4)
+        liked = max(1, len(groups) // 2)  # the first ones
+        others = len(groups) - liked
+        chances = np.full(len(groups), 1 / liked)
+        if others:
+            chances = np.repeat([popular / liked, (1 - popular) / others], [liked, others])
+        weights = rng.uniform(0.8, 1.2, n)
+        wanted = rng.choice(len(groups), size=customers, p=chances)
+        wishes = [{group: 1.0} for group in wanted.tolist()]
+        people = Customers(price * weights / weights.sum(), list(groups), wishes)
+        return CustomerStream(people, rng.integers(customers, size=rounds))
+
+    return Environment("groups-of-four", make, tuple(range(n)))
+
+
 class PictureRounds(NamedTuple):
     """The compiled form: edges, prices per picture, the cost of the empty set, the picture of each round."""
 

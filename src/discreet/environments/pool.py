@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import lean_kernel
+from discreet.compiled import kernel, lean_kernel
 from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum, Table
+from discreet.set_functions.groups import groups_chain, groups_value
 
 #: A pool holds all values of all its functions.
 MOST_ITEMS = 16
+#: Beyond that, functions with prices are evaluated; to scale them, all values are computed once.
+MOST_PRICED_ITEMS = 20
 
 Draw = Callable[[np.random.Generator], SetFunction]
 
@@ -48,15 +51,14 @@ class TableStream(Stream):
         self.cost_range = (float(table.min()), float(table.max()))
 
     def sum_of(self, rounds: slice) -> SetFunction:
-        return Table(self._counts(rounds) @ self.compiled.values)
-
-    def _counts(self, rounds: slice) -> FloatArray:
         counts = np.bincount(self.compiled.choice[rounds], minlength=len(self.compiled.values))
-        return counts.astype(np.float64)
+        return Table(counts.astype(np.float64) @ self.compiled.values)
 
 
 class Pool(TableStream):
     """Functions of at most 16 items, one of which is drawn in each round; by default all equally often."""
+
+    _most_items = MOST_ITEMS
 
     def __init__(
         self,
@@ -71,29 +73,94 @@ class Pool(TableStream):
         if len(sizes) != 1:
             wanted = "at least one, with the same number of items"
             raise InvalidArgument(f"The 'functions' of Pool must be {wanted}. Got {sizes} instead.")
-        checks.integer("Pool", "number of items", sizes[0], 1, MOST_ITEMS)
+        checks.integer("Pool", "number of items", sizes[0], 1, self._most_items)
         given = np.full(len(functions), 1 / len(functions)) if probabilities is None else probabilities
         weights = checks.finite_vector("Pool", "probabilities", given, len(functions))
         if weights.min() < 0 or not np.isclose(weights.sum(), 1.0):
             raise checks.invalid_argument("Pool", "probabilities", "nonnegative and of sum 1", given)
-        self.functions = tuple(functions)
         choice = np.random.default_rng(seed).choice(weights.size, size=rounds, p=weights / weights.sum())
-        super().__init__([f.table().values for f in functions], choice)
+        self._take(tuple(functions), choice)
+
+    def _take(self, functions: tuple[SetFunction, ...], choice: IntArray) -> None:
+        self.functions = functions
+        TableStream.__init__(self, [f.table().values for f in functions], choice)
 
     def sum_of(self, rounds: slice) -> SetFunction:
-        used = zip(self._counts(rounds), self.functions, strict=True)
-        return Sum(float(count) * f for count, f in used if count)
+        counts = np.bincount(self.compiled.choice[rounds], minlength=len(self.functions))
+        return Sum(float(count) * f for count, f in zip(counts, self.functions, strict=True) if count)
 
-    def then(self, other: Pool) -> Pool:
+    def then(self, other: Pool) -> Self:
         """A stream of this pool's rounds followed by the other's."""
+        return self._joined(other, np.append(self.compiled.choice, self._later(other)))
+
+    def alternating(self, other: Pool, period: int) -> Self:
+        """A stream as long as this one, of which every second `period` of rounds is the other's."""
+        turns = np.arange(self.rounds) // period % 2 == 1
+        return self._joined(other, np.where(turns, self._later(other), self.compiled.choice))
+
+    def _later(self, other: Pool) -> IntArray:
+        return np.asarray(other.compiled.choice + len(self.functions))
+
+    def _joined(self, other: Pool, choice: IntArray) -> Self:
         joined = copy.copy(self)
-        joined.functions = self.functions + other.functions
-        choice = np.append(self.compiled.choice, other.compiled.choice + len(self.functions))
-        TableStream.__init__(joined, np.concatenate((self.compiled.values, other.compiled.values)), choice)
+        joined._take(self.functions + other.functions, choice)
         return joined
 
     def __iter__(self) -> Iterator[SetFunction]:
         return (self.functions[k] for k in self.compiled.choice)
+
+
+class PricedRounds(NamedTuple):
+    """The compiled form of functions without tables, and the function of each round.
+
+    Row f of `by_size` has the cost of each number of items, row f of `prices` that of each item. Function f
+    has the groups from `firsts[f]` up to `firsts[f + 1]`; group g costs its weight as soon as one of the
+    items `members[starts[g]:starts[g + 1]]` is taken.
+    """
+
+    by_size: FloatArray
+    prices: FloatArray
+    firsts: IntArray
+    starts: IntArray
+    members: IntArray
+    weights: FloatArray
+    choice: IntArray
+
+
+class PricedPool(Pool):
+    """A pool for up to 20 items: of sums of modular, cut, coverage and concave functions within [-1, 1]."""
+
+    _most_items = MOST_PRICED_ITEMS
+
+    def _take(self, functions: tuple[SetFunction, ...], choice: IntArray) -> None:
+        self.functions, self.n, self.rounds = functions, functions[0].n, choice.size
+        self.cost_range = (-1.0, 1.0)
+        by_size, prices = np.zeros((len(functions), self.n + 1)), np.zeros((len(functions), self.n))
+        groups, weights, firsts = list[IntArray](), list[float](), [0]
+        for k, function in enumerate(functions):
+            for term in Sum([function]).terms:
+                if isinstance(term, Modular):
+                    by_size[k] += term.constant
+                    prices[k] += term.weights
+                elif isinstance(term, ConcaveOfCardinality):
+                    by_size[k] += term.values
+                elif isinstance(term, Coverage):
+                    groups += term.groups
+                    weights += term.to_dict()["weights"]
+                elif isinstance(term, Cut):  # an edge is cut if one of its ends is taken, but not its head
+                    tails, heads, costs = term.edges
+                    groups += list(np.transpose((tails, heads)))
+                    weights += costs.tolist()
+                    prices[k] += term.modular - np.bincount(heads, costs, minlength=self.n)
+                else:
+                    name = type(term).__name__
+                    raise InvalidArgument(f"Functions of more than 16 items cannot be {name} in a pool.")
+            firsts.append(len(weights))
+        starts = np.cumsum([0, *map(len, groups)], dtype=np.int64)
+        members = np.concatenate([np.empty(0, dtype=np.int64), *groups])
+        self.compiled = PricedRounds(
+            by_size, prices, np.array(firsts), starts, members, np.array(weights, dtype=np.float64), choice
+        )
 
 
 @named
@@ -102,9 +169,10 @@ def priced_cuts(
 ) -> Environment:
     """Random cuts with prices; the best set is neither empty nor full.
 
-    Each of the `functions` of at most 16 items has the edge (i, j) with probability `edge`, of a weight that
+    Each of the `functions` of at most 20 items has the edge (i, j) with probability `edge`, of a weight that
     is uniform in [0, 1]. Prices are normal with standard deviation `spread` and mean `bias` for odd items,
-    minus that for even ones.
+    minus that for even ones. With more than 12 items and as many edges the best set may be trivial: 1.6 / n
+    gives an item as many as it has among 8.
     """
     draw = _random_cut(n, checks.unit_number("priced-cuts", "edge", edge))
     make = _pools("priced-cuts", draw, n, bias, spread, functions)
@@ -174,6 +242,24 @@ def switching(n: int = 8, bias: float = 1.0, later_bias: float = -0.5) -> Enviro
     return Environment("switching", make, tuple(range(n)))
 
 
+@named
+def flipping(n: int = 8, period: int = 1 << 13, bias: float = 1.0, other_bias: float = -0.5) -> Environment:
+    """Random cuts with prices; two worlds, which want different items, take turns.
+
+    These are the functions of `switching`: for `period` rounds those with `bias`, then for as many those with
+    `other_bias`, and so on.
+    """
+    period = checks.integer("flipping", "period", period, 1)
+    other_bias = checks.finite_number("flipping", "other_bias", other_bias)
+    cut = _random_cut(n, 0.2)
+    first, other = _pools("flipping", cut, n, bias), _pools("flipping", cut, n, other_bias)
+
+    def make(rounds: int, seed: int) -> Pool:
+        return first(rounds, seed).alternating(other(rounds, seed + 500), period)
+
+    return Environment("flipping", make, tuple(range(n)))
+
+
 def _random_cut(n: int, edge: float) -> Draw:
     def draw(rng: np.random.Generator) -> SetFunction:
         weights = rng.random((n, n)) * (rng.random((n, n)) < edge)
@@ -187,7 +273,8 @@ def _pools(
     name: str, draw: Draw, n: int, bias: float, spread: float = 1.0, functions: int = 32
 ) -> Callable[[int, int], Pool]:
     """What makes a pool of functions with prices, each scaled to fill [-1, 1]."""
-    n = checks.integer(name, "n", n, 1, MOST_ITEMS)
+    n = checks.integer(name, "n", n, 1, MOST_PRICED_ITEMS)
+    kind = Pool if n <= MOST_ITEMS else PricedPool
     bias = checks.finite_number(name, "bias", bias)
     spread = checks.nonnegative_number(name, "spread", spread)
     functions = checks.integer(name, "functions", functions, 1)
@@ -205,7 +292,7 @@ def _pools(
 
     def make(rounds: int, seed: int) -> Pool:
         rng = np.random.default_rng(seed)
-        return Pool([scaled(rng) for _ in range(functions)], rounds, seed=seed + 1000)
+        return kind([scaled(rng) for _ in range(functions)], rounds, seed=seed + 1000)
 
     return make
 
@@ -227,3 +314,27 @@ def _prefix(stream: PoolStream, t: int, x: FloatArray, order: IntArray, size: in
     for k in range(size):
         code |= 1 << order[k]
     return float(stream.values[stream.choice[t], code])
+
+
+@chain_costs.register(PricedRounds)
+@lean_kernel
+def _priced_chain(stream: PricedRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
+    row = stream.choice[t]
+    first, last = stream.firsts[row], stream.firsts[row + 1]
+    starts, weights = stream.starts[first : last + 1], stream.weights[first:last]
+    groups_chain(starts, stream.members, weights, stream.prices[row], 1.0, 0.0, order, costs)
+    for k in range(costs.size):
+        costs[k] += stream.by_size[row, k]
+
+
+@prefix_cost.register(PricedRounds)
+@kernel
+def _priced_prefix(stream: PricedRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
+    mask = np.zeros(order.size, dtype=np.bool_)
+    for k in range(size):
+        mask[order[k]] = True
+    row = stream.choice[t]
+    first, last = stream.firsts[row], stream.firsts[row + 1]
+    starts, weights = stream.starts[first : last + 1], stream.weights[first:last]
+    total = groups_value(starts, stream.members, weights, stream.prices[row], 1.0, 0.0, mask)
+    return float(total + stream.by_size[row, size])
