@@ -82,6 +82,12 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "FollowTheApproximateLeader": lambda seed: baselines.FollowTheApproximateLeader(N, T, seed=seed),
     "NoisedGradients": lambda seed: baselines.NoisedGradients(N, T, 1.0, seed=seed),
     "ExponentialWeights": lambda seed: baselines.ExponentialWeights(N, T, 1.0, seed=seed),
+    "ThompsonSampling": lambda seed: baselines.ThompsonSampling(N, 1.0, (-1, 1), seed=seed),
+    "ProductSampling": lambda seed: baselines.ProductSampling(N, 1.0, (-1, 1), seed=seed),
+    "ProductSampling central": lambda seed: baselines.ProductSampling(
+        N, 1.0, (-1, 1), mode="central", seed=seed
+    ),
+    "ProductSampling exact": lambda seed: baselines.ProductSampling(N, None, (-1, 1), seed=seed),
     "RandomSet": lambda seed: baselines.RandomSet(N, seed=seed),
 }
 

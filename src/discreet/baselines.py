@@ -1,7 +1,8 @@
 """What a learner is measured against.
 
 Some are not private, and show what privacy costs. Some do not learn. Some are private, and what one might
-pick otherwise: exponential weights over all sets, and gradients that are noised one by one.
+pick otherwise: exponential weights or Thompson sampling over all sets, items judged independently of each
+other, and gradients that are noised one by one.
 
 Arguments that many share: `n` or `items` is the number of items or their names; `T` is the number of rounds,
 from which defaults are made; costs lie in [-`M`, `M`] and others are clipped; `seed` makes a run repeatable,
@@ -22,16 +23,28 @@ import numpy as np
 
 from discreet import bounds, checks
 from discreet.kernel.queries import ChainGradient, CostOfSet, OnePoint
-from discreet.kernel.releases import Discard, Exact, Laplace
+from discreet.kernel.releases import Bits, Discard, Exact, Laplace
 from discreet.learners.arguments import cost_interval, keeps_arguments, named_items, named_items_and_sizes
-from discreet.learners.bandit import EXPLORATION, STEP
+from discreet.learners.bandit import EXPLORATION, STEP, Mode, best_length
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
 from discreet.learners.full_information import squared_gradient
 from discreet.learners.learner import Learner
 from discreet.minimizers import Minimum, minimize
-from discreet.policies import Arms, Averaging, ChainBandit, Descent, DualAveraging, Fixed, Leader, Uniform
+from discreet.policies import (
+    Arms,
+    Averaging,
+    ChainBandit,
+    Descent,
+    DualAveraging,
+    Fixed,
+    ItemSampling,
+    Leader,
+    SetSampling,
+    Uniform,
+)
 from discreet.policies.averaging import ALPHA
 from discreet.policies.base import CompiledPolicy
+from discreet.policies.posterior import PRIOR
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import BitSource, Seed
@@ -183,6 +196,85 @@ class ExponentialWeights(BanditFeedback):
         policy = Arms(size, eta=self.eta, gamma=self.gamma, unit=query.bound.step)
         release = Laplace(query.bound, budget, local=True)
         super().__init__(items, Learner(size, policy, query, release), source=source, seed=seed)
+
+
+class ThompsonSampling(BanditFeedback):
+    """Every subset by itself, with a normal belief about its mean cost; at most 12 items.
+
+    A set is the best one by a draw from these beliefs. Each cost becomes one random bit on arrival; with
+    `epsilon=None` costs are used as they are.
+
+    Formal guarantees:
+        Local. Neighbours: streams that differ in one function. A cost is clipped and becomes one bit, with
+        likelihood ratios of at most exp(epsilon). Proof: `docs/guarantees.md#one-bit`. None: not private.
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        items: Items,
+        epsilon: float | None,
+        cost_range: tuple[float, float],
+        *,
+        seed: Seed | None = None,
+        source: BitSource | None = None,
+    ) -> None:
+        owner = "ThompsonSampling"
+        names = named_items(owner, items)
+        n = checks.integer(owner, "number of items", len(names), 1, MOST_ITEMS)
+        learner = _sampling(owner, n, epsilon, cost_range, "local", SetSampling)
+        super().__init__(names, learner, source=source, seed=seed)
+
+
+class ProductSampling(BanditFeedback):
+    """Thompson sampling as if items did not depend on each other: costs are taken to add up over items.
+
+    It needs few rounds, also with many items, and misses what only some items together bring.
+    In local mode each cost becomes one random bit on arrival; in central mode a set is played for a block of
+    about 2.8 / epsilon rounds, whose sum gets Laplace noise; with `epsilon=None` costs are used as they are.
+
+    Formal guarantees:
+        Neighbours: streams that differ in one function. Those of `BanditLearner` in the same mode
+        (`docs/guarantees.md#slots`). None: not private.
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        items: Items,
+        epsilon: float | None,
+        cost_range: tuple[float, float],
+        *,
+        mode: Mode = "local",
+        seed: Seed | None = None,
+        source: BitSource | None = None,
+    ) -> None:
+        owner = "ProductSampling"
+        names = named_items(owner, items)
+        checks.one_of(owner, "mode", mode, ("local", "central"))
+        learner = _sampling(owner, len(names), epsilon, cost_range, mode, ItemSampling)
+        super().__init__(names, learner, source=source, seed=seed)
+
+
+def _sampling(
+    owner: str,
+    n: int,
+    epsilon: float | None,
+    cost_range: tuple[float, float],
+    mode: Mode,
+    policy: type[SetSampling] | type[ItemSampling],
+) -> Learner:
+    """A learner from exact costs, from bits, or from sums over blocks."""
+    low, high = cost_interval(owner, cost_range, maximize=False)
+    query, block = CostOfSet(low, high), 1
+    release: Exact | Bits | Laplace = Exact(local=True)
+    if epsilon is not None:
+        budget = Budget.of(owner, epsilon)
+        release = Bits(budget, (low, high)) if mode == "local" else Laplace(query.bound, budget)
+        block = 1 if mode == "local" else best_length(budget.per_round)
+    noise = release.noise_variance / (block * query.units) ** 2 + PRIOR / block
+    made = policy(n, unit=1 / query.units, rounds=block, noise=noise)
+    return Learner(n, made, query, release)
 
 
 class NoisedGradients(FunctionFeedback):

@@ -7,7 +7,7 @@ import pytest
 import scipy.stats
 from examples.errata.streams import regret_rate
 
-from discreet import DiscreetError, bounds
+from discreet import DiscreetError, bounds, minimize
 from discreet.baselines import (
     BestFixedSet,
     ExponentialWeights,
@@ -16,9 +16,11 @@ from discreet.baselines import (
     HazanKale,
     HazanKaleBandit,
     NoisedGradients,
+    ProductSampling,
     RandomSet,
+    ThompsonSampling,
 )
-from discreet.environments import Pool
+from discreet.environments import Pool, groups_of_four
 from discreet.set_functions import Cut, Modular
 
 
@@ -36,6 +38,11 @@ def easy_pool(rounds: int, n: int = 3) -> Pool:
         (HazanKaleBandit(3, 2**14, seed=0), 0.2),
         (NoisedGradients(3, 2**14, 4.0, seed=0), 0.3),
         (ExponentialWeights(3, 2**14, 4.0, seed=0), 0.2),
+        (ThompsonSampling(3, 1.0, (-1, 1), seed=0), 0.1),
+        (ThompsonSampling(3, None, (-1, 1), seed=0), 0.005),
+        (ProductSampling(3, 1.0, (-1, 1), seed=0), 0.03),
+        (ProductSampling(3, 1.0, (-1, 1), mode="central", seed=0), 0.02),
+        (ProductSampling(3, None, (-1, 1), seed=0), 0.005),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "ask") else "",
 )
@@ -110,6 +117,11 @@ def test_exponential_weights_survive_long_runs() -> None:
     [
         (lambda: ExponentialWeights(13, 10, 1.0), "from 1 to 12"),
         (lambda: ExponentialWeights(3, 10, 0), "'epsilon'"),
+        (lambda: ThompsonSampling(13, 1.0, (-1, 1)), "from 1 to 12"),
+        (lambda: ThompsonSampling(3, 0, (-1, 1)), "'epsilon'"),
+        (lambda: ProductSampling(3, -1, (-1, 1)), "'epsilon'"),
+        (lambda: ProductSampling(3, 1.0, (1, -1)), "'cost_range'"),
+        (lambda: ProductSampling(3, 1.0, (-1, 1), mode="both"), "'mode'"),  # type: ignore[arg-type]
         (lambda: HazanKale(3, 0), "'T'"),
         (lambda: HazanKale(3, 10, eta=-1), "'eta'"),
         (lambda: NoisedGradients(3, 10, -1), "'epsilon'"),
@@ -145,7 +157,13 @@ def test_items_cannot_be_switched_off_where_sets_are_whole(learner) -> None:  # 
 
 @pytest.mark.parametrize(
     "learner",
-    [FixedSet(2), NoisedGradients(2, 10, 1.0), ExponentialWeights(2, 10, 1.0)],
+    [
+        FixedSet(2),
+        NoisedGradients(2, 10, 1.0),
+        ExponentialWeights(2, 10, 1.0),
+        ThompsonSampling(2, 1.0, (-1, 1)),
+        ProductSampling(2, 1.0, (-1, 1)),
+    ],
     ids=lambda learner: type(learner).__name__,
 )
 def test_what_is_told_is_hidden_before_it_is_kept(learner) -> None:  # type: ignore[no-untyped-def]
@@ -157,7 +175,11 @@ def test_what_is_told_is_hidden_before_it_is_kept(learner) -> None:  # type: ign
         (told,) = learner._phases.values()
         seen.add(tuple(told.sums[0].tolist()))
         assert learner.rounds > 0  # closes the round
-    assert seen == {(0,)} if isinstance(learner, FixedSet) else len(seen) == 3
+    bits = isinstance(learner, ThompsonSampling | ProductSampling)
+    if bits:
+        assert seen <= {(learner._mechanism.magnitude,), (-learner._mechanism.magnitude,)}
+    else:
+        assert seen == {(0,)} if isinstance(learner, FixedSet) else len(seen) == 3
 
 
 def test_late_feedback_is_learned_from() -> None:
@@ -169,3 +191,21 @@ def test_late_feedback_is_learned_from() -> None:
             learner.tell(decision, Modular([0.5, -0.5]))
         assert learner.rounds == 3
     assert HazanKale(2, 10).guarantee.reason == "it adds no noise"
+
+
+def test_who_is_trusted_with_costs_of_sampling() -> None:
+    """Bits are local, blocks are not, and without an epsilon nothing is promised."""
+    local, central = (ProductSampling(3, 0.5, (0, 1), mode=mode).guarantee for mode in ("local", "central"))
+    assert (local.epsilon, local.local, central.epsilon, central.local) == (0.5, True, 0.5, False)
+    assert ThompsonSampling(3, 0.5, (0, 1)).guarantee == local
+    for learner in (ThompsonSampling(3, None, (0, 1)), ProductSampling(3, None, (0, 1))):
+        assert not learner.guarantee.private
+
+
+def test_independent_items_miss_what_four_bring_together() -> None:
+    """On groups of four, where every subset by itself is learned: seed 0, not private, 2^14 rounds."""
+    stream = groups_of_four(8).stream(2**14, seed=0)
+    product, thompson = ProductSampling(8, None, (-1, 1), seed=0), ThompsonSampling(8, None, (-1, 1), seed=0)
+    assert regret_rate(product, stream) > 0.2
+    assert regret_rate(thompson, stream) < 0.1
+    assert thompson.best == minimize(stream.total).set

@@ -121,7 +121,7 @@ def test_compare_writes_goes_on_and_reports(
     [
         (["simulate", "modlar"], "Did you mean 'modular'?"),
         (["simulate", "modular", "-l", "nobody"], "no learner called 'nobody'"),
-        (["simulate", "priced-cuts", "--n", "17"], "from 1 to 16"),
+        (["simulate", "priced-cuts", "--n", "21"], "from 1 to 20"),
         (["simulate", "modular", "--rounds", "0"], "'rounds'"),
         (["simulate", "modular", "--seeds", "0"], "'seeds'"),
         (["simulate", "modular", "--epsilon", "-1"], "The 'epsilon' of BanditLearner must"),

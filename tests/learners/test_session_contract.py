@@ -20,7 +20,9 @@ each = pytest.mark.parametrize("name", LEARNERS)
 #: For what sessions do alike whatever they host.
 some = pytest.mark.parametrize("name", list(LEARNERS)[:6])
 #: Which choose whole sets.
-NEVER_RESTRICTED = ("ExponentialWeights", "RandomSet")
+NEVER_RESTRICTED = ("ExponentialWeights", "RandomSet", "ThompsonSampling")
+#: Which play a set for several rounds.
+IN_BLOCKS = ("BanditLearner central", "PolicyLearner", "PolicyLearner local", "ProductSampling central")
 
 
 @each
@@ -136,7 +138,7 @@ def test_memory_does_not_grow(name: str) -> None:
 def test_items_can_be_switched_off_or_it_says_so(name: str) -> None:
     """A set stays among the available items; whoever plays sets for several rounds refuses."""
     learner = LEARNERS[name](3)
-    if name in ("BanditLearner central", "PolicyLearner", "PolicyLearner local", *NEVER_RESTRICTED):
+    if name in (*IN_BLOCKS, *NEVER_RESTRICTED):
         with pytest.raises(InvalidArgument, match="cannot switch items off"):
             learner.ask(available=[0, 2])
         assert (learner.pending, learner.ask().id) == (0, 1)

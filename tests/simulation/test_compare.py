@@ -110,7 +110,7 @@ def test_failed_cells_are_reported_and_tried_again(tmp_path: pathlib.Path) -> No
         ({"streams": [{"gap": 1}]}, "'streams'"),
         ({"streams": [{"name": "modular", "gup": 1}]}, "no parameter 'gup'"),
         ({"n": [0]}, "'n'"),
-        ({"streams": ["priced-cuts"], "n": [3, 99], "learners": ["bandit"]}, "from 1 to 16"),
+        ({"streams": ["priced-cuts"], "n": [3, 99], "learners": ["bandit"]}, "from 1 to 20"),
         ({"epsilon": -1}, "'epsilon'"),
         ({"rounds": "many"}, "'rounds'"),
         ({"sede": 1}, "no setting 'sede'"),

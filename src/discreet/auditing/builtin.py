@@ -108,6 +108,13 @@ _LISTED = [
     ),
     Entry("noised-gradients", "NoisedGradients", lambda n, e: baselines.NoisedGradients(n, 64, e)),
     Entry("exponential-weights", "ExponentialWeights", lambda n, e: baselines.ExponentialWeights(n, 64, e)),
+    Entry("thompson-sampling", "ThompsonSampling", lambda n, e: baselines.ThompsonSampling(n, e, _COSTS)),
+    Entry("product-sampling", "ProductSampling", lambda n, e: baselines.ProductSampling(n, e, _COSTS)),
+    Entry(
+        "product-sampling-central",
+        "ProductSampling in blocks",
+        lambda n, e: baselines.ProductSampling(n, e, _COSTS, mode="central"),
+    ),
     Entry(
         "paper-bandit-published",
         "BanditSubmodPFTAL as printed, 64 of 16,384 rounds",

@@ -6,6 +6,7 @@
 | `Averaging` | random level sets, for slots that adapt their length | released gradients |
 | `Leader`, `DualAveraging`, `Descent` | one prefix per round | released gradients or estimates |
 | `Arms` | one of all subsets per round | released costs |
+| `SetSampling`, `ItemSampling` | the best set by a draw from its beliefs | released costs |
 | `Fixed`, `Uniform` | a fixed set, a random set | nothing |
 
 Examples:
@@ -18,6 +19,7 @@ Examples:
 from discreet.policies.averaging import Averaging, Descent, DualAveraging, Leader
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.policies.chain_bandit import ChainBandit
+from discreet.policies.posterior import ItemSampling, SetSampling
 from discreet.policies.sets import Arms, Fixed, Uniform
 
 __all__ = [
@@ -28,7 +30,9 @@ __all__ = [
     "Descent",
     "DualAveraging",
     "Fixed",
+    "ItemSampling",
     "Leader",
     "Policy",
+    "SetSampling",
     "Uniform",
 ]

@@ -69,7 +69,7 @@ def _plan_arm(policy: _ArmsConstants, state: ArmsState, phase: Phase, coins: Bit
     levels = np.empty(state.x.size)
     for i in range(levels.size):
         levels[i] = (arm >> i) & 1
-    _choose(levels, probability, phase)
+    choose(levels, probability, phase)
     phase.note[0, 0], phase.note[0, 1] = arm, probability
     return cursor + 1
 
@@ -124,12 +124,12 @@ def _plan_set(policy: _FixedConstants, state: _FixedState, phase: Phase, coins: 
         for i in range(n):
             levels[i] = (coins[first + i // 64] >> np.uint64(i % 64)) & np.uint64(1)
         chance = max(0.5**n, 1e-300)  # 2^-n is zero for many items
-    _choose(levels, chance, phase)
+    choose(levels, chance, phase)
     return cursor
 
 
 @lean_kernel
-def _choose(levels: FloatArray, chance: float, phase: Phase) -> None:
+def choose(levels: FloatArray, chance: float, phase: Phase) -> None:
     """Write down a set, the items of level 1, that was drawn with this chance."""
     sort_by_level(levels, phase.order[0])
     phase.size[0] = int(levels.sum())
