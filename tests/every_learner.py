@@ -87,7 +87,8 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "ProductSampling central": lambda seed: baselines.ProductSampling(
         N, 1.0, (-1, 1), mode="central", seed=seed
     ),
-    "ProductSampling exact": lambda seed: baselines.ProductSampling(N, None, (-1, 1), seed=seed),
+    "ThompsonWithoutNoise": lambda seed: baselines.ThompsonWithoutNoise(N, (-1, 1), seed=seed),
+    "ProductWithoutNoise": lambda seed: baselines.ProductWithoutNoise(N, (-1, 1), seed=seed),
     "RandomSet": lambda seed: baselines.RandomSet(N, seed=seed),
 }
 

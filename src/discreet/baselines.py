@@ -23,10 +23,10 @@ import numpy as np
 
 from discreet import bounds, checks
 from discreet.kernel.queries import ChainGradient, CostOfSet, OnePoint
-from discreet.kernel.releases import Bits, Discard, Exact, Laplace
+from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release
 from discreet.learners.arguments import cost_interval, keeps_arguments, named_items, named_items_and_sizes
 from discreet.learners.bandit import EXPLORATION, STEP, Mode, best_length
-from discreet.learners.feedback import BanditFeedback, FunctionFeedback
+from discreet.learners.feedback import BanditFeedback, FunctionFeedback, Told, as_set_function
 from discreet.learners.full_information import squared_gradient
 from discreet.learners.learner import Learner
 from discreet.minimizers import Minimum, minimize
@@ -48,11 +48,12 @@ from discreet.policies.posterior import PRIOR
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import BitSource, Seed
-from discreet.set_functions import SetFunction
+from discreet.set_functions import Modular, SetFunction, Sum
 
 Items = int | Iterable[Hashable]
 
 MOST_ITEMS = 12  # all 2^n sets are arms
+MOST_TABULATED = 16  # all 2^n costs are added up
 
 
 class HazanKale(FunctionFeedback):
@@ -118,6 +119,45 @@ class FollowTheApproximateLeader(FunctionFeedback):
         query = ChainGradient.of(owner, -M, M)
         policy = Leader(np.zeros(size), self.H, unit=query.step)
         super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)
+
+
+class FollowTheLeader:
+    """The set of least total cost so far, exactly: what full information is worth without privacy.
+
+    Up to 16 items the costs of all sets are added up, of any functions. With more, functions are taken to be
+    submodular, and the leader is found again whenever the number of rounds has grown by a tenth. It has `ask`
+    and `tell`, and cannot be saved.
+    """
+
+    feedback = "function"
+    guarantee = Exact().guarantee
+
+    def __init__(self, items: Items) -> None:
+        self.items = named_items("FollowTheLeader", items)
+        n = len(self.items)
+        self._totals = np.zeros(1 << n) if n <= MOST_TABULATED else None
+        self._total: SetFunction = Modular(np.zeros(n))
+        self._new = list[SetFunction]()
+        self._rounds = 0
+        self.point = np.zeros(n)
+
+    def ask(self) -> frozenset[Hashable]:
+        """The leader; before anything was told, the empty set."""
+        return frozenset(self.items[i] for i in np.flatnonzero(self.point))
+
+    def tell(self, decision: object, function: Told) -> None:
+        """Add the cost function of a round, which is that of any decision."""
+        added = as_set_function("FollowTheLeader", function, self.items)
+        self._rounds += 1
+        if self._totals is not None:
+            self._totals += added.table().values
+            self.point = (int(self._totals.argmin()) >> np.arange(len(self.items)) & 1).astype(np.float64)
+            return
+        self._new.append(added)
+        if 11 * len(self._new) >= self._rounds:
+            self._total, self._new = Sum([self._total, *self._new]), []
+            chosen = sorted(minimize(self._total).set)
+            self.point = np.isin(np.arange(len(self.items)), chosen).astype(np.float64)
 
 
 class BanditWithoutNoise(BanditFeedback):
@@ -201,48 +241,56 @@ class ExponentialWeights(BanditFeedback):
 class ThompsonSampling(BanditFeedback):
     """Every subset by itself, with a normal belief about its mean cost; at most 12 items.
 
-    A set is the best one by a draw from these beliefs. Each cost becomes one random bit on arrival; with
-    `epsilon=None` costs are used as they are.
+    A set is the best one by a draw from these beliefs. Each cost becomes one random bit on arrival.
 
     Formal guarantees:
         Local. Neighbours: streams that differ in one function. A cost is clipped and becomes one bit, with
-        likelihood ratios of at most exp(epsilon). Proof: `docs/guarantees.md#one-bit`. None: not private.
+        likelihood ratios of at most exp(epsilon). Proof: `docs/guarantees.md#one-bit`.
     """
 
     @keeps_arguments
     def __init__(
         self,
         items: Items,
-        epsilon: float | None,
+        epsilon: float,
         cost_range: tuple[float, float],
         *,
         seed: Seed | None = None,
         source: BitSource | None = None,
     ) -> None:
         owner = "ThompsonSampling"
-        names = named_items(owner, items)
-        n = checks.integer(owner, "number of items", len(names), 1, MOST_ITEMS)
-        learner = _sampling(owner, n, epsilon, cost_range, "local", SetSampling)
-        super().__init__(names, learner, source=source, seed=seed)
+        names, query = _few_items(owner, items), _cost(owner, cost_range)
+        release = Bits(Budget.of(owner, epsilon), (query.low, query.high))
+        super().__init__(names, _sampling(SetSampling, len(names), query, release), source=source, seed=seed)
+
+
+class ThompsonWithoutNoise(BanditFeedback):
+    """`ThompsonSampling` on exact costs."""
+
+    @keeps_arguments
+    def __init__(self, items: Items, cost_range: tuple[float, float], *, seed: Seed | None = None) -> None:
+        owner = "ThompsonWithoutNoise"
+        names, query = _few_items(owner, items), _cost(owner, cost_range)
+        super().__init__(names, _sampling(SetSampling, len(names), query, Exact(local=True)), seed=seed)
 
 
 class ProductSampling(BanditFeedback):
     """Thompson sampling as if items did not depend on each other: costs are taken to add up over items.
 
-    It needs few rounds, also with many items, and misses what only some items together bring.
-    In local mode each cost becomes one random bit on arrival; in central mode a set is played for a block of
-    about 2.8 / epsilon rounds, whose sum gets Laplace noise; with `epsilon=None` costs are used as they are.
+    It needs few rounds, also with many items, and misses what only some items together bring. In local mode
+    each cost becomes one random bit on arrival. In central mode a set is played for a block of about
+    2.8 / epsilon rounds, whose sum gets Laplace noise.
 
     Formal guarantees:
         Neighbours: streams that differ in one function. Those of `BanditLearner` in the same mode
-        (`docs/guarantees.md#slots`). None: not private.
+        (`docs/guarantees.md#slots`).
     """
 
     @keeps_arguments
     def __init__(
         self,
         items: Items,
-        epsilon: float | None,
+        epsilon: float,
         cost_range: tuple[float, float],
         *,
         mode: Mode = "local",
@@ -250,28 +298,40 @@ class ProductSampling(BanditFeedback):
         source: BitSource | None = None,
     ) -> None:
         owner = "ProductSampling"
-        names = named_items(owner, items)
-        checks.one_of(owner, "mode", mode, ("local", "central"))
-        learner = _sampling(owner, len(names), epsilon, cost_range, mode, ItemSampling)
+        names, query, budget = named_items(owner, items), _cost(owner, cost_range), Budget.of(owner, epsilon)
+        if checks.one_of(owner, "mode", mode, ("local", "central")) == "local":
+            bits = Bits(budget, (query.low, query.high))
+            learner = _sampling(ItemSampling, len(names), query, bits)
+        else:
+            block = best_length(budget.per_round)
+            learner = _sampling(ItemSampling, len(names), query, Laplace(query.bound, budget), block)
         super().__init__(names, learner, source=source, seed=seed)
 
 
+class ProductWithoutNoise(BanditFeedback):
+    """`ProductSampling` on exact costs."""
+
+    @keeps_arguments
+    def __init__(self, items: Items, cost_range: tuple[float, float], *, seed: Seed | None = None) -> None:
+        owner = "ProductWithoutNoise"
+        names, query = named_items(owner, items), _cost(owner, cost_range)
+        super().__init__(names, _sampling(ItemSampling, len(names), query, Exact(local=True)), seed=seed)
+
+
+def _few_items(owner: str, items: Items) -> tuple[Hashable, ...]:
+    names = named_items(owner, items)
+    checks.integer(owner, "number of items", len(names), 1, MOST_ITEMS)
+    return names
+
+
+def _cost(owner: str, cost_range: tuple[float, float]) -> CostOfSet:
+    return CostOfSet(*cost_interval(owner, cost_range, maximize=False))
+
+
 def _sampling(
-    owner: str,
-    n: int,
-    epsilon: float | None,
-    cost_range: tuple[float, float],
-    mode: Mode,
-    policy: type[SetSampling] | type[ItemSampling],
+    policy: type[SetSampling] | type[ItemSampling], n: int, query: CostOfSet, release: Release, block: int = 1
 ) -> Learner:
-    """A learner from exact costs, from bits, or from sums over blocks."""
-    low, high = cost_interval(owner, cost_range, maximize=False)
-    query, block = CostOfSet(low, high), 1
-    release: Exact | Bits | Laplace = Exact(local=True)
-    if epsilon is not None:
-        budget = Budget.of(owner, epsilon)
-        release = Bits(budget, (low, high)) if mode == "local" else Laplace(query.bound, budget)
-        block = 1 if mode == "local" else best_length(budget.per_round)
+    """The first guess at the variance of a released mean: that of its noise, and of uniform costs."""
     noise = release.noise_variance / (block * query.units) ** 2 + PRIOR / block
     made = policy(n, unit=1 / query.units, rounds=block, noise=noise)
     return Learner(n, made, query, release)

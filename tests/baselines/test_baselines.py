@@ -13,15 +13,18 @@ from discreet.baselines import (
     ExponentialWeights,
     FixedSet,
     FollowTheApproximateLeader,
+    FollowTheLeader,
     HazanKale,
     HazanKaleBandit,
     NoisedGradients,
     ProductSampling,
+    ProductWithoutNoise,
     RandomSet,
     ThompsonSampling,
+    ThompsonWithoutNoise,
 )
-from discreet.environments import Pool, groups_of_four
-from discreet.set_functions import Cut, Modular
+from discreet.environments import Pool, groups_of_four, priced_cuts
+from discreet.set_functions import Cut, Modular, Table
 
 
 def easy_pool(rounds: int, n: int = 3) -> Pool:
@@ -39,10 +42,10 @@ def easy_pool(rounds: int, n: int = 3) -> Pool:
         (NoisedGradients(3, 2**14, 4.0, seed=0), 0.3),
         (ExponentialWeights(3, 2**14, 4.0, seed=0), 0.2),
         (ThompsonSampling(3, 1.0, (-1, 1), seed=0), 0.1),
-        (ThompsonSampling(3, None, (-1, 1), seed=0), 0.005),
+        (ThompsonWithoutNoise(3, (-1, 1), seed=0), 0.005),
         (ProductSampling(3, 1.0, (-1, 1), seed=0), 0.03),
         (ProductSampling(3, 1.0, (-1, 1), mode="central", seed=0), 0.02),
-        (ProductSampling(3, None, (-1, 1), seed=0), 0.005),
+        (ProductWithoutNoise(3, (-1, 1), seed=0), 0.005),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "ask") else "",
 )
@@ -194,18 +197,56 @@ def test_late_feedback_is_learned_from() -> None:
 
 
 def test_who_is_trusted_with_costs_of_sampling() -> None:
-    """Bits are local, blocks are not, and without an epsilon nothing is promised."""
+    """Bits are local, blocks are not, and without noise nothing is promised."""
     local, central = (ProductSampling(3, 0.5, (0, 1), mode=mode).guarantee for mode in ("local", "central"))
     assert (local.epsilon, local.local, central.epsilon, central.local) == (0.5, True, 0.5, False)
     assert ThompsonSampling(3, 0.5, (0, 1)).guarantee == local
-    for learner in (ThompsonSampling(3, None, (0, 1)), ProductSampling(3, None, (0, 1))):
+    for learner in (ThompsonWithoutNoise(3, (0, 1)), ProductWithoutNoise(3, (0, 1))):
         assert not learner.guarantee.private
 
 
 def test_independent_items_miss_what_four_bring_together() -> None:
     """On groups of four, where every subset by itself is learned: seed 0, not private, 2^14 rounds."""
     stream = groups_of_four(8).stream(2**14, seed=0)
-    product, thompson = ProductSampling(8, None, (-1, 1), seed=0), ThompsonSampling(8, None, (-1, 1), seed=0)
+    product, thompson = ProductWithoutNoise(8, (-1, 1), seed=0), ThompsonWithoutNoise(8, (-1, 1), seed=0)
     assert regret_rate(product, stream) > 0.2
     assert regret_rate(thompson, stream) < 0.1
     assert thompson.best == minimize(stream.total).set
+
+
+def test_the_leader_is_the_best_set_of_the_past() -> None:
+    """Of any functions, round by round; before the first it is empty. It says that it is not private."""
+    rng, names = np.random.default_rng(1), ["a", "b", "c"]
+    values = rng.normal(size=(20, 8))
+    leader = FollowTheLeader(names)
+    assert leader.ask() == frozenset()
+    for t, row in enumerate(values):
+        leader.tell(leader.ask(), Table(row))
+        code = int(values[: t + 1].sum(axis=0).argmin())
+        assert leader.ask() == {name for i, name in enumerate(names) if code >> i & 1}
+    assert not leader.guarantee.private
+    other = FollowTheLeader(names)
+    other.tell(other.ask(), lambda chosen: -len(chosen & {"a", "c"}) + len(chosen & {"b"}))
+    assert other.ask() == {"a", "c"}
+    with pytest.raises(DiscreetError, match="3 items"):
+        other.tell(other.ask(), Modular([1.0]))
+
+
+def test_the_leader_of_many_items_lags_by_a_tenth() -> None:
+    """It is the best set of all but the last rounds, at most a tenth of those before."""
+    stream = groups_of_four(20).stream(300, seed=2)
+    leader, moves = FollowTheLeader(20), [0]
+    for t, function in enumerate(stream, 1):
+        leader.tell(leader.ask(), function)
+        if not leader._new:
+            assert stream.total_until(t)(leader.ask()) == pytest.approx(minimize(stream.total_until(t)).value)
+            assert t - moves[-1] <= max(1, math.ceil(moves[-1] / 10))
+            moves.append(t)
+    assert 300 - moves[-1] < 30
+
+
+def test_the_leader_has_the_least_regret_of_all() -> None:
+    """Of those that see functions whole and are not private: on cuts with prices, 2^11 rounds, seed 1."""
+    stream = priced_cuts(6).stream(2**11, seed=1)
+    leader = regret_rate(FollowTheLeader(6), stream)
+    assert 0 <= leader < min(0.005, regret_rate(HazanKale(6, 2**11, seed=0), stream))

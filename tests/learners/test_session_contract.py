@@ -20,7 +20,7 @@ each = pytest.mark.parametrize("name", LEARNERS)
 #: For what sessions do alike whatever they host.
 some = pytest.mark.parametrize("name", list(LEARNERS)[:6])
 #: Which choose whole sets.
-NEVER_RESTRICTED = ("ExponentialWeights", "RandomSet", "ThompsonSampling")
+NEVER_RESTRICTED = ("ExponentialWeights", "RandomSet", "ThompsonSampling", "ThompsonWithoutNoise")
 #: Which play a set for several rounds.
 IN_BLOCKS = ("BanditLearner central", "PolicyLearner", "PolicyLearner local", "ProductSampling central")
 
