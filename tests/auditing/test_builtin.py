@@ -75,6 +75,8 @@ def test_every_private_class_is_listed():
         baselines.FullInformationWithoutNoise,
         baselines.HazanKale,
         baselines.HazanKaleBandit,
+        baselines.ProductWithoutNoise,
+        baselines.ThompsonWithoutNoise,
     }
     without_learning = {baselines.FixedSet, baselines.RandomSet, baselines.BestFixedSet}
     any_policy = {discreet.PolicyLearner} if hasattr(discreet, "PolicyLearner") else set()
