@@ -9,13 +9,14 @@ Examples:
 """
 
 from discreet.kernel.phase import EACH_ROUND, Phase, Released, Report, Ticket
-from discreet.kernel.queries import ChainGradient, CostOfSet, OnePoint, Query
+from discreet.kernel.queries import ChainGradient, CostNearby, CostOfSet, OnePoint, Query
 from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release, Tree
 
 __all__ = [
     "EACH_ROUND",
     "Bits",
     "ChainGradient",
+    "CostNearby",
     "CostOfSet",
     "Discard",
     "Exact",

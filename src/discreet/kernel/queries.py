@@ -47,6 +47,29 @@ class CostOfSet(NamedTuple):
         return 1
 
 
+class CostNearby(NamedTuple):
+    """The cost of the chosen set, measured from the ticket's second note, its centre, within a window.
+
+    The window reaches from `low` to `high`, which are around 0. Costs beyond it are clipped: their means are
+    biased, and their noise is smaller than for the whole range.
+    """
+
+    low: float
+    high: float
+    units: int = DEFAULT_UNITS
+
+    @property
+    def whole(self) -> bool:
+        return False
+
+    @property
+    def bound(self) -> VectorBound:
+        return CostOfSet(self.low, self.high, self.units).bound
+
+    def dimension(self, n: int) -> int:
+        return 1
+
+
 class ChainGradient(NamedTuple):
     """The gradient along the ticket's order: n numbers with a bounded sum of absolute values."""
 
@@ -111,7 +134,7 @@ class OnePoint(NamedTuple):
 
 #: `whole` says whether feedback is the costs along the ticket's order, not only that of the chosen set, and
 #: `dimension` how many integers are measured; all these satisfy `bound`, which has the value of one unit.
-Query = CostOfSet | ChainGradient | OnePoint
+Query = CostOfSet | CostNearby | ChainGradient | OnePoint
 
 
 def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:
@@ -123,6 +146,13 @@ def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:
 @lean_kernel
 def _measure_cost(query: CostOfSet, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     out[0] = to_units(costs[0], query.low, query.high, query.units)
+
+
+@measure.register(CostNearby)
+@lean_kernel
+def _measure_nearby(query: CostNearby, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
+    centre = ticket.note[1] if ticket.note.size > 1 else 0.0
+    out[0] = to_units(costs[0] - centre, query.low, query.high, query.units)
 
 
 @measure.register(ChainGradient)

@@ -5,24 +5,33 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
 from discreet.bounds import bandit_dual_averaging, bandit_tuning, start_range
+from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument
 from discreet.imports import load_object
-from discreet.kernel.queries import CostOfSet
+from discreet.kernel.queries import CostNearby, CostOfSet
 from discreet.kernel.releases import Bits, Laplace
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
-from discreet.policies import ChainBandit
+from discreet.policies import ChainBandit, Model
+from discreet.policies.model import KEEP, Noise, Seen
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import Grid
 from discreet.randomness import BitSource, Seed
 
 Mode = Literal["local", "central"]
+Method = Literal["model", "worst-case"]
+
+#: The model draws tables of all pairs of items: with more items it would be slow.
+MOST_MODELLED = 64
+#: For how many further decisions a local model waits for feedback.
+EXPIRE_AFTER = 1000
 
 #: What the tuning of least bound is multiplied by: a larger bound, and about half the regret on the stream of
 #: `benchmarks/bench_regret.py`. See `docs/guarantees.md#regret`.
@@ -40,35 +49,51 @@ class BanditLearner(BanditFeedback[Item]):
         items: Their number, or their names in a fixed order.
         epsilon: What one person may lose, in all their rounds.
         cost_range: The range of costs (or rewards), declared beforehand. Others are clipped.
-        mode: "local": every cost becomes one random bit on arrival, and nothing else of it is kept.
-            "central": a set is played for a block of rounds, and the mean of its costs is released with
-            noise. Regret is less, but exact sums are kept while a block is open.
-        block: Rounds in a block, in central mode; about 5.7 / epsilon by default.
-        maximize: Whether large values are good. Regret bounds need supermodular rewards: complements.
+        mode: "central": sets are played for some rounds each, and the sum of their costs is released with
+            noise. Whoever runs the learner sees the costs anyway; exact sums are kept until they are
+            released. "local": every cost becomes one random bit on arrival, or on the person's own device,
+            and nothing else of it is kept. It needs several times as many rounds.
+        method: "model": a model of the costs of all sets learns from what is released, for up to
+            `MOST_MODELLED` items; by far the better one on all streams that we know, but without a theorem.
+            If its released costs show that no model fits, "worst-case" takes over, which has a theorem for
+            submodular costs. By default "model" where it is possible.
+        maximize: Whether large values are good.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
         start: The first point: n levels in [0, 1], or a set of items.
-        exploration_scale: Multiplies the exploration of least regret bound.
-        step_scale: Multiplies the step of least regret bound.
+        prior: For the model: what public data say, as tuples of a set of items, its mean cost (or reward),
+            and how many rounds that is worth.
+        forget: For the model: after so many further rounds, a round counts half. By default a test notices
+            when the world has changed, and then everything is forgotten.
+        window: For the model: costs are measured from what was expected of their set, and clipped to so much
+            less or more. Noise falls in proportion to the range. Means are biased where costs are skewed or
+            reach further. Declared beforehand, from what is known elsewhere.
+        block: For the worst case: rounds in a block, in central mode; about 5.7 / epsilon by default.
+        exploration_scale: For the worst case: multiplies the exploration of least regret bound.
+        step_scale: For the worst case: multiplies the step of least regret bound.
         expire_after: For how many further decisions feedback is waited for; then a decision counts as the
-            middle of the range. By default 100,000 in local mode. In central mode 0: a block closes at the
-            `ask` after its last decision. Where many decisions are open at a time, give more than that many.
+            middle of the range. In central mode by default 0: a phase closes at the `ask` after its last
+            decision. Where many decisions are open at a time, give more than that many. In local mode by
+            default 1,000 for the model, and 100,000 for the worst case, which learns from each bit alone.
         seed: Makes a run repeatable and not private.
         source: Random bits, instead of a seed.
 
     Formal guarantees:
-        Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Local*:
-        the clipped cost becomes one bit, with likelihood ratios of at most exp(epsilon / k) exactly; all else
-        is computed from bits. *Central*: a cost enters one block sum, which it moves by at most the width of
-        the range; the noise is discrete Laplace of scale width * k / epsilon; a block closes by the number of
-        decisions alone. Proof: `docs/guarantees.md#slots`. Regret: `bounds.bandit_dual_averaging`.
+        Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Central*:
+        a cost enters the sum of one slot, which it moves by at most the width of the range (or twice the
+        window); the noise is discrete Laplace of scale width * k / epsilon; phases close by the number of
+        decisions alone. Who runs the learner is trusted with the costs. *Local*: the clipped cost becomes one
+        bit, with likelihood ratios of at most exp(epsilon / k) exactly. Nobody is trusted if the device makes
+        it. All else is computed from what was released. Proof: `docs/guarantees.md#slots`. Regret of the
+        worst case: `bounds.bandit_dual_averaging`; there is no bound for the model.
 
     Examples:
         >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
         >>> learner.tell(learner.ask(), 0.7)
+        >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), mode="local")
         >>> bit = learner.randomizer().release(0.7)  # on a client, so that nobody else sees the number
         >>> learner.tell(learner.ask(), released=bit)
-        >>> learner.guarantee.local, learner.rounds
-        (True, 2)
+        >>> learner.guarantee.local, learner.method
+        (True, 'model')
     """
 
     @keeps_arguments
@@ -78,13 +103,17 @@ class BanditLearner(BanditFeedback[Item]):
         epsilon: float | Fraction,
         cost_range: tuple[float, float],
         *,
-        mode: Mode = "local",
-        block: int | None = None,
+        mode: Mode = "central",
+        method: Method | None = None,
         maximize: bool = False,
         rounds_per_person: int = 1,
         start: npt.ArrayLike | Iterable[Hashable] | None = None,
-        exploration_scale: float = EXPLORATION,
-        step_scale: float = STEP,
+        prior: Iterable[tuple[Iterable[Hashable], float, float]] | None = None,
+        forget: float | None = None,
+        window: float | None = None,
+        block: int | None = None,
+        exploration_scale: float | None = None,
+        step_scale: float | None = None,
         expire_after: int | None = None,
         seed: Seed | None = None,
         source: BitSource | None = None,
@@ -92,36 +121,88 @@ class BanditLearner(BanditFeedback[Item]):
         owner = "BanditLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        query, release = _query_and_release(owner, low, high, mode, epsilon, rounds_per_person)
+        self._half = 0.5 * high - 0.5 * low
+        self._middle = low + self._half
+        if method is None:
+            method = "model" if len(names) <= MOST_MODELLED else "worst-case"
+        checks.one_of(owner, "method", method, ("model", "worst-case"))
+        for_model = {"prior": prior, "forget": forget, "window": window}
+        for_worst = {"block": block, "exploration_scale": exploration_scale, "step_scale": step_scale}
+        for name, value in (for_worst if method == "model" else for_model).items():
+            if value is not None:
+                other = "worst-case" if method == "model" else "model"
+                raise InvalidArgument(f"The argument {name!r} of {owner} is for method={other!r}.")
+        sign = -1.0 if maximize else 1.0
+        query, release = _query_and_release(owner, low, high, mode, epsilon, rounds_per_person, window)
         if block is None:
             length = 1 if mode == "local" else LONGER_BLOCKS * best_length(release.budget.per_round)
             block = min(length, LONGEST_BLOCK)
         elif mode == "local":
             raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
+        #: For how many rounds the worst case plays a set.
         self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
-        noise = release.noise_variance / (self.block * query.units) ** 2
-        self._second_moment = noise if mode == "local" else 1 + noise
+        unit = query.bound.step / self._half  # in halves of the range
+        noise = release.noise_variance * unit**2
+        self._second_moment = noise if mode == "local" else 1 + noise / self.block**2
         exploration, step = bandit_tuning(len(names), self._second_moment)
-        self._policy = ChainBandit(
+        explored = EXPLORATION if exploration_scale is None else exploration_scale
+        stepped = STEP if step_scale is None else step_scale
+        self._worst_case = ChainBandit(
             first_point(owner, "start", start, names),
             units=query.units,
             rounds=self.block,
-            exploration=exploration * checks.positive_number(owner, "exploration_scale", exploration_scale),
-            step=step * checks.positive_number(owner, "step_scale", step_scale),
+            exploration=exploration * checks.positive_number(owner, "exploration_scale", explored),
+            step=step * checks.positive_number(owner, "step_scale", stepped),
             prior=self._second_moment,
         )
+        self._policy: ChainBandit | Model = self._worst_case
+        if method == "model":
+            checks.integer(owner, "number of items", len(names), 1, MOST_MODELLED)
+            self._policy = Model(
+                self._worst_case,
+                Noise(noise, 0.0) if mode == "local" else Noise(0.0, noise),
+                unit=unit,
+                epsilon=float(release.budget.per_round),
+                prior=None if prior is None else self._public_means(names, prior, sign),
+                half_life=None if forget is None else checks.positive_number(owner, "forget", forget),
+                half=0.0 if window is None else self._half,
+                middle=self._middle,
+            )
+            if mode == "local" and expire_after is None:
+                expire_after = EXPIRE_AFTER
         learner = Learner(len(names), self._policy, query, release)
         super().__init__(
             names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
         self.mode: Mode = mode
-        self._half = 0.5 * high - 0.5 * low
-        self._middle = low + self._half
+        self.method: Method = method
+
+    def _public_means(
+        self,
+        names: tuple[Item, ...],
+        prior: Iterable[tuple[Iterable[Hashable], float, float]],
+        sign: float,
+    ) -> Seen:
+        """What is known of sets beforehand, as the model sees it."""
+        owner, signs, totals, weights = "BanditLearner", list[FloatArray](), list[float](), list[float]()
+        for entry in prior:
+            try:
+                chosen, mean, weight = entry
+            except (TypeError, ValueError):
+                wanted = "tuples of a set of items, its mean and a weight"
+                raise checks.invalid_argument(owner, "prior", wanted, entry) from None
+            value = sign * checks.finite_number(owner, "prior", mean)
+            weights.append(checks.positive_number(owner, "prior", weight))
+            totals.append((value - self._middle) / self._half * weights[-1])
+            signs.append(2 * first_point(owner, "prior", frozenset(chosen), names) - 1)
+        if not signs or len(signs) > KEEP:
+            raise checks.invalid_argument(owner, "prior", f"1 to {KEEP} sets", len(signs))
+        return Seen(np.array(signs), np.array(totals), np.array(weights), np.zeros(len(signs)))
 
     @property
     def noise_variance(self) -> float:
-        """Of one released mean, in squared costs."""
-        return super().noise_variance / self.block**2
+        """Of a released sum of the model, or of a released mean of the worst case, in squared costs."""
+        return super().noise_variance / (self.block**2 if self.method == "worst-case" else 1)
 
     @property
     def mean_cost(self) -> float | None:
@@ -136,9 +217,12 @@ class BanditLearner(BanditFeedback[Item]):
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
-        It is for submodular costs in the range, fixed beforehand, each told before the next set is drawn.
+        Only for the worst case. It is for submodular costs in the range, fixed beforehand, each told before
+        the next set is drawn.
         """
-        n, constants = len(self.items), self._policy.constants
+        if self.method == "model":
+            raise InvalidArgument("There is no regret bound for method='model'. 'worst-case' has one.")
+        n, constants = len(self.items), self._worst_case.constants
         moment, reach = self._second_moment + 3, start_range(constants.start)  # 3: from a wrong baseline
         gamma, step = constants.exploration, constants.step
         return bandit_dual_averaging(
@@ -200,11 +284,24 @@ class PolicyLearner(BanditFeedback[Item]):
 
 
 def _query_and_release(
-    owner: str, low: float, high: float, mode: Mode, epsilon: float | Fraction, rounds_per_person: int
-) -> tuple[CostOfSet, Bits | Laplace]:
+    owner: str,
+    low: float,
+    high: float,
+    mode: Mode,
+    epsilon: float | Fraction,
+    rounds_per_person: int,
+    window: float | None = None,
+) -> tuple[CostOfSet | CostNearby, Bits | Laplace]:
     checks.one_of(owner, "mode", mode, ("local", "central"))
-    budget, query = Budget.of(owner, epsilon, rounds_per_person), CostOfSet(low, high)
-    return query, Bits(budget, (low, high)) if mode == "local" else Laplace(query.bound, budget)
+    budget = Budget.of(owner, epsilon, rounds_per_person)
+    query: CostOfSet | CostNearby = CostOfSet(low, high)
+    if window is not None:
+        if checks.positive_number(owner, "window", window) > high - low:
+            wanted = f"at most {high - low:g}, the width of the range"
+            raise checks.invalid_argument(owner, "window", wanted, window)
+        query = CostNearby(-window, window)
+    release = Bits(budget, (query.low, query.high)) if mode == "local" else Laplace(query.bound, budget)
+    return query, release
 
 
 def best_length(epsilon: Fraction) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
+from discreet.kernel.queries import CostNearby
 from discreet.kernel.releases import Bits
 from discreet.learners.session import Decision, Item, Session
 from discreet.privacy.grid import number_or_nan
@@ -73,6 +74,8 @@ class BanditFeedback(Session[Item]):
         release = self.learner.release
         if not isinstance(release, Bits):
             raise InvalidArgument(f"Only a local {type(self).__name__} takes bits: this one is told costs.")
+        if isinstance(self.learner.query, CostNearby):
+            raise InvalidArgument("With a 'window' bits cannot be made elsewhere: tell costs.")
         low, high = sorted(self._sign * end for end in release.cost_range)
         return OneBit(release.budget.per_round, (low, high), source=source)
 

@@ -2,6 +2,7 @@
 
 | policy | plans | learns from |
 |---|---|---|
+| `Model` | sets that may be the best by a model of their costs, each for some rounds | released costs |
 | `ChainBandit` | a prefix of the point's chain for a slot of rounds | released costs |
 | `Averaging` | random level sets, for slots that adapt their length | released gradients |
 | `Leader`, `DualAveraging`, `Descent` | one prefix per round | released gradients or estimates |
@@ -19,6 +20,7 @@ Examples:
 from discreet.policies.averaging import Averaging, Descent, DualAveraging, Leader
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.policies.chain_bandit import ChainBandit
+from discreet.policies.model import Model
 from discreet.policies.posterior import ItemSampling, SetSampling
 from discreet.policies.sets import Arms, Fixed, Uniform
 
@@ -32,6 +34,7 @@ __all__ = [
     "Fixed",
     "ItemSampling",
     "Leader",
+    "Model",
     "Policy",
     "SetSampling",
     "Uniform",

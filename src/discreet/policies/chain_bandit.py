@@ -62,6 +62,7 @@ class ChainBandit(CompiledPolicy):
         )
         constants = _Constants(units, rounds, exploration, step, prior, start)
         super().__init__(constants, first, notes=4)
+        self.unit = 1 / units
 
     def fits(self, note: FloatArray) -> bool:
         """Whether notes that were kept elsewhere can be this policy's: kernels index by them."""

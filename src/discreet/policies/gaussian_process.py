@@ -1,0 +1,278 @@
+"""A Gaussian process on sets: what is known of their mean costs, and functions drawn from that knowledge.
+
+Sets are rows of signs, +1 for the items in them. The covariance of two sets depends on how many items they
+differ in: a constant, a part for single items, one for pairs, and one for all orders. Libraries for Gaussian
+processes have no such kernel, and descend real vectors, not sets.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+
+from discreet.checks import BoolArray, FloatArray, IntArray
+
+#: The variance of the constant part; costs are in [-1, 1].
+CONSTANT = 0.25
+#: How many random products of items stand for the part of all orders in a drawn function.
+FEATURES = 256
+
+
+class Scales(NamedTuple):
+    """The size of single items, of pairs and of all orders relative to it, and the variance of a cost."""
+
+    items: float
+    pairs: float
+    orders: float
+    variance: float
+
+
+#: The first scales, and those that are tried.
+FIRST = Scales(0.1, 0.25, 1.0, 0.25)
+GRIDS = (
+    np.geomspace(0.01, 0.6, 9),
+    np.array([0.02, 0.1, 0.25, 0.5, 1.0]),
+    np.array([1.0, 2.0, 4.0]),
+    np.array([0.03, 0.1, 0.25, 0.5, 1.0]),
+)
+
+
+class Covariance:
+    """The covariance of the mean costs of two sets of n items, by the number of items they differ in."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        #: With which probability an item is in one of the random products.
+        self.share = min(0.25, 3 / n)
+        apart = np.arange(n + 1)
+        agree = n - 2.0 * apart
+        self._parts = np.array([agree, (agree**2 - n) / 2, (1 - 2 * self.share) ** apart])
+
+    def by_distance(self, scales: Scales) -> FloatArray:
+        weights = (scales.items * np.array([1.0, scales.pairs, scales.orders])) ** 2
+        return np.asarray(CONSTANT + weights @ self._parts)
+
+    def distances(self, signs: FloatArray, others: FloatArray) -> IntArray:
+        return _rounded((self.n - signs @ others.T) / 2)
+
+
+class Means(NamedTuple):
+    """Observed means of sets, and what multiplies the variance of a cost in their variance, and the rest."""
+
+    signs: FloatArray
+    means: FloatArray
+    per_cost: FloatArray
+    noise: FloatArray
+
+    def heaviest(self, most: int) -> Means:
+        """Those of least noise."""
+        if self.means.size <= most:
+            return self
+        chosen = np.argpartition(self.noise + self.per_cost, most)[:most]
+        return Means(*[part[chosen] for part in self])
+
+
+def fitted(covariance: Covariance, observed: Means, scales: Scales, variance: bool) -> Scales:
+    """The scales of largest evidence that steps along the grids lead to; the `variance` may stay as it is."""
+    distance = covariance.distances(observed.signs, observed.signs)
+    best = _evidence(covariance, observed, distance, scales)
+    for _ in range(2):
+        before = scales
+        for part, grid in enumerate(GRIDS if variance else GRIDS[:3]):
+            at = int(np.abs(np.log(grid / scales[part])).argmin())
+            for step in (-1, 1):
+                place = at + step
+                while 0 <= place < grid.size:
+                    values = list(scales)
+                    values[part] = float(grid[place])
+                    evidence = _evidence(covariance, observed, distance, Scales(*values))
+                    if evidence <= best:
+                        break
+                    best, scales = evidence, Scales(*values)
+                    place += step
+        if scales == before:
+            break
+    return scales
+
+
+def _evidence(covariance: Covariance, observed: Means, distance: IntArray, scales: Scales) -> float:
+    matrix = covariance.by_distance(scales)[distance]
+    matrix.flat[:: len(matrix) + 1] += observed.per_cost * scales.variance + observed.noise
+    root = cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+    scaled = solve_triangular(root, observed.means, lower=True, check_finite=False)
+    return float(-0.5 * scaled @ scaled - np.log(root.diagonal()).sum())
+
+
+class Posterior:
+    """What the observed means say about all sets."""
+
+    def __init__(self, covariance: Covariance, observed: Means, scales: Scales) -> None:
+        self.covariance, self.observed, self.scales = covariance, observed, scales
+        self._table = covariance.by_distance(scales)
+        self._variance = observed.per_cost * scales.variance + observed.noise
+        matrix = self._table[covariance.distances(observed.signs, observed.signs)]
+        matrix.flat[:: len(matrix) + 1] += self._variance
+        self._root = cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+        self._weights = self._solve(observed.means)
+
+    def _solve(self, right: FloatArray) -> FloatArray:
+        return np.asarray(cho_solve((self._root, True), right, check_finite=False))
+
+    def predicted(self, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The expected mean costs of sets, and their variances."""
+        across = self._table[self.covariance.distances(signs, self.observed.signs)]
+        half = solve_triangular(self._root, across.T, lower=True, check_finite=False)
+        return across @ self._weights, np.maximum(self._table[0] - (half**2).sum(axis=0), 0.0)
+
+    def mean(self) -> Functions:
+        """The expected mean cost as a function of the set."""
+        return Functions(self._table, self.observed.signs, self._weights[None], None)
+
+    def drawn(self, factors: FloatArray, rng: np.random.Generator) -> Functions:
+        """Functions of the set, drawn at random; a factor says how far each is from the expected one."""
+        count, observed = len(factors), self.observed
+        prior = Prior.drawn(self.covariance, self.scales, count, rng)
+        error = rng.standard_normal((count, observed.means.size)) * np.sqrt(self._variance)
+        drawn = self._solve((observed.means - error - prior.at_all(observed.signs)).T).T
+        share = factors[:, None]
+        return Functions(
+            self._table, observed.signs, (1 - share) * self._weights + share * drawn, prior.scaled(factors)
+        )
+
+
+class Prior(NamedTuple):
+    """Functions drawn before anything was observed: a constant, items, pairs and products of items."""
+
+    constant: FloatArray  # one per function
+    items: FloatArray
+    pairs: FloatArray
+    products: FloatArray
+    members: FloatArray  # which items are in each product: the same for all functions
+
+    @classmethod
+    def drawn(cls, covariance: Covariance, scales: Scales, count: int, rng: np.random.Generator) -> Prior:
+        n = covariance.n
+        pairs = np.triu(rng.standard_normal((count, n, n)) * (scales.items * scales.pairs), 1)
+        size = scales.items * scales.orders / math.sqrt(FEATURES)
+        return cls(
+            math.sqrt(CONSTANT) * rng.standard_normal(count),
+            scales.items * rng.standard_normal((count, n)),
+            pairs + pairs.transpose(0, 2, 1),
+            size * rng.standard_normal((count, FEATURES)),
+            (rng.random((FEATURES, n)) < covariance.share).astype(np.float64),
+        )
+
+    def scaled(self, factors: FloatArray) -> Prior:
+        column = factors[:, None]
+        return Prior(
+            self.constant * factors,
+            self.items * column,
+            self.pairs * column[:, None],
+            self.products * column,
+            self.members,
+        )
+
+    def repeated(self, times: int) -> Prior:
+        constant, items, pairs, products = (np.repeat(part, times, axis=0) for part in self[:4])
+        return Prior(constant, items, pairs, products, self.members)
+
+    def signs_of_products(self, signs: FloatArray) -> FloatArray:
+        return 1.0 - 2.0 * (((signs < 0) @ self.members.T) % 2)
+
+    def at_all(self, signs: FloatArray) -> FloatArray:
+        """The values of each function at all of these sets."""
+        quadratic = 0.5 * np.einsum("mi,bij,mj->bm", signs, self.pairs, signs, optimize=True)
+        single = self.items @ signs.T + self.products @ self.signs_of_products(signs).T
+        return np.asarray(self.constant[:, None] + single + quadratic)
+
+
+class Functions:
+    """Some functions of a set, each evaluated at sets of its own."""
+
+    def __init__(
+        self, table: FloatArray, centres: FloatArray, weights: FloatArray, prior: Prior | None
+    ) -> None:
+        self._table, self._centres, self._weights, self._prior = table, centres, weights, prior
+        self._up = np.append(table[1:], table[-1]) - table
+        self._down = np.append(table[0], table[:-1]) - table
+
+    def __len__(self) -> int:
+        return len(self._weights)
+
+    def repeated(self, times: int) -> Functions:
+        """Each of the functions so many times."""
+        prior = None if self._prior is None else self._prior.repeated(times)
+        return Functions(self._table, self._centres, np.repeat(self._weights, times, axis=0), prior)
+
+    def _distances(self, signs: FloatArray) -> IntArray:
+        return _rounded((signs.shape[1] - signs @ self._centres.T) / 2)
+
+    def values(self, signs: FloatArray) -> FloatArray:
+        """The value of each function at its row of signs."""
+        total: FloatArray = (self._weights * self._table[self._distances(signs)]).sum(axis=1)
+        if self._prior is not None:
+            prior = self._prior
+            slopes = prior.items + 0.5 * np.einsum("bij,bj->bi", prior.pairs, signs)
+            total = total + prior.constant + (slopes * signs).sum(axis=1)
+            total = total + (prior.products * prior.signs_of_products(signs)).sum(axis=1)
+        return total
+
+    def flips(self, signs: FloatArray) -> FloatArray:
+        """By how much each value changes when one item is put in or taken out."""
+        distance = self._distances(signs)
+        up, down = self._weights * self._up[distance], self._weights * self._down[distance]
+        change = 0.5 * ((up + down).sum(axis=1)[:, None] + signs * ((up - down) @ self._centres))
+        if self._prior is not None:
+            prior = self._prior
+            change -= 2 * signs * (prior.items + np.einsum("bij,bj->bi", prior.pairs, signs))
+            change -= 2 * (prior.products * prior.signs_of_products(signs)) @ prior.members
+        return np.asarray(change)
+
+    def descended(self, signs: FloatArray, free: BoolArray | None = None) -> FloatArray:
+        """Sets that no change of one (free) item makes better."""
+        signs = signs.copy()
+        for _ in range(4 * signs.shape[1]):
+            change = self.flips(signs)
+            if free is not None:
+                change[:, ~free] = np.inf
+            item = change.argmin(axis=1)
+            rows = np.flatnonzero(change[np.arange(len(signs)), item] < -1e-12)
+            if rows.size == 0:
+                break
+            signs[rows, item[rows]] *= -1
+        return signs
+
+    def least(self, starts: FloatArray, free: BoolArray | None = None) -> FloatArray:
+        """The best set that descents from these starts find, for each function; one row per function."""
+        count, times = len(self), len(starts)
+        every = self.repeated(times)
+        ends = every.descended(np.tile(starts, (count, 1)), free)
+        best = every.values(ends).reshape(count, times).argmin(axis=1)
+        return np.asarray(ends.reshape(count, times, -1)[np.arange(count), best])
+
+    def walked(self, start: FloatArray, free: BoolArray, shortest: int) -> tuple[FloatArray, FloatArray]:
+        """The best set that each function meets on a walk from the start, and how much better it is.
+
+        Every step makes the best change of a free item that was not changed before (free has a row for each
+        function). Sets nearer than `shortest` changes do not count.
+        """
+        signs, left = np.tile(start, (len(self), 1)), free.copy()
+        rows = np.arange(len(self))
+        change, least, best = np.zeros(len(self)), np.full(len(self), np.inf), signs.copy()
+        for step in range(1, int(free.sum(axis=1).max(initial=0)) + 1):
+            steps = np.where(left, self.flips(signs), np.inf)
+            item = steps.argmin(axis=1)
+            possible = left[rows, item]
+            signs[rows[possible], item[possible]] *= -1
+            left[rows, item] = False
+            change[possible] += steps[rows, item][possible]
+            better = possible & (change < least) & (step >= shortest)
+            best[better], least[better] = signs[better], change[better]
+        return best, least
+
+
+def _rounded(numbers: FloatArray) -> IntArray:
+    return np.asarray(np.rint(numbers).astype(np.int64))
