@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
-from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
+from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost, set_costs
 from discreet.errors import InvalidArgument
 from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum, Table
 
@@ -227,3 +227,11 @@ def _prefix(stream: PoolStream, t: int, x: FloatArray, order: IntArray, size: in
     for k in range(size):
         code |= 1 << order[k]
     return float(stream.values[stream.choice[t], code])
+
+
+@set_costs.register(PoolStream)
+@lean_kernel
+def _all(stream: PoolStream, t: int, x: FloatArray, room: IntArray, costs: FloatArray) -> None:
+    row = stream.choice[t]
+    for code in range(costs.size):
+        costs[code] = stream.values[row, code]

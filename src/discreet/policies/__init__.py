@@ -4,6 +4,7 @@
 |---|---|---|
 | `ChainBandit` | a prefix of the point's chain for a slot of rounds | released costs |
 | `Averaging` | random level sets, for slots that adapt their length | released gradients |
+| `Choose` | the set that was best in the phase before | noisy minima over all sets |
 | `Leader`, `DualAveraging`, `Descent` | one prefix per round | released gradients or estimates |
 | `Arms` | one of all subsets per round | released costs |
 | `Fixed`, `Uniform` | a fixed set, a random set | nothing |
@@ -18,12 +19,14 @@ Examples:
 from discreet.policies.averaging import Averaging, Descent, DualAveraging, Leader
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.policies.chain_bandit import ChainBandit
+from discreet.policies.choose import Choose
 from discreet.policies.sets import Arms, Fixed, Uniform
 
 __all__ = [
     "Arms",
     "Averaging",
     "ChainBandit",
+    "Choose",
     "CompiledPolicy",
     "Descent",
     "DualAveraging",
