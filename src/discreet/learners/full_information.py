@@ -63,8 +63,9 @@ class FullInformationLearner(FunctionFeedback[Item]):
         Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M (or `gradient_bound`) in exact
         integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
         block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate:
-        `docs/guarantees.md#slots`. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
-        `bounds.batched`, `bounds.tree_dual_averaging`.
+        `docs/guarantees.md#slots`. *Choose*: the costs of all sets are clipped to the range; any functions
+        are covered: `docs/guarantees.md#choices`. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
+        `bounds.choose`, `bounds.batched`, `bounds.tree_dual_averaging`.
 
     Examples:
         >>> from discreet.set_functions import Modular
