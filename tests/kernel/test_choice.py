@@ -226,3 +226,9 @@ def test_releases_and_queries_of_other_norms_refuse_each_other() -> None:
     for query in (gradient, cost, CostsOfSets.of("", N, -2.0, 1.0), CostsOfSets.of("", 3, -1.0, 1.0)):
         with pytest.raises(InvalidArgument, match="does not hide"):
             Learner(N, policy, query, Choice(QUERY, ONE))
+
+
+def test_a_choice_has_no_gaussian_noise() -> None:
+    """A budget of rho is refused: it would be taken for an epsilon."""
+    with pytest.raises(InvalidArgument, match="'epsilon'"):
+        Choice(QUERY, Budget(rho=0.5))

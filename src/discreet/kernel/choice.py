@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
+from discreet.errors import InvalidArgument
 from discreet.kernel.queries import GRADIENT, CostsOfSets, Query, wants_gradient
 from discreet.kernel.releases import Laplace, Release, announce, arrive, arrive_as_it_is, close
 from discreet.privacy.budget import Budget
@@ -63,19 +64,28 @@ class Choice(Release):
     budget: Budget
     watch: bool = True
 
+    def __post_init__(self) -> None:
+        if self.budget.epsilon is None:
+            raise InvalidArgument("A Choice needs a budget of 'epsilon': its noise is not Gaussian.")
+
     def mechanism(self, dimension: int) -> ChoiceSteps:
         """Before the first slot it is as if each slot were a phase."""
-        loss, most = self.budget.per_round, Fraction(4 * self.query.units)
+        share = 1 - WATCHING if self.watch else 1
         return ChoiceSteps(
-            math.ceil(most / (loss * (1 - WATCHING if self.watch else 1))),
+            math.ceil(4 * self.query.units / (self.budget.per_round * share)),
             self.watch,
-            laplace(most / (loss * WATCHING)),
+            self.difference,
             self._gradients._law(),
             np.zeros(dimension, dtype=np.int64),
             np.zeros(self.query.items, dtype=np.int64),
             np.zeros(1, dtype=np.int64),
             np.array([0.0, 0.0, 1.0, 0.0]),
         )
+
+    @property
+    def difference(self) -> Law:
+        """The noise of a difference, in units."""
+        return laplace(4 * self.query.units / (self.budget.per_round * WATCHING))
 
     @property
     def _gradients(self) -> Laplace:

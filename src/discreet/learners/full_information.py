@@ -43,9 +43,10 @@ class FullInformationLearner(FunctionFeedback[Item]):
 
     Args:
         method: "choose": hold the set that was best before, by a noisy minimum over all sets, watch whether
-            it still is, and change over to blocks once it is not; the default up to 16 items, possible up to
-            20. "blocks": blocks of rounds, with a step and lengths that adapt to what was released; the
-            default for more items. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
+            it still is, and change over to blocks once it is not; every `tell` evaluates all sets; the
+            default up to 16 items, possible up to 20. "blocks": blocks of rounds, with a step and lengths
+            that adapt to what was released; the default for more items. "tree": dual averaging on the prefix
+            sums of a tree, with a fixed step.
         watch: False lets "choose" spend all of epsilon on choosing, and never change over: only for functions
             that are known to be drawn alike in every round. Against others its regret is linear.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
@@ -150,7 +151,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
             self._averaging(start, release, horizon),
             first=math.ceil(FIRST_PHASE * n / loss),
             shortest=math.ceil(SHORTEST_SLOT / loss),
-            noise=float(release.mechanism(0).difference.scale),
+            noise=float(release.difference.scale),
             spread=SPREAD * 2 * query.units * math.sqrt(n),
             watch=watch,
         )

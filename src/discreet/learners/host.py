@@ -31,7 +31,7 @@ ROUNDS, RELEASES, IN_PHASE = 0, 1, 2
 KINDS: dict[str, Callable[..., Session]] = {
     "bandit": BanditLearner._made,
     "full_information": lambda items, arguments: FullInformationLearner._made(
-        items, {"method": "blocks"} | arguments
+        items, arguments | {"method": arguments.get("method") or "blocks"}
     ),
 }
 
