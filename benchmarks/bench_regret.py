@@ -55,10 +55,12 @@ def bandit(n: int, epsilon: float, mode: Mode, stream: Stream) -> float:
 
 
 def full(n: int, stream: Stream, gradient_bound: float | None = None) -> float:
-    """Regret of ours for full information at epsilon = 1."""
+    """Regret of ours for full information in blocks, at epsilon = 1."""
     return mean_regret(
         stream,
-        lambda seed: FullInformationLearner(n, 1.0, (-1, 1), gradient_bound=gradient_bound, seed=seed),
+        lambda seed: FullInformationLearner(
+            n, 1.0, (-1, 1), method="blocks", gradient_bound=gradient_bound, seed=seed
+        ),
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks.measure import Row, median_seconds
 from discreet import BanditLearner, FullInformationLearner
-from discreet.environments import Stream, cuts, modular
+from discreet.environments import Stream, cuts, modular, priced_cuts
 from discreet.learners import Session
 from discreet.simulation import play
 
@@ -37,7 +37,12 @@ def tree(n: int, T: int) -> Pair:
 
 def blocks(n: int, T: int) -> Pair:
     """Adaptive blocks, on directed cuts."""
-    return FullInformationLearner(n, 1.0, (-1, 1)), cuts(n).stream(T)
+    return FullInformationLearner(n, 1.0, (-1, 1), method="blocks"), cuts(n).stream(T)
+
+
+def choose(n: int, T: int) -> Pair:
+    """All sets, on a pool of cuts with prices."""
+    return FullInformationLearner(n, 1.0, (-1, 1), method="choose"), priced_cuts(n).stream(T)
 
 
 def rows() -> Iterator[Row]:
@@ -48,6 +53,9 @@ def rows() -> Iterator[Row]:
         time = seconds(lambda rounds, make=make: make(10, rounds), T) / T  # type: ignore[misc]
         note = f"{1 / time / 1e6:.2f} million rounds per second"
         yield Row(f"simulated round, {name}, n=10", time, limit=limits[name], note=note)
+    time = seconds(lambda rounds: choose(8, rounds), T) / T
+    note = f"{1 / time / 1e6:.2f} million rounds per second"
+    yield Row("simulated round, choose, n=8", time, limit=1 / 1e6, note=note)
     rounds = [2**k for k in range(14, 21)]
     items = [2**k for k in range(5, 12)]
     for name, make in makers.items():

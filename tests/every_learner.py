@@ -60,6 +60,9 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "BanditLearner": lambda seed: BanditLearner(N, 1.0, (-1, 1), seed=seed),
     "BanditLearner central": lambda seed: BanditLearner(N, 1.0, (-1, 1), mode="central", block=3, seed=seed),
     "FullInformationLearner": lambda seed: FullInformationLearner(N, 1.0, (-1, 1), seed=seed),
+    "FullInformationLearner blocks": lambda seed: FullInformationLearner(
+        N, 1.0, (-1, 1), method="blocks", seed=seed
+    ),
     "FullInformationLearner tree": lambda seed: FullInformationLearner(
         N, 1.0, (-1, 1), method="tree", horizon=T, seed=seed
     ),

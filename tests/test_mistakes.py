@@ -116,7 +116,7 @@ def test_with_substitutes_a_learner_may_settle_on_a_worse_set() -> None:
     substitutes = FromCallable(lambda chosen: [[0.0, -0.5], [-1.5, 0.0]][1 in chosen][0 in chosen], 2)
     complements = FromCallable(lambda chosen: [[0.0, 0.5], [0.5, -1.5]][1 in chosen][0 in chosen], 2)
     for cost, start, settled in ((substitutes, [0.8, 0.2], {0}), (complements, [0.4, 0.2], {0, 1})):
-        learner = discreet.FullInformationLearner(2, epsilon=1.0, cost_range=(-2, 1), start=start, seed=0)
+        learner = discreet.FullInformationLearner(2, 1.0, (-2, 1), method="blocks", start=start, seed=0)
         for _ in range(2000):
             learner.tell(learner.ask(), cost)
         assert set(np.flatnonzero(learner.point.round())) == settled

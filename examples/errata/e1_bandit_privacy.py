@@ -54,7 +54,7 @@ def learn_cost(policy: Any, query: Any, run: Run, cost: float, bits: BitArray, c
     run.units[:] = 0
     ticket = Ticket(1, 0, 0, size, phase.chance[0, size], phase.order[0], phase.note[0])
     measure(query, np.array([cost]), ticket, run.units[0])
-    after = close(run.mechanism, run.units[0], run.released[0], bits, cursor)
+    after: int = close(run.mechanism, run.units[0], run.released[0], bits, cursor)
     if after != NEED_MORE_BITS:
         learn(policy, run.state, phase.note, phase.rounds, run.released)
     return after

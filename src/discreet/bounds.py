@@ -34,7 +34,7 @@ _R = TypeVar("_R")
 
 #: How an argument of any bound is checked, by its name. All others must be positive numbers.
 _CHECKS: dict[str, Callable[[str, str, Any], Any]] = {
-    **dict.fromkeys(("n", "T", "block"), functools.partial(checks.integer, least=1)),
+    **dict.fromkeys(("n", "T", "block", "first"), functools.partial(checks.integer, least=1)),
     **dict.fromkeys(("variance", "noise_variance", "first_spent", "outstanding"), checks.nonnegative_number),
     "gamma": checks.share,
     "noise": functools.partial(checks.one_of, options=("laplace", "spherical")),
@@ -322,6 +322,26 @@ def batched(
     # The sum of max(start, 1 - start) is at most the root of n times that of its squares, which is 2R.
     away = math.sqrt(2 * n * distance) * math.sqrt(noise_variance * blocks) if adaptive else 0.0
     return regret + 2 * M * longest + away
+
+
+@_checked
+def choose(n: int, T: int, M: float, epsilon: float, first: int | None = None) -> float:
+    """Full information on functions that are drawn alike: hold the noisily best set of the phase before.
+
+    With W = 2M and b = 2 W / epsilon, a set chosen from m rounds costs at most (W sqrt(n m ln(2) / 2) +
+    b (n ln 2 + 1)) / m more per round than the best, on average. Phases double after the `first`, by default
+    of 6 n / epsilon rounds, which costs W per round; and the best set in hindsight is better than the best
+    beforehand by at most W sqrt(n T ln(2) / 2). For other functions regret may grow like T.
+    """
+    length = math.ceil(6 * n / epsilon) if first is None else first
+    width, sets = 2 * M, n * math.log(2)
+    regret, done = width * (min(length, T) + math.sqrt(T * sets / 2)), length
+    while done < T:
+        more = (width * math.sqrt(length * sets / 2) + 2 * width / epsilon * (sets + 1)) / length
+        length = done  # as many rounds as there were before
+        regret += min(length, T - done) * min(width, more)
+        done += length
+    return regret
 
 
 @_checked

@@ -174,20 +174,23 @@ class Generic(Protocol):
 
 
 def generic(declaration: Callable[..., Any]) -> Generic:
-    """A function that picks its kernel by the type of its first argument; callers bind it when compiled."""
+    """A function that picks its kernel by the type of its first argument; callers bind it when compiled.
+
+    A kernel that is registered for `object` is that of all types without one of their own.
+    """
     kernels: dict[type, Callable[..., Any]] = {}
     names = list(inspect.signature(declaration).parameters)
 
     @functools.wraps(declaration)
     def interpreted(first: Any, *others: Any) -> Any:
-        return kernels[type(first)](first, *others)
+        return (kernels.get(type(first)) or kernels[object])(first, *others)
 
     # numba matches argument names, so its two functions must have exactly the declared ones.
     listed = ", ".join(names)
     scope: dict[str, Any] = {"kernels": kernels}
     exec(
         f"def choose({listed}):\n"
-        f"    found = kernels.get(getattr({names[0]}, 'instance_class', None))\n"
+        f"    found = kernels.get(getattr({names[0]}, 'instance_class', None)) or kernels.get(object)\n"
         f"    if found is None:\n"
         f"        return None\n"
         f"    def body({listed}):\n"

@@ -183,7 +183,7 @@ def plan(
         arguments["rounds_per_person"] = rounds_per_person
     if gradient_bound is not None:
         arguments["gradient_bound"] = gradient_bound
-    modes: list[dict[str, str]] = [{}]
+    modes: list[dict[str, str]] = [{"method": "blocks"}]
     if feedback == "bandit":
         modes = [{"mode": "local"}] if local else [{"mode": "local"}, {"mode": "central"}]
     options = [_option(n, rounds, half, assumed, arguments | mode) for mode in modes]

@@ -12,7 +12,7 @@ import numpy as np
 from discreet import BanditLearner, FullInformationLearner
 from discreet.compiled import lean_kernel
 from discreet.errors import AlreadyTold
-from discreet.kernel import ChainGradient, CostOfSet, Laplace
+from discreet.kernel import ChainGradient, Choice, CostOfSet, CostsOfSets, Laplace
 from discreet.kernel.queries import measure
 from discreet.learners import Learner
 from discreet.learners.arguments import keeps_arguments
@@ -57,6 +57,17 @@ def weak_laplace(query):
     return Learner(2, Uniform(2), query, WeakLaplace(query.bound, Budget(epsilon=1.0)))
 
 
+class WeakChoice(Choice):
+    def mechanism(self, dimension):
+        made = super().mechanism(dimension)
+        return made._replace(scale=int(made.scale / FACTOR))
+
+
+def weak_choice():
+    query = CostsOfSets.of("test", 2, 0.0, 1.0)
+    return Learner(2, Uniform(2), query, WeakChoice(query, Budget(epsilon=1.0), watch=False))
+
+
 def weak_tree(tree, factor=FACTOR):
     tree.steps = tree.steps._replace(law=smaller(tree.steps.law, factor))
     return tree
@@ -77,13 +88,14 @@ def weak_learner(learner):
 
 
 def full(**others):
-    return FullInformationLearner(2, 1.0, (0, 1), **others)
+    return FullInformationLearner(2, 1.0, (0, 1), **({"method": "blocks"} | others))
 
 
 TOO_LITTLE_NOISE = {
     "bit": weak_bit,
     "laplace, costs": lambda: weak_laplace(CostOfSet(0.0, 1.0)),
     "laplace, gradients": lambda: weak_laplace(ChainGradient.of("test", 0.0, 1.0)),
+    "choice": lambda: weak_choice(),
     "binary tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(epsilon=1.0))),
     "gaussian tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(rho=1 / 12))),
     "k-ary tree": lambda: weak_tree(KAryTree(2, 13, BOUND, Budget(epsilon=1.0), arity=3)),
@@ -148,7 +160,7 @@ def _measure_doubled(query, costs, ticket, out):
 class DoubledUnlessInOrder(FullInformationLearner):
     @keeps_arguments
     def __init__(self, items, epsilon, cost_range, seed=None):
-        super().__init__(items, epsilon, cost_range, seed=seed)
+        super().__init__(items, epsilon, cost_range, method="blocks", seed=seed)
         self.learner = dataclasses.replace(self.learner, query=Doubled(*self.learner.query))
 
 

@@ -33,7 +33,7 @@ def corrected_bandit(n: int, T: int, epsilon: float) -> float:
 
 
 def learner_full(n: int, T: int, epsilon: float) -> float:
-    return FullInformationLearner(n, epsilon=epsilon, cost_range=(-1, 1)).regret_bound(T)
+    return FullInformationLearner(n, epsilon, (-1, 1), method="blocks").regret_bound(T)
 
 
 def learner_local(n: int, T: int, epsilon: float) -> float:

@@ -25,7 +25,7 @@ N = 3
 
 def learner(**options: Any) -> FullInformationLearner[Any]:
     return FullInformationLearner(
-        **({"items": N, "epsilon": 1.0, "cost_range": (-1, 1), "seed": 5} | options)
+        **({"items": N, "epsilon": 1.0, "cost_range": (-1, 1), "method": "blocks", "seed": 5} | options)
     )
 
 

@@ -10,7 +10,8 @@ from discreet import load
 from discreet.errors import Expired
 from discreet.kernel import Laplace
 from discreet.kernel.phase import Ticket, empty_phase, restricted
-from discreet.kernel.releases import close, measured
+from discreet.kernel.queries import CostsOfSets
+from discreet.kernel.releases import announce, close, measured
 from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearner
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
@@ -21,7 +22,7 @@ from discreet.set_functions import Modular
 from discreet.state import copied
 from every_learner import LEARNERS, N, Pairs, some_functions, state_of
 
-COMPILED = ["BanditLearner", "BanditLearner central", "FullInformationLearner", "FullInformationLearner tree"]
+COMPILED = [name for name in LEARNERS if name.startswith(("BanditLearner", "FullInformationLearner"))]
 
 
 def by_kernels(learner: Any, rounds: int, costs: Any) -> tuple[list[set[int]], Any]:
@@ -43,6 +44,8 @@ def by_kernels(learner: Any, rounds: int, costs: Any) -> tuple[list[set[int]], A
             function = costs[len(sets) % len(costs)]
             prefixes = [function(order[:k]) for k in range(N + 1)]
             told = np.array(prefixes if whole else [prefixes[size]])
+            if isinstance(query, CostsOfSets):
+                told = function.table().values
             units = np.zeros(made.dimension, dtype=np.int64)
             ticket = Ticket(0, 0, 0, size, float(chance[size]), order, phase.note[0])
             noise.feed_one(lambda b, c, t=told, u=units, k=ticket: measured(query, mechanism, t, k, u, b, c))
@@ -51,7 +54,8 @@ def by_kernels(learner: Any, rounds: int, costs: Any) -> tuple[list[set[int]], A
             if len(sets) == rounds and not learner._local:
                 break  # its last phase closes at the next ask
         else:
-            out = np.zeros((1, made.dimension), dtype=np.int64)
+            out = np.zeros((1, made.release.width(made.dimension)), dtype=np.int64)
+            announce(mechanism, phase.note[0])
             noise.feed_one(lambda b, c, s=sums, o=out: close(mechanism, s, o[0], b, c))
             learn(policy.constants, state, phase.note, phase.rounds, out)
     return sets, state
@@ -81,7 +85,7 @@ def test_a_chain_among_the_available_items() -> None:
 
 def test_items_are_switched_off_within_a_block_of_level_sets() -> None:
     """Each round restricts the chain to what is there; gradients of the others are zero."""
-    session = FullInformationLearner(["a", "b", "c"], 1.0, (-1, 1), seed=2)
+    session = FullInformationLearner(["a", "b", "c"], 1.0, (-1, 1), method="blocks", seed=2)
     for available in (["a"], ["b", "c"], [], ["a", "b", "c"]):
         decision = session.ask(available=available)
         assert decision.subset <= set(available)
@@ -89,7 +93,7 @@ def test_items_are_switched_off_within_a_block_of_level_sets() -> None:
     last = session._tickets.get(4)
     assert last is None
     assert session._phases[0].sums.shape == (1, 3)
-    only = FullInformationLearner(["a", "b", "c"], 1.0, (-1, 1), seed=2)
+    only = FullInformationLearner(["a", "b", "c"], 1.0, (-1, 1), method="blocks", seed=2)
     only.tell(only.ask(available=["b"]), Modular([0.1, 0.2, 0.3]))
     assert (only._phases[0].sums[0] != 0).tolist() == [False, True, False]
 

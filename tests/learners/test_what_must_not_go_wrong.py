@@ -275,7 +275,7 @@ def test_rounds_per_person(people: int, epsilon: Any) -> None:
     options: Any = {"rounds_per_person": people}
     share = Fraction(epsilon) / people
     bandit = BanditLearner(N, epsilon, (-1, 1), mode="central", **options)
-    full = FullInformationLearner(N, epsilon, (-1, 1), **options)
+    full = FullInformationLearner(N, epsilon, (-1, 1), method="blocks", **options)
     own = PolicyLearner(N, Pairs, epsilon, (-1, 1), **options)
     assert bandit._mechanism.law == own._mechanism.law == noise.laplace(2 * DEFAULT_UNITS / share)
     assert full._mechanism.law == noise.laplace(2 * ChainGradient.of("", -1.0, 1.0).l1 / share)
@@ -447,7 +447,7 @@ def test_every_phase_is_checked(change: dict[str, Any]) -> None:
 
 def test_compiled_phases_are_checked() -> None:
     """A compiled policy's too: its kernels may be anybody's, and its state come from a file."""
-    session = FullInformationLearner(N, 1.0, (-1, 1))
+    session = FullInformationLearner(N, 1.0, (-1, 1), method="blocks")
     session._state.adapted[1] = 1e300
     with pytest.raises(InvalidArgument, match="cannot be dealt"):
         session.ask()

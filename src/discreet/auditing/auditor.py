@@ -206,7 +206,8 @@ def _release(learner: Learner, mechanism: Any, source: BitSource, rounds: int | 
     """The release of a learner, given sums of what its query measures."""
     release, changes = learner.release, inputs.changes_of_feedback(learner)
     per_person = release.guarantee.rounds_per_person
-    return Slots(mechanism, changes, per_person, source, release.horizon, release.dtype, rounds)
+    width = release.width(learner.dimension)
+    return Slots(mechanism, changes, per_person, source, release.horizon, release.dtype, rounds, width)
 
 
 def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:

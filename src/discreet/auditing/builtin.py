@@ -10,7 +10,7 @@ from discreet.auditing.auditor import audit, checked_confidence, stated, targets
 from discreet.auditing.report import Audit
 from discreet.errors import InvalidType, MissingExtra
 from discreet.imports import failed, load_object
-from discreet.kernel import Bits, ChainGradient, CostOfSet, Laplace
+from discreet.kernel import Bits, ChainGradient, Choice, CostOfSet, CostsOfSets, Laplace
 from discreet.learners import BanditLearner, FullInformationLearner, Learner, PolicyLearner
 from discreet.policies import Uniform
 from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
@@ -51,6 +51,11 @@ def _learner(release: Callable[[Any, Budget], Any], query: Any = _COST) -> Make:
     return lambda n, e: Learner(n, Uniform(n), query, release(query.bound, Budget(epsilon=e)))
 
 
+def _choice(n: int, epsilon: float) -> Learner:
+    query = CostsOfSets.of("audit", n, *_COSTS)
+    return Learner(n, Uniform(n), query, Choice(query, Budget(epsilon=epsilon), watch=False))
+
+
 def _sums(kind: Any, *horizon: int, **settings: Any) -> Make:
     return lambda n, e: kind(n, *horizon, _BOUND, Budget(epsilon=e), **settings)
 
@@ -89,6 +94,7 @@ _LISTED = [
     Entry("bits", "Bits, of costs", _learner(lambda _, budget: Bits(budget, _COSTS))),
     Entry("laplace", "Laplace, of costs", _learner(Laplace)),
     Entry("laplace-gradients", "Laplace, of gradients", _learner(Laplace, _GRADIENT)),
+    Entry("choice", "Choice, of sets", _choice),
     Entry("binary-tree", "BinaryTree, 8 rounds", _sums(BinaryTree, 8)),
     Entry("binary-tree-gaussian", "BinaryTree, discrete Gaussian noise, 8 rounds", _gaussian_tree, _GAUSSIAN),
     Entry("k-ary-tree", "KAryTree of arity 3, 9 rounds", _sums(KAryTree, 13, arity=3)),
@@ -96,7 +102,8 @@ _LISTED = [
     Entry("bandit", "BanditLearner", _bandit()),
     Entry("bandit-three-rounds", "BanditLearner, a person in three rounds", _bandit(rounds_per_person=3)),
     Entry("bandit-central", "BanditLearner in blocks", _bandit(mode="central")),
-    Entry("full", "FullInformationLearner in blocks", _full()),
+    Entry("full", "FullInformationLearner that chooses", _full()),
+    Entry("full-blocks", "FullInformationLearner in blocks", _full(method="blocks")),
     Entry("full-tree", "FullInformationLearner on a tree", _full(method="tree", horizon=100)),
     Entry("paper-tbap", "TBAP corrected, 8 rounds", lambda n, e: paper.TBAP(n, 8, 1.0, e)),
     Entry("paper-pftal", "PFTAL corrected, its sums, 8 rounds", _pftal),

@@ -10,7 +10,7 @@ import numpy as np
 from discreet.auditing.attack import Pair
 from discreet.checks import FloatArray, IntArray
 from discreet.kernel.phase import Ticket
-from discreet.kernel.queries import Query, measure
+from discreet.kernel.queries import CostsOfSets, Query, measure
 from discreet.learners.learner import Learner
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.sensitivity import VectorBound
@@ -92,7 +92,7 @@ def changes_of_feedback(learner: Learner) -> list[Pair]:
     }
     sizes, chances, signs = sorted({0, 1, n // 2, n}), [1.0, 0.5, 1e-3], [1.0, -1.0]
     if query.whole:  # which set was chosen plays no part
-        sizes, chances, signs = [n], [1.0], [1.0]
+        sizes, chances, signs = [n], [1.0], [0.0]
     tickets = []
     for (name, order), size, chance, sign in itertools.product(orders.items(), sizes, chances, signs):
         measured: dict[str, IntArray] = {}
@@ -104,9 +104,11 @@ def changes_of_feedback(learner: Learner) -> list[Pair]:
 
 
 def _feedback(query: Query, n: int) -> Iterator[tuple[str, FloatArray]]:
-    """Costs of one set, or of all prefixes of an order: one value in some places, the lower end in others."""
+    """Costs of one set, all prefixes of an order, or all sets: a value in some places, else the lower end."""
     places = np.arange(n + 1 if query.whole else 1)
     masks = {"": places >= 0}
+    if isinstance(query, CostsOfSets):  # the same for all of them shows nothing
+        places, masks = np.arange(1 << n), {}
     for k in range(1, min(places.size, 5)):
         masks |= {f" after {k} items": places == k, f" except after {k} items": places != k}
     step = (query.high - query.low) / 2 / getattr(query, "units", 1 << 20)

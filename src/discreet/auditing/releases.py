@@ -16,6 +16,7 @@ from discreet.auditing.attack import Pair
 from discreet.auditing.scores import Score
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
+from discreet.kernel.choice import ChoiceSteps
 from discreet.kernel.releases import BitNoise, arrive, close
 from discreet.prefix_sums.spherical import SphericalSteps
 from discreet.privacy import noise
@@ -41,6 +42,7 @@ class Slots:
     horizon: int  # how many slots it can release
     dtype: Any = np.int64  # of released numbers
     slots: int | None = None  # to watch; by default as many as show all levels of a tree
+    width: int | None = None  # how many numbers are released of a slot; by default as many as a report has
 
     def __post_init__(self) -> None:
         if self.slots is None:
@@ -48,15 +50,15 @@ class Slots:
             self.slots = min(self.horizon, needed, MOST_SLOTS)
         self._slots = checks.integer("audit", "rounds", self.slots, 1, self.horizon)
         self._times = likelihoods.watched_times(self.mechanism, self._slots)
-        self._dimension = self.changes[0].first.size
-        self.most_runs = MOST_NUMBERS // (self._slots * self._dimension)
+        self._width = self.changes[0].first.size if self.width is None else self.width
+        self.most_runs = MOST_NUMBERS // (self._slots * self._width)
 
     def pairs(self) -> list[Pair]:
         return inputs.pairs_in_slots(self.changes, self._slots, self.per_person)
 
     def observe(self, data: IntArray, runs: int, seed: Seed | None) -> FloatArray:
         mechanism, memory = in_one_block(self.mechanism)
-        seen = np.zeros((runs, self._times.size, self._dimension), dtype=self.dtype)
+        seen = np.zeros((runs, self._times.size, self._width), dtype=self.dtype)
         kept = np.searchsorted(self._times, np.arange(1, self._slots + 1))
         work = memory, memory.copy(), data[0].copy(), seen[0, 0].copy(), data, kept, seen
         _bits(self.source, seed).feed(functools.partial(_play, mechanism, work), runs)
@@ -75,6 +77,8 @@ class Slots:
             weaker: Any = mechanism._replace(slope=slope)
         elif type(mechanism) is SphericalSteps:
             weaker = mechanism._replace(scale=mechanism.scale / factor)
+        elif type(mechanism) is ChoiceSteps:
+            weaker = mechanism._replace(scale=int(mechanism.scale / factor))
         elif isinstance(law, noise.Law):
             make = noise.gaussian if law.is_gaussian else noise.laplace
             weaker = mechanism._replace(law=make(law.scale / Fraction(factor)))
@@ -83,7 +87,7 @@ class Slots:
         return dataclasses.replace(self, mechanism=weaker)
 
     def column(self, index: int) -> str:
-        time, number = divmod(index, self._dimension)
+        time, number = divmod(index, self._width)
         return f"number {number + 1} released after slot {self._times[time]}"
 
 
@@ -118,7 +122,7 @@ def _play(
         for k in range(memory.size):
             memory[k] = start[k]
         for k in range(seen.shape[1]):
-            for i in range(units.size):
+            for i in range(released.size):
                 seen[done, k, i] = 0
         after = cursor
         for slot in range(reports.shape[0]):
@@ -129,7 +133,7 @@ def _play(
                 after = close(mechanism, units, released, bits, after)
             if after == NEED_MORE_BITS:
                 return done, cursor
-            for i in range(units.size):
+            for i in range(released.size):
                 seen[done, kept[slot], i] += released[i]
         cursor = after
         done += 1

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
+from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost, set_costs
 from discreet.errors import InvalidArgument
 from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum, Table
 from discreet.set_functions.groups import groups_chain, groups_value
@@ -338,3 +338,11 @@ def _priced_prefix(stream: PricedRounds, t: int, x: FloatArray, order: IntArray,
     starts, weights = stream.starts[first : last + 1], stream.weights[first:last]
     total = groups_value(starts, stream.members, weights, stream.prices[row], 1.0, 0.0, mask)
     return float(total + stream.by_size[row, size])
+
+
+@set_costs.register(PoolStream)
+@lean_kernel
+def _all(stream: PoolStream, t: int, x: FloatArray, room: IntArray, costs: FloatArray) -> None:
+    row = stream.choice[t]
+    for code in range(costs.size):
+        costs[code] = stream.values[row, code]

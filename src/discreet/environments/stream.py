@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
-from discreet.compiled import generic
+from discreet.compiled import generic, lean_kernel
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.set_functions import SetFunction, Sum
 
@@ -30,6 +30,23 @@ def chain_costs(stream: Any, t: int, x: FloatArray, order: IntArray, costs: Floa
 def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) -> float:
     """The cost in round t of the first `size` items of `order`."""
     raise AssertionError("declares a generic function")
+
+
+@generic
+def set_costs(stream: Any, t: int, x: FloatArray, room: IntArray, costs: FloatArray) -> None:
+    """Write the costs of all sets in round t, coded by their bits, into `costs`; `room` is for an order."""
+
+
+@set_costs.register(object)
+@lean_kernel
+def _each_set(stream: Any, t: int, x: FloatArray, room: IntArray, costs: FloatArray) -> None:
+    for code in range(costs.size):
+        size = 0
+        for i in range(room.size):
+            if code >> i & 1:
+                room[size] = i
+                size += 1
+        costs[code] = prefix_cost(stream, t, x, room, size)
 
 
 class Stream(ABC):

@@ -8,16 +8,19 @@ Examples:
     (0.5, False, True)
 """
 
+from discreet.kernel.choice import Choice
 from discreet.kernel.phase import EACH_ROUND, Phase, Released, Report, Ticket
-from discreet.kernel.queries import ChainGradient, CostNearby, CostOfSet, OnePoint, Query
+from discreet.kernel.queries import ChainGradient, CostNearby, CostOfSet, CostsOfSets, OnePoint, Query
 from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release, Tree
 
 __all__ = [
     "EACH_ROUND",
     "Bits",
     "ChainGradient",
+    "Choice",
     "CostNearby",
     "CostOfSet",
+    "CostsOfSets",
     "Discard",
     "Exact",
     "Laplace",

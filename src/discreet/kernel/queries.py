@@ -12,9 +12,10 @@ from discreet.checks import FloatArray, IntArray, invalid_argument, positive_num
 from discreet.compiled import generic, lean_kernel
 from discreet.kernel.phase import Ticket
 from discreet.privacy.grid import DEFAULT_UNITS
-from discreet.privacy.sensitivity import VectorBound, bound_in_place, chain_gradient, to_units
+from discreet.privacy.sensitivity import EachBound, VectorBound, bound_in_place, chain_gradient, to_units
 
 GRADIENT_UNITS = 1 << 24  # grid steps in half the range of costs, for gradients
+GRADIENT = 1.0  # the first note of tickets of which `CostsOfSets` measures the gradient
 _FEWEST_UNITS = 1 << 12  # with fewer units than this in a bound, shrinking would round most gradients to zero
 
 
@@ -22,7 +23,8 @@ _FEWEST_UNITS = 1 << 12  # with fewer units than this in a bound, shrinking woul
 def measure(query: Any, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     """Write what is measured of a ticket's feedback into `out`, which is zero, in bounded units.
 
-    The costs are one private cost, or those of all prefixes of the order, the empty one first.
+    The costs are one private cost, or those of all prefixes of the order, the empty one first, or those of
+    all sets, coded by their bits.
     """
     raise AssertionError("declares a generic function")
 
@@ -132,9 +134,52 @@ class OnePoint(NamedTuple):
         return n
 
 
-#: `whole` says whether feedback is the costs along the ticket's order, not only that of the chosen set, and
-#: `dimension` how many integers are measured; all these satisfy `bound`, which has the value of one unit.
-Query = CostOfSet | CostNearby | ChainGradient | OnePoint
+class CostsOfSets(NamedTuple):
+    """The cost of every set, each a number in [-units, units]; bit i of its place says if item i is in it.
+
+    Of a ticket whose first note is `GRADIENT`, the gradient is measured instead, as `ChainGradient` does,
+    into the first numbers: the others stay zero.
+    """
+
+    items: int
+    gradient: ChainGradient
+
+    @classmethod
+    def of(
+        cls, owner: str, items: int, low: float, high: float, gradient_bound: float | None = None
+    ) -> CostsOfSets:
+        """The costs are in [low, high]; the `gradient_bound` is that of `ChainGradient`."""
+        return cls(items, ChainGradient.of(owner, low, high, gradient_bound))
+
+    @property
+    def low(self) -> float:
+        return self.gradient.low
+
+    @property
+    def high(self) -> float:
+        return self.gradient.high
+
+    @property
+    def units(self) -> int:
+        return self.gradient.units
+
+    @property
+    def whole(self) -> bool:
+        return True
+
+    @property
+    def bound(self) -> EachBound:
+        half = 0.5 * self.high - 0.5 * self.low
+        return EachBound(coordinate=self.units, step=half / self.units)
+
+    def dimension(self, n: int) -> int:
+        return 1 << n
+
+
+#: `whole` says whether feedback is the costs along the ticket's order (or of all sets), not only that of the
+#: chosen set, and `dimension` how many integers are measured; all these satisfy `bound`, which has the value
+#: of one unit.
+Query = CostOfSet | CostNearby | ChainGradient | OnePoint | CostsOfSets
 
 
 def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:
@@ -160,6 +205,30 @@ def _measure_nearby(query: CostNearby, costs: FloatArray, ticket: Ticket, out: I
 def _measure_gradient(query: ChainGradient, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     chain_gradient(costs, ticket.order, query.low, query.high, query.units, out)
     bound_in_place(out, query.coordinate, query.l1)
+
+
+@measure.register(CostsOfSets)
+@lean_kernel
+def _measure_all(query: CostsOfSets, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
+    gradient = query.gradient
+    low, high, units = gradient.low, gradient.high, gradient.units
+    if not wants_gradient(ticket.note):
+        for code in range(costs.size):
+            out[code] = to_units(costs[code], low, high, units)
+        return
+    code, before = 0, to_units(costs[0], low, high, units)
+    for k in range(ticket.order.size):
+        code |= 1 << ticket.order[k]
+        after = to_units(costs[code], low, high, units)
+        out[ticket.order[k]] = after - before
+        before = after
+    bound_in_place(out, gradient.coordinate, gradient.l1)
+
+
+@lean_kernel
+def wants_gradient(note: FloatArray) -> bool:
+    """Whether the gradient is measured of a ticket with this note, not the costs of all sets."""
+    return note.size > 0 and note[0] == GRADIENT
 
 
 @measure.register(OnePoint)

@@ -29,7 +29,7 @@ from discreet.prefix_sums.steps import FreshNoise, NoNoise
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.noise import Law, fill, variance
-from discreet.privacy.sensitivity import VectorBound, to_units
+from discreet.privacy.sensitivity import EachBound, VectorBound, to_units
 from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomizers import OneBit, bit_of
 from discreet.randomness import BitArray
@@ -55,6 +55,10 @@ class Release(ABC):
     def mechanism(self, dimension: int) -> Any:
         """The compiled mechanism for sums of so many numbers, before the first of them."""
 
+    def width(self, dimension: int) -> int:
+        """How many numbers are released of a sum of so many."""
+        return dimension
+
     def covers(self, query: Query, n: int) -> bool:
         """Whether its noise hides any report of a query over n items: in the norm that the noise is for."""
         return True
@@ -76,9 +80,28 @@ def arrive(mechanism: Any, units: IntArray, bits: BitArray, cursor: int) -> int:
     raise AssertionError("declares a generic function")
 
 
+@generic
+def announce(mechanism: Any, note: FloatArray) -> None:
+    """Tell a mechanism the note of the slot that is closed next, where it treats them differently."""
+
+
+@announce.register(object)
 @lean_kernel
+def _treat_alike(mechanism: Any, note: FloatArray) -> None:
+    pass
+
+
+@generic
 def close(mechanism: Any, sums: IntArray, out: npt.NDArray[Any], bits: BitArray, cursor: int) -> int:
     """Release the sum of a slot into `out`; the new cursor, or NEED_MORE_BITS before anything has changed."""
+    raise AssertionError("declares a generic function")
+
+
+@close.register(object)
+@lean_kernel
+def _close_with_noise(
+    mechanism: Any, sums: IntArray, out: npt.NDArray[Any], bits: BitArray, cursor: int
+) -> int:
     after: int
     done, after = steps.draw_noise(mechanism, 0, bits, cursor)
     if done < steps.samples_needed(mechanism):
@@ -89,10 +112,17 @@ def close(mechanism: Any, sums: IntArray, out: npt.NDArray[Any], bits: BitArray,
 
 @lean_kernel
 def close_many(
-    mechanism: Any, sums: IntArray, out: npt.NDArray[Any], done: int, bits: BitArray, cursor: int
+    mechanism: Any,
+    note: FloatArray,
+    sums: IntArray,
+    out: npt.NDArray[Any],
+    done: int,
+    bits: BitArray,
+    cursor: int,
 ) -> tuple[int, int]:
     """Release the sums of several slots, one per row, after `done` of them."""
     while done < sums.shape[0]:
+        announce(mechanism, note[done])
         after = close(mechanism, sums[done], out[done], bits, cursor)
         if after == NEED_MORE_BITS:
             break
@@ -262,8 +292,10 @@ class Tree(Release):
         return self.prefix_sum.mean_variance / self.prefix_sum.bound.step**2
 
 
-def _within(bound: VectorBound, other: VectorBound) -> bool:
+def _within(bound: VectorBound | EachBound, other: VectorBound) -> bool:
     """Whether vectors within one bound are no larger than another allows, in L1 and in L2."""
+    if isinstance(bound, EachBound):
+        return False
     return bound.l1 <= other.l1 and bound.squared_l2 <= other.squared_l2
 
 
@@ -273,7 +305,8 @@ def _within(bound: VectorBound, other: VectorBound) -> bool:
 @arrive.register(KArySteps)
 @arrive.register(SphericalSteps)
 @lean_kernel
-def _arrive_as_it_is(mechanism: Any, units: IntArray, bits: BitArray, cursor: int) -> int:
+def arrive_as_it_is(mechanism: Any, units: IntArray, bits: BitArray, cursor: int) -> int:
+    """Noise comes at closing."""
     return cursor
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
-from discreet.kernel.queries import CostNearby
+from discreet.kernel.queries import CostNearby, CostsOfSets
 from discreet.kernel.releases import Bits
 from discreet.learners.session import Decision, Item, Session
 from discreet.privacy.grid import number_or_nan
@@ -123,8 +123,8 @@ class FunctionFeedback(Session[Item]):
             ticket = self._ticket(decision)
         # Outside the lock: the function is the caller's, and may be slow.
         make: Callable[[], Any] = factory or (lambda: function)
-        order = ticket.order
-        costs = quiet_costs(make, self.items, order) if told is None else chain_costs(told, order)
+        order = None if isinstance(self.learner.query, CostsOfSets) else ticket.order
+        costs = quiet_costs(make, self.items, order) if told is None else costs_along(told, order)
         with self._alone():
             ticket = self._ticket(decision)
             self._take(ticket, self._measured(ticket, self._sign * costs))
@@ -135,15 +135,15 @@ class FunctionFeedback(Session[Item]):
             self.tell(decision, function)
 
 
-def quiet_costs(make: Callable[[], Any], items: Sequence[Any], order: IntArray) -> FloatArray:
-    """The costs along an order of the function that is made; those of a constant function if it fails."""
-    costs = np.full(order.size + 1, np.nan)
+def quiet_costs(make: Callable[[], Any], items: Sequence[Any], order: IntArray | None) -> FloatArray:
+    """As `costs_along`, of the function that is made; those of a constant function if it fails."""
+    costs = np.full(1 << len(items) if order is None else order.size + 1, np.nan)
     try:
         with no_warnings():
             function = make()
             if isinstance(function, Mapping) and affordable(function, len(items)):
                 function = SetFunction.from_dict(function)
-            costs[:] = chain_costs(as_set_function("tell", function, items), order)
+            costs[:] = costs_along(as_set_function("tell", function, items), order)
     except Exception:  # which one would tell something about the function
         costs[:] = np.nan
     return costs
@@ -161,9 +161,11 @@ def as_set_function(owner: str, function: Any, items: Sequence[Any]) -> SetFunct
     return FromCallable(lambda chosen: function(frozenset(items[i] for i in chosen)), len(items))
 
 
-def chain_costs(function: SetFunction, order: IntArray) -> FloatArray:
-    """The costs of the prefixes of an order; items that are switched off are in none of them."""
-    off = np.setdiff1d(np.arange(function.n), order) if order.size < function.n else ()
+def costs_along(function: SetFunction, order: IntArray | None) -> FloatArray:
+    """The costs of the prefixes of an order, without items that are switched off; of all sets if None."""
     with np.errstate(all="ignore"):  # a warning would depend on private values
+        if order is None:
+            return np.ascontiguousarray(function._all_values(), dtype=np.float64)
+        off = np.setdiff1d(np.arange(function.n), order) if order.size < function.n else ()
         costs: FloatArray = function.chain_values(np.append(order, off).astype(np.int64))
     return costs[: order.size + 1]

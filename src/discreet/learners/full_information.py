@@ -10,31 +10,45 @@ import numpy.typing as npt
 from discreet import bounds, checks
 from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument
-from discreet.kernel.queries import ChainGradient
-from discreet.kernel.releases import Laplace, Tree
+from discreet.kernel.choice import Choice
+from discreet.kernel.queries import ChainGradient, CostsOfSets
+from discreet.kernel.releases import Laplace, Release, Tree
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
-from discreet.policies import Averaging, DualAveraging
-from discreet.policies.averaging import ALPHA, LENGTH
+from discreet.policies import Averaging, Choose, DualAveraging
+from discreet.policies.averaging import ALPHA
+from discreet.policies.choose import regret_before_alarm
 from discreet.prefix_sums import KAryTree
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
 from discreet.randomness import BitSource, Seed
 
-Method = Literal["blocks", "tree"]
+Method = Literal["choose", "blocks", "tree"]
 
 #: Blocks grow up to this many times their shortest length.
 LONGEST_OVER_SHORTEST = 16
+#: Up to so many items all sets are compared: by default, and if asked for.
+MOST_BY_DEFAULT, MOST_ITEMS = 16, 20
+#: Rounds times epsilon: of the first phase of "choose" per item, and of its shortest slot.
+FIRST_PHASE, SHORTEST_SLOT = 6.0, 100.0
+#: By how much a set may cost more than the best of a slot: W sqrt(n B) times this, for B rounds and the width
+#: W of the range.
+SPREAD = 0.25
 
 
 class FullInformationLearner(FunctionFeedback[Item]):
     """Choose subsets, be told the whole cost function afterwards, keep every function private.
 
     Args:
-        method: "blocks": blocks of rounds, with a step and lengths that adapt to what was released; the safe
-            choice, and the default. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
+        method: "choose": hold the set that was best before, by a noisy minimum over all sets, watch whether
+            it still is, and change over to blocks once it is not; every `tell` evaluates all sets; the
+            default up to 16 items, possible up to 20. "blocks": blocks of rounds, with a step and lengths
+            that adapt to what was released; the default for more items. "tree": dual averaging on the prefix
+            sums of a tree, with a fixed step.
+        watch: False lets "choose" spend all of epsilon on choosing, and never change over: only for functions
+            that are known to be drawn alike in every round. Against others its regret is linear.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
             length.
         gradient_bound: A smaller bound on the sum of a gradient's absolute entries than the proved 4M (M is
@@ -50,8 +64,9 @@ class FullInformationLearner(FunctionFeedback[Item]):
         Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M (or `gradient_bound`) in exact
         integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
         block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate:
-        `docs/guarantees.md#slots`. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
-        `bounds.batched`, `bounds.tree_dual_averaging`.
+        `docs/guarantees.md#slots`. *Choose*: the costs of all sets are clipped to the range; any functions
+        are covered: `docs/guarantees.md#choices`. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
+        `bounds.choose`, `bounds.batched`, `bounds.tree_dual_averaging`.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -67,7 +82,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
         epsilon: float | Fraction,
         cost_range: tuple[float, float],
         *,
-        method: Method = "blocks",
+        method: Method | None = None,
+        watch: bool = True,
         horizon: int | None = None,
         gradient_bound: float | None = None,
         maximize: bool = False,
@@ -81,7 +97,14 @@ class FullInformationLearner(FunctionFeedback[Item]):
         owner = "FullInformationLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        checks.one_of(owner, "method", method, ("blocks", "tree"))
+        if method is None:
+            method = "choose" if len(names) <= MOST_BY_DEFAULT else "blocks"
+        checks.one_of(owner, "method", method, ("choose", "blocks", "tree"))
+        if method == "choose" and len(names) > MOST_ITEMS:
+            why = f"it adds up the costs of all sets, so it takes at most {MOST_ITEMS} items"
+            raise InvalidArgument(f"The method 'choose' does not fit {len(names)} items: {why}.")
+        if not watch and method != "choose":
+            raise InvalidArgument("Only method='choose' can do without its 'watch'.")
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
         self._query = ChainGradient.of(owner, low, high, gradient_bound)
@@ -93,25 +116,44 @@ class FullInformationLearner(FunctionFeedback[Item]):
             learner = self._tree(point, budget, horizon, step)
         elif step is not None:
             raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
+        elif method == "choose":
+            learner = self._choose(point, budget, horizon, bool(watch))
         else:
             learner = self._blocks(point, budget, horizon)
+        self.watch = bool(watch)
         self.method: Method = method
         super().__init__(
             names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
 
     def _blocks(self, start: FloatArray, budget: Budget, horizon: int | None) -> Learner:
+        release = Laplace(self._query.bound, budget)
+        return Learner(start.size, self._averaging(start, release, horizon), self._query, release)
+
+    def _averaging(self, start: FloatArray, release: Release, horizon: int | None) -> Averaging:
         n, query = start.size, self._query
-        release = Laplace(query.bound, budget)
         variance = release.noise_variance * query.step**2
         shortest, longest = block_lengths(n, variance, squared_gradient(query), horizon)
-        policy = Averaging(
+        return Averaging(
             start,
             unit=query.step,
             shortest=shortest,
             longest=longest,
             noise_energy=n * variance,
             first_spent=ALPHA * n * math.sqrt(variance),
+        )
+
+    def _choose(self, start: FloatArray, budget: Budget, horizon: int | None, watch: bool) -> Learner:
+        n, loss = start.size, float(budget.per_round)
+        query = CostsOfSets(n, self._query)
+        release = Choice(query, budget, watch)
+        policy = Choose(
+            self._averaging(start, release, horizon),
+            first=math.ceil(FIRST_PHASE * n / loss),
+            shortest=math.ceil(SHORTEST_SLOT / loss),
+            noise=float(release.difference.scale),
+            spread=SPREAD * 2 * query.units * math.sqrt(n),
+            watch=watch,
         )
         return Learner(n, policy, query, release)
 
@@ -129,23 +171,33 @@ class FullInformationLearner(FunctionFeedback[Item]):
     @property
     def block_length(self) -> int:
         """For how many rounds the point is held now; 1 for the tree."""
-        return int(self._learned_state().adapted[LENGTH]) if self.method == "blocks" else 1
+        if self.method == "tree":
+            return 1
+        return int(self.learner.plan(self._learned_state(), self._coins).rounds[0])
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
         It is for submodular costs in the range, each told before the next set is drawn, and not cut by a
-        `gradient_bound`. For blocks they must be fixed beforehand.
+        `gradient_bound`. For blocks they must be fixed beforehand. To choose without `watch` they must be
+        drawn alike; with it that is enough for far less regret than this bound says.
         """
         n, half, distance = len(self.items), self._half, self._range
         constants: Any = self.learner.policy.constants  # type: ignore[attr-defined] # compiled
+        before = 0.0
+        if self.method == "choose":
+            if not self.watch:
+                loss = float(self.learner.release.budget.per_round)  # type: ignore[attr-defined] # a Choice
+                return bounds.choose(n, rounds, half, loss, constants.first)
+            before = regret_before_alarm(constants, 2 * self._query.units, rounds) * self._query.step
+            constants = constants.averaging
         if self.method == "tree":
             rounds = checks.integer("regret_bound", "rounds", rounds, 1, self.horizon)
             # The variances of some of the rounds add up to no more than those of all.
             variance = self.noise_variance * self.horizon / rounds
             step = constants.rate
             return bounds.tree_dual_averaging(n, rounds, half, variance, step, start_range=distance)
-        return bounds.batched(
+        return before + bounds.batched(
             n,
             rounds,
             half,

@@ -13,6 +13,7 @@ import numpy as np
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import HorizonReached, InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, chain_among, drawn_size, shuffled_deck
+from discreet.kernel.queries import CostsOfSets
 from discreet.kernel.releases import Bits, release_bits
 from discreet.learners.bandit import BanditLearner, PolicyLearner
 from discreet.learners.feedback import BanditFeedback, quiet_costs
@@ -29,7 +30,9 @@ ROUNDS, RELEASES, IN_PHASE = 0, 1, 2
 #: What can be hosted, by kind. `register` adds to it.
 KINDS: dict[str, Callable[..., Session]] = {
     "bandit": BanditLearner._made,
-    "full_information": FullInformationLearner._made,
+    "full_information": lambda items, arguments: FullInformationLearner._made(
+        items, arguments | {"method": arguments.get("method") or "blocks"}
+    ),
 }
 
 
@@ -93,6 +96,8 @@ class Host:
         self.local, self.horizon = self.learner.release.local, session.horizon
         self.keeps_secrets = session.keeps_secrets
         self.guarantee = dataclasses.replace(session.guarantee, absence_hidden=False)
+        if isinstance(self.learner.query, CostsOfSets):
+            raise InvalidArgument("A service cannot host method='choose': use 'blocks' or 'tree'.")
         if not self.learner.query.whole and not isinstance(self.learner.release, Bits):
             raise InvalidArgument("A bandit learner in a service must have mode='local'.")
         self.randomizer: OneBit | None = None

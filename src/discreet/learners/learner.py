@@ -14,7 +14,7 @@ from discreet.compiled import Settled
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel import Phase, Released, Report
 from discreet.kernel.phase import FLOAT, Secret, Ticket, checked_phase, require_dealable
-from discreet.kernel.queries import Query
+from discreet.kernel.queries import CostsOfSets, Query
 from discreet.kernel.releases import Release, close_many, measured
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.prefix_sums.steps import check_round
@@ -93,6 +93,8 @@ class Learner:
     def report(self, ticket: Ticket, costs: FloatArray, mechanism: Any, noise: BitSource) -> Report:
         """What is measured of the costs of a ticket's set or prefixes; if local, randomised at once."""
         wanted = ticket.order.size + 1 if self.query.whole else 1
+        if isinstance(self.query, CostsOfSets):
+            wanted = self.dimension
         if costs.shape != (wanted,) or costs.dtype != FLOAT or not costs.flags.c_contiguous:
             costs = np.full(wanted, np.nan)  # nothing is raised: it may depend on private numbers
         units = np.zeros(self.dimension, dtype=np.int64)
@@ -104,8 +106,9 @@ class Learner:
         """Release the sums of a phase's slots, with noise unless reports have it; each may go in once."""
         values: npt.NDArray[Any] = sums
         if not self.release.local:
-            values, run = np.zeros(sums.shape, dtype=self.release.dtype), self._close
-            noise.feed(lambda done, bits, cursor: run(mechanism, sums, values, done, bits, cursor), len(sums))
+            shape, note, run = (len(sums), self.release.width(self.dimension)), phase.note, self._close
+            values = out = np.zeros(shape, dtype=self.release.dtype)
+            noise.feed(lambda done, bits, at: run(mechanism, note, sums, out, done, bits, at), len(sums))
         return Released(phase.note, phase.rounds, values)
 
     def learn(self, state: Any, released: Released) -> Any:

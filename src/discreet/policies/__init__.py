@@ -5,6 +5,7 @@
 | `Model` | sets that may be the best by a model of their costs, each for some rounds | released costs |
 | `ChainBandit` | a prefix of the point's chain for a slot of rounds | released costs |
 | `Averaging` | random level sets, for slots that adapt their length | released gradients |
+| `Choose` | the set that was best in the phase before | noisy minima over all sets |
 | `Leader`, `DualAveraging`, `Descent` | one prefix per round | released gradients or estimates |
 | `Arms` | one of all subsets per round | released costs |
 | `SetSampling`, `ItemSampling` | the best set by a draw from its beliefs | released costs |
@@ -20,6 +21,7 @@ Examples:
 from discreet.policies.averaging import Averaging, Descent, DualAveraging, Leader
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.policies.chain_bandit import ChainBandit
+from discreet.policies.choose import Choose
 from discreet.policies.model import Model
 from discreet.policies.posterior import ItemSampling, SetSampling
 from discreet.policies.sets import Arms, Fixed, Uniform
@@ -28,6 +30,7 @@ __all__ = [
     "Arms",
     "Averaging",
     "ChainBandit",
+    "Choose",
     "CompiledPolicy",
     "Descent",
     "DualAveraging",

@@ -137,6 +137,26 @@ def _one_laplace(law: Law, bits: BitArray, cursor: int) -> tuple[int, int, int, 
 
 
 @lean_kernel
+def geometric(scale: int, bits: BitArray, cursor: int) -> tuple[int, int, int]:
+    """An integer k or more with probability exp(-k / scale), for every k >= 0: ``(whole, part, cursor)``.
+
+    It is whole * scale + part, with 0 <= part < scale, and is not added up here: it never wraps around. This
+    is the floor of a scaled exponential, as in `_one_laplace`, without a sign.
+    """
+    whole = 0
+    while True:
+        part, _, cursor = below(scale, bits, cursor)
+        if cursor == NEED_MORE_BITS:
+            return 0, 0, NEED_MORE_BITS
+        accepted, cursor = run_is_even(part, 1, scale, bits, cursor)
+        if cursor == NEED_MORE_BITS:
+            return 0, 0, NEED_MORE_BITS
+        if accepted:
+            return whole, part, cursor
+        whole += 1
+
+
+@lean_kernel
 def _one_gaussian(law: Law, bits: BitArray, cursor: int) -> tuple[int, int]:
     """One discrete Gaussian sample: a Laplace sample, accepted with the right probability.
 

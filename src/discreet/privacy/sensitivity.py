@@ -96,6 +96,14 @@ class VectorBound:
         return units
 
 
+@dataclasses.dataclass(frozen=True)
+class EachBound:
+    """Each number is within [-coordinate, coordinate]; nothing is known of their sum. For noisy minima."""
+
+    coordinate: int
+    step: float = 1.0
+
+
 @lean_kernel
 def values_to_units(values: FloatArray, step: float, limit: int, out: IntArray) -> None:
     """Each value as an integer number of steps, clipped to [-limit, limit]; zero if it is not finite."""

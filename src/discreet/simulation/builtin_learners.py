@@ -58,7 +58,8 @@ def _paper_bandit(s: Setting, calibration: str) -> Session:
 _ABOUT = {
     "bandit": ("bandit", True, "BanditLearner, one bit per cost"),
     "bandit-central": ("bandit", True, "BanditLearner in blocks"),
-    "full": ("full information", True, "FullInformationLearner in adaptive blocks"),
+    "full": ("full information", True, "FullInformationLearner, by the number of items"),
+    "full-blocks": ("full information", True, "FullInformationLearner in adaptive blocks"),
     "full-tree": ("full information", True, "FullInformationLearner on a tree"),
     "paper-bandit": ("bandit", True, "BanditSubmodPFTAL with enough noise"),
     "paper-bandit-published": ("bandit", True, "BanditSubmodPFTAL as printed, which is not private"),
@@ -87,6 +88,7 @@ _BUILD: dict[str, Callable[[Setting], Any]] = {
     "bandit": lambda s: _ours(s, BanditLearner),
     "bandit-central": lambda s: _ours(s, BanditLearner, mode="central"),
     "full": lambda s: _ours(s, FullInformationLearner),
+    "full-blocks": lambda s: _ours(s, FullInformationLearner, method="blocks"),
     "full-tree": lambda s: _ours(s, FullInformationLearner, method="tree", horizon=s.rounds),
     "paper-bandit": lambda s: _paper_bandit(s, "corrected"),
     "paper-bandit-published": lambda s: _paper_bandit(s, "published"),

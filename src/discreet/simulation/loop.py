@@ -8,10 +8,11 @@ import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
-from discreet.environments.stream import Stream, chain_costs, prefix_cost
+from discreet.environments.stream import Stream, chain_costs, prefix_cost, set_costs
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, draw_size, empty_phase, shuffled_deck
-from discreet.kernel.releases import close, measured
+from discreet.kernel.queries import CostsOfSets
+from discreet.kernel.releases import announce, close, measured
 from discreet.learners.session import Session
 from discreet.minimizers import Minimum, minimize
 from discreet.policies.base import CompiledPolicy, learn, plan
@@ -71,6 +72,26 @@ def _pay_function(told: Any, t: int, x: FloatArray, order: IntArray, size: int, 
     for k in range(costs.size):
         costs[k] *= told.sign
     return float(costs[size])
+
+
+class AllSets(NamedTuple):
+    """A stream of whose functions the costs of all sets are told; times the sign. `room` is for an order."""
+
+    stream: Any
+    sign: float
+    room: IntArray
+
+
+@pay.register(AllSets)
+@lean_kernel
+def _pay_all(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
+    set_costs(told.stream, t, x, told.room, costs)
+    for code in range(costs.size):
+        costs[code] *= told.sign
+    code = 0
+    for k in range(size):
+        code |= 1 << order[k]
+    return float(costs[code])
 
 
 class Table(NamedTuple):
@@ -142,6 +163,7 @@ def turn(policy: Any, state: Any, mechanism: Any, table: Table, noise: BitArray,
     if counts[ROUNDS] > 0:
         while counts[CLOSED] < table.sums.shape[0]:
             k = counts[CLOSED]
+            announce(mechanism, table.phase.note[k])
             after = close(mechanism, table.sums[k], table.values[k], noise, cursor)
             if after == NEED_MORE_BITS:
                 return cursor
@@ -213,7 +235,9 @@ class CompiledHost:
     def __init__(self, session: Session, stream: Any, sign: float) -> None:
         learner = session.learner
         self._session, self._learner = session, learner
-        self._told = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
+        self._told: Any = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
+        if isinstance(learner.query, CostsOfSets):
+            self._told = AllSets(stream, sign, np.zeros(learner.n, dtype=np.int64))
         self._state = copied(session._learned_state())
         self._policy: Any = PlainPolicy(learner.point(self._state))
         self._seen: Any = self._policy
@@ -225,14 +249,15 @@ class CompiledHost:
         self._set_table(empty_phase(np.arange(learner.n), notes), np.zeros(0, dtype=np.int64))
 
     def _set_table(self, phase: Phase, deck: IntArray) -> None:
-        shape = len(phase.rounds), self._learner.dimension
+        learner = self._learner
+        slots, numbers = len(phase.rounds), learner.dimension
         self._table = Table(
             phase,
             deck,
-            np.zeros(shape, dtype=np.int64),
-            np.zeros(shape, dtype=self._learner.release.dtype),
-            np.zeros(shape[1], dtype=np.int64),
-            np.zeros(self._learner.n + 1),
+            np.zeros((slots, numbers), dtype=np.int64),
+            np.zeros((slots, learner.release.width(numbers)), dtype=learner.release.dtype),
+            np.zeros(numbers, dtype=np.int64),
+            np.zeros(numbers if isinstance(self._told, AllSets) else learner.n + 1),
             np.zeros(3, dtype=np.int64),
             np.zeros(2, dtype=np.int64),
         )
