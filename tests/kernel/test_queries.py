@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 import families
 from discreet.errors import InvalidArgument
-from discreet.kernel import ChainGradient, CostOfSet, Discard, Exact, OnePoint, Ticket
+from discreet.kernel import ChainGradient, CostOfSet, Discard, Exact, MagnifiedGradient, OnePoint, Ticket
 from discreet.kernel.queries import largest_estimate
 from discreet.learners import Learner
 from discreet.policies import Fixed
@@ -30,6 +30,7 @@ def queries(low: float, high: float) -> list[Any]:
         CostOfSet(low, high),
         ChainGradient.of("this test", low, high),
         ChainGradient.of("this test", low, high, gradient_bound=0.3 * (high - low)),
+        MagnifiedGradient.of(ChainGradient.of("this test", low, high)),
         OnePoint.of(low, high, N, 0.5),
     ]
 

@@ -9,7 +9,7 @@ Examples:
 """
 
 from discreet.kernel.phase import EACH_ROUND, Phase, Released, Report, Ticket
-from discreet.kernel.queries import ChainGradient, CostOfSet, OnePoint, Query
+from discreet.kernel.queries import ChainGradient, CostOfSet, MagnifiedGradient, OnePoint, Query
 from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release, Tree
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "Discard",
     "Exact",
     "Laplace",
+    "MagnifiedGradient",
     "OnePoint",
     "Phase",
     "Query",

@@ -10,31 +10,37 @@ import numpy.typing as npt
 from discreet import bounds, checks
 from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument
-from discreet.kernel.queries import ChainGradient
+from discreet.kernel.queries import ChainGradient, MagnifiedGradient
 from discreet.kernel.releases import Laplace, Tree
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
-from discreet.policies import Averaging, DualAveraging
+from discreet.policies import Averaging, DualAveraging, WatchedLeader
 from discreet.policies.averaging import ALPHA, LENGTH
 from discreet.prefix_sums import KAryTree
 from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
 from discreet.randomness import BitSource, Seed
 
-Method = Literal["blocks", "tree"]
+Method = Literal["leader", "blocks", "tree"]
 
 #: Blocks grow up to this many times their shortest length.
 LONGEST_OVER_SHORTEST = 16
+#: The leader is the default for more items than this.
+MOST_ITEMS_IN_BLOCKS = 16
+#: The leader's first slot is this many times as long as the shortest block.
+FIRST_OVER_SHORTEST = 5
 
 
 class FullInformationLearner(FunctionFeedback[Item]):
     """Choose subsets, be told the whole cost function afterwards, keep every function private.
 
     Args:
-        method: "blocks": blocks of rounds, with a step and lengths that adapt to what was released; the safe
-            choice, and the default. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
+        method: "leader": the items that have lowered costs so far, released in few long slots; it is watched,
+            and goes over to blocks for good when it seems to lose. "blocks": blocks of rounds, with a step
+            and lengths that adapt to what was released. "tree": dual averaging on the prefix sums of a tree,
+            with a fixed step. By default "blocks", and "leader" for more than 16 items.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
             length.
         gradient_bound: A smaller bound on the sum of a gradient's absolute entries than the proved 4M (M is
@@ -50,8 +56,10 @@ class FullInformationLearner(FunctionFeedback[Item]):
         Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M (or `gradient_bound`) in exact
         integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
         block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate:
-        `docs/guarantees.md#slots`. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
-        `bounds.batched`, `bounds.tree_dual_averaging`.
+        `docs/guarantees.md#slots`. *Leader*: the same, where gradients may be doubled, clipped to the same
+        bound, and what was cut off is one more number within it. *Tree*:
+        `docs/guarantees.md#tree-with-subtraction`. Regret: `bounds.batched`, `bounds.watched_leader`,
+        `bounds.tree_dual_averaging`.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -67,7 +75,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         epsilon: float | Fraction,
         cost_range: tuple[float, float],
         *,
-        method: Method = "blocks",
+        method: Method | None = None,
         horizon: int | None = None,
         gradient_bound: float | None = None,
         maximize: bool = False,
@@ -81,7 +89,9 @@ class FullInformationLearner(FunctionFeedback[Item]):
         owner = "FullInformationLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        checks.one_of(owner, "method", method, ("blocks", "tree"))
+        if method is None:
+            method = "blocks" if len(names) <= MOST_ITEMS_IN_BLOCKS else "leader"
+        checks.one_of(owner, "method", method, ("leader", "blocks", "tree"))
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
         self._query = ChainGradient.of(owner, low, high, gradient_bound)
@@ -95,6 +105,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
             raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
         else:
             learner = self._blocks(point, budget, horizon)
+            if method == "leader":
+                learner = self._leader(learner, budget)
         self.method: Method = method
         super().__init__(
             names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
@@ -115,6 +127,19 @@ class FullInformationLearner(FunctionFeedback[Item]):
         )
         return Learner(n, policy, query, release)
 
+    def _leader(self, blocks: Learner, budget: Budget) -> Learner:
+        query, averaging = MagnifiedGradient.of(self._query), blocks.policy
+        assert isinstance(averaging, Averaging)
+        policy = WatchedLeader(
+            averaging,
+            unit=query.step,
+            noise=math.sqrt(blocks.release.noise_variance) * query.step,
+            half=self._half,
+            first=FIRST_OVER_SHORTEST * averaging.constants.shortest,
+            double=query.l1 == 4 * query.units,
+        )
+        return Learner(blocks.n, policy, query, Laplace(query.bound, budget))
+
     def _tree(self, start: FloatArray, budget: Budget, horizon: int | None, step: float | None) -> Learner:
         if horizon is None:
             raise InvalidArgument("The method 'tree' of FullInformationLearner needs a 'horizon'.")
@@ -129,7 +154,12 @@ class FullInformationLearner(FunctionFeedback[Item]):
     @property
     def block_length(self) -> int:
         """For how many rounds the point is held now; 1 for the tree."""
-        return int(self._learned_state().adapted[LENGTH]) if self.method == "blocks" else 1
+        if self.method == "tree":
+            return 1
+        state, policy = self._learned_state(), self.learner.policy
+        if isinstance(policy, WatchedLeader):
+            return policy.length(state)
+        return int(state.adapted[LENGTH])
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
