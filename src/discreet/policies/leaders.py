@@ -17,7 +17,7 @@ from discreet.policies.averaging import Averaging, AveragingState
 from discreet.randomness import BitSource
 
 #: What an item adds to the regret that is seen in a slot, by noise alone and at most, in its deviations.
-CHANCE = 0.375
+CHANCE = 0.45
 #: How many deviations of chance are allowed in what is seen, and in what was cut off.
 ALLOWED, ALLOWED_CUT = 1.5, 4.0
 
