@@ -63,6 +63,9 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "FullInformationLearner tree": lambda seed: FullInformationLearner(
         N, 1.0, (-1, 1), method="tree", horizon=T, seed=seed
     ),
+    "FullInformationLearner leader": lambda seed: FullInformationLearner(
+        N, 1.0, (-1, 1), method="leader", seed=seed
+    ),
     "PolicyLearner": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), seed=seed),
     "PolicyLearner local": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), mode="local", seed=seed),
     "BanditWithoutNoise": lambda seed: baselines.BanditWithoutNoise(N, (-1, 1), seed=seed),
@@ -82,6 +85,7 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "FollowTheApproximateLeader": lambda seed: baselines.FollowTheApproximateLeader(N, T, seed=seed),
     "NoisedGradients": lambda seed: baselines.NoisedGradients(N, T, 1.0, seed=seed),
     "ExponentialWeights": lambda seed: baselines.ExponentialWeights(N, T, 1.0, seed=seed),
+    "NoisyLeader": lambda seed: baselines.NoisyLeader(N, 1.0, (-1, 1), seed=seed),
     "RandomSet": lambda seed: baselines.RandomSet(N, seed=seed),
 }
 

@@ -97,6 +97,7 @@ _LISTED = [
     Entry("bandit-three-rounds", "BanditLearner, a person in three rounds", _bandit(rounds_per_person=3)),
     Entry("bandit-central", "BanditLearner in blocks", _bandit(mode="central")),
     Entry("full", "FullInformationLearner in blocks", _full()),
+    Entry("full-leader", "FullInformationLearner with a leader", _full(method="leader")),
     Entry("full-tree", "FullInformationLearner on a tree", _full(method="tree", horizon=100)),
     Entry("paper-tbap", "TBAP corrected, 8 rounds", lambda n, e: paper.TBAP(n, 8, 1.0, e)),
     Entry("paper-pftal", "PFTAL corrected, its sums, 8 rounds", _pftal),
@@ -108,6 +109,7 @@ _LISTED = [
     ),
     Entry("noised-gradients", "NoisedGradients", lambda n, e: baselines.NoisedGradients(n, 64, e)),
     Entry("exponential-weights", "ExponentialWeights", lambda n, e: baselines.ExponentialWeights(n, 64, e)),
+    Entry("noisy-leader", "NoisyLeader", lambda n, e: baselines.NoisyLeader(n, e, _COSTS)),
     Entry(
         "paper-bandit-published",
         "BanditSubmodPFTAL as printed, 64 of 16,384 rounds",

@@ -165,17 +165,20 @@ class FullInformationLearner(FunctionFeedback[Item]):
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
         It is for submodular costs in the range, each told before the next set is drawn, and not cut by a
-        `gradient_bound`. For blocks they must be fixed beforehand.
+        `gradient_bound`. For blocks and the leader they must be fixed beforehand.
         """
         n, half, distance = len(self.items), self._half, self._range
-        constants: Any = self.learner.policy.constants  # type: ignore[attr-defined] # compiled
+        policy: Any = self.learner.policy
+        watched = isinstance(policy, WatchedLeader)
+        constants = policy.averaging.constants if watched else policy.constants
         if self.method == "tree":
             rounds = checks.integer("regret_bound", "rounds", rounds, 1, self.horizon)
             # The variances of some of the rounds add up to no more than those of all.
             variance = self.noise_variance * self.horizon / rounds
             step = constants.rate
             return bounds.tree_dual_averaging(n, rounds, half, variance, step, start_range=distance)
-        return bounds.batched(
+        before = policy.regret_bound(rounds) if watched else 0.0
+        return before + bounds.batched(
             n,
             rounds,
             half,

@@ -4,7 +4,7 @@
 |---|---|---|
 | `ChainBandit` | a prefix of the point's chain for a slot of rounds | released costs |
 | `Averaging` | random level sets, for slots that adapt their length | released gradients |
-| `WatchedLeader`, `DoublingLeader` | the items that have lowered costs, for slots that grow | released gradients |
+| `WatchedLeader`, `DoublingLeader` | what has lowered costs, for slots that grow | released gradients |
 | `Leader`, `DualAveraging`, `Descent` | one prefix per round | released gradients or estimates |
 | `Arms` | one of all subsets per round | released costs |
 | `Fixed`, `Uniform` | a fixed set, a random set | nothing |

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discreet import bounds
 from discreet.checks import FloatArray, IntArray
 from discreet.kernel.phase import EACH_ROUND, Phase, Released
 from discreet.policies.averaging import Averaging, AveragingState
@@ -165,6 +166,25 @@ class WatchedLeader:
         if state.mode[0] == STEPS:
             return self.averaging.point(state.averaging)
         return np.where(state.weighted < 0, 1.0, 0.0) if state.counts[SLOTS] else self._start.copy()
+
+    def regret_bound(self, rounds: int) -> float:
+        """What the leader costs at most, on top of the bound of `averaging`."""
+        slots = played = longest = 0
+        while played < rounds:
+            longest = leader_length(self.first, played)
+            slots, played = slots + 1, played + longest
+        return bounds.watched_leader(
+            self._start.size,
+            rounds,
+            self._half,
+            self._noise**2,
+            slots,
+            self.first,
+            longest,
+            chance=CHANCE,
+            allowed=ALLOWED,
+            allowed_cut=ALLOWED_CUT,
+        )
 
 
 def leader_length(first: int, rounds: int) -> int:
