@@ -16,6 +16,7 @@ from discreet.baselines import (
     HazanKale,
     HazanKaleBandit,
     NoisedGradients,
+    NoisyLeader,
     RandomSet,
 )
 from discreet.environments import Pool
@@ -35,6 +36,7 @@ def easy_pool(rounds: int, n: int = 3) -> Pool:
         (FollowTheApproximateLeader(3, 2**14, seed=0), 0.02),
         (HazanKaleBandit(3, 2**14, seed=0), 0.2),
         (NoisedGradients(3, 2**14, 4.0, seed=0), 0.3),
+        (NoisyLeader(3, 4.0, (-1, 1), seed=0), 0.02),
         (ExponentialWeights(3, 2**14, 4.0, seed=0), 0.2),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "ask") else "",
