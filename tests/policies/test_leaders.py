@@ -154,12 +154,15 @@ def test_after_the_change_it_is_averaging() -> None:
     ids=["modular", "checkout", "cuts"],
 )
 def test_it_is_better_than_blocks_where_it_can_be(environment: Environment, factor: float) -> None:
-    """Seeds 0 to 3, 2^15 rounds. On random cuts a leader that is not watched has 40 times their regret."""
+    """Seeds 0 to 3, 2^16 rounds: on random cuts it pays once, about 130, for having tried.
+
+    A leader that is not watched has 40 times the regret of blocks there.
+    """
     paid = {"leader": 0.0, "blocks": 0.0}
     for seed in range(4):
         for method in ("leader", "blocks"):
             learner = FullInformationLearner(
                 environment.items, 1.0, environment.cost_range, method=method, seed=seed
             )
-            paid[method] += regret(learner, environment.stream(2**15, seed))
+            paid[method] += regret(learner, environment.stream(2**16, seed))
     assert paid["leader"] <= factor * paid["blocks"]

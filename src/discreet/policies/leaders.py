@@ -169,18 +169,12 @@ class WatchedLeader:
 
     def regret_bound(self, rounds: int) -> float:
         """What the leader costs at most, on top of the bound of `averaging`."""
-        slots = played = longest = 0
-        while played < rounds:
-            longest = leader_length(self.first, played)
-            slots, played = slots + 1, played + longest
         return bounds.watched_leader(
             self._start.size,
             rounds,
             self._half,
             self._noise**2,
-            slots,
             self.first,
-            longest,
             chance=CHANCE,
             allowed=ALLOWED,
             allowed_cut=ALLOWED_CUT,
