@@ -90,7 +90,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
         if method is None:
-            method = "blocks" if len(names) <= MOST_ITEMS_IN_BLOCKS else "leader"
+            method = default_method(len(names))
         checks.one_of(owner, "method", method, ("leader", "blocks", "tree"))
         if horizon is not None:
             horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
@@ -190,6 +190,11 @@ class FullInformationLearner(FunctionFeedback[Item]):
             start_range=distance,
             first_spent=ALPHA * n * math.sqrt(self.noise_variance),
         )
+
+
+def default_method(n: int) -> Method:
+    """What a learner of so many items does if nothing else is asked for."""
+    return "blocks" if n <= MOST_ITEMS_IN_BLOCKS else "leader"
 
 
 def block_lengths(
