@@ -31,6 +31,8 @@ LONGEST_OVER_SHORTEST = 16
 MOST_ITEMS_IN_BLOCKS = 16
 #: The leader's first slot is this many times as long as the shortest block.
 FIRST_OVER_SHORTEST = 5
+#: Where a leader has lost, gradients depend on the point: blocks then start with steps so many times smaller.
+SMALLER_STEPS = 6
 
 
 class FullInformationLearner(FunctionFeedback[Item]):
@@ -104,6 +106,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         elif step is not None:
             raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
         else:
+            self._first_spent = SMALLER_STEPS * ALPHA if method == "leader" else ALPHA
             learner = self._blocks(point, budget, horizon)
             if method == "leader":
                 learner = self._leader(learner, budget)
@@ -123,7 +126,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
             shortest=shortest,
             longest=longest,
             noise_energy=n * variance,
-            first_spent=ALPHA * n * math.sqrt(variance),
+            first_spent=self._first_spent * n * math.sqrt(variance),
         )
         return Learner(n, policy, query, release)
 
@@ -188,7 +191,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
             alpha=ALPHA,
             squared_gradient=squared_gradient(self._query),
             start_range=distance,
-            first_spent=ALPHA * n * math.sqrt(self.noise_variance),
+            first_spent=self._first_spent * n * math.sqrt(self.noise_variance),
         )
 
 
