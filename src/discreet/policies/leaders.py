@@ -14,7 +14,7 @@ import numpy as np
 from discreet import bounds
 from discreet.checks import FloatArray, IntArray
 from discreet.kernel.phase import EACH_ROUND, Phase, Released
-from discreet.policies.averaging import Averaging, AveragingState
+from discreet.policies.averaging import LENGTH, Averaging, AveragingState
 from discreet.randomness import BitSource
 
 #: What an item adds to the regret that is seen in a slot, by noise alone and at most, in its deviations.
@@ -88,9 +88,9 @@ class WatchedState(NamedTuple):
 class WatchedLeader:
     """Follow the leader in slots that grow, and go over to `averaging` for good when that seems to lose.
 
-    For a query of magnified gradients. A slot of a `noise` (a deviation) and of so many rounds weighs as the
-    root of its length. The items are in the order of their weighted sums, so that the doubtful ones have
-    exact marginal costs. Seen are the regret of each slot to its own best set, which tells of change, and
+    For a query of magnified gradients. In the leader's sum a slot weighs as the root of its length: long ones
+    have less noise per round. Items are in the order of their sums, so that the doubtful ones have exact
+    marginal costs. What is watched is the regret of each slot to its own best set, which tells of change, and
     that of all slots to one set. Doubling ends when too much was cut off.
 
     Args:
@@ -117,6 +117,8 @@ class WatchedLeader:
 
     def length(self, state: WatchedState) -> int:
         """For how many rounds the next slot is planned."""
+        if state.mode[0] == STEPS:
+            return int(state.averaging.adapted[LENGTH])
         return leader_length(self.first, int(state.counts[ROUNDS]))
 
     def plan(self, state: WatchedState, coins: BitSource, available: IntArray | None = None) -> Phase:
