@@ -5,19 +5,21 @@ algorithms run with exact Laplace noise, which suits them better than their own.
 """
 
 import math
+import os
+import pathlib
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 
 from benchmarks.measure import Row
-from discreet import BanditLearner, FullInformationLearner
-from discreet.baselines import BanditWithoutNoise
+from discreet import BanditLearner, FullInformationLearner, minimize
+from discreet.baselines import BanditWithoutNoise, NoisyLeader
 from discreet.environments import Stream as Played
-from discreet.environments import adaptive_adversary, cuts, modular, priced_cuts, switching
+from discreet.environments import adaptive_adversary, baskets, cuts, modular, priced_cuts, switching
 from discreet.learners import Session
 from discreet.paper import BanditSubmodPFTAL, SubmodPFTAL
-from discreet.simulation import regret
+from discreet.simulation import play, regret
 
 SEEDS = 10
 UNIT = "regret per round"
@@ -146,6 +148,48 @@ def _gap(stream: Played) -> float:
     return float(min(values[0], values[-1]) - values.min())
 
 
+def leader(n: int, stream: Stream) -> float:
+    """Regret of ours with a leader, at epsilon = 1."""
+    return mean_regret(
+        stream, lambda seed: FullInformationLearner(n, 1.0, (-1, 1), method="leader", seed=seed)
+    )
+
+
+def leader_rows(n: int, T: int) -> Iterator[Row]:
+    """A leader that is watched beside blocks, on each of the five."""
+    for label, make in FIVE.items():
+
+        def stream(seed: int, make: Callable[[int, int, int], Any] = make) -> Any:
+            return make(n, T, seed)
+
+        name = f"leader, {label}, n={n}, T=2^{T.bit_length() - 1}"
+        blocks = mean_regret(
+            stream, lambda seed: FullInformationLearner(n, 1.0, (-1, 1), method="blocks", seed=seed)
+        )
+        yield against(name, leader(n, stream), "blocks", blocks, 1 / 1.2)
+
+
+def basket_rows(n: int) -> Iterator[Row]:
+    """Real baskets: what is saved of all that the best fixed set saves, where the file is there."""
+    path = pathlib.Path(os.environ.get("DISCREET_DATA", ""), "groceries.csv")
+    name, unit = f"leader, groceries, n={n}", "of what the best set saves"
+    if not path.is_file():
+        yield Row(name, math.nan, note="no groceries.csv in the folder DISCREET_DATA", unit=unit)
+        return
+    shop = baskets(path, n=n)
+    rounds = shop.most_rounds or 0
+    best = minimize(shop.stream(rounds, 0).total).value
+
+    def saved(learner: Maker) -> float:
+        return float(np.mean([play(learner(k), shop.stream(rounds, k)).sum() for k in range(SEEDS)]) / best)
+
+    ours = saved(lambda seed: FullInformationLearner(n, 1.0, shop.cost_range, seed=seed))
+    blocks = saved(lambda seed: FullInformationLearner(n, 1.0, shop.cost_range, method="blocks", seed=seed))
+    simple = saved(lambda seed: NoisyLeader(n, 1.0, shop.cost_range, seed=seed))
+    note = f"noisy leader: {simple:.3g}, which it must reach; blocks: {blocks:.3g}"
+    yield Row(name, ours, None, "noisy leader", ours / simple, 1.0, note, unit)
+
+
 def switching_stream(n: int, T: int) -> Stream:
     """Cuts with prices, whose best set changes at half time."""
     return lambda seed: switching(n).stream(T, seed)
@@ -175,5 +219,9 @@ def rows() -> Iterator[Row]:
     yield from bandit_rows(8, 2**20, 4.0, wanted=5.0)
     yield from five_rows(6, 2**16)
     yield from five_rows(6, 2**18)
+    yield from leader_rows(6, 2**16)
+    yield from leader_rows(6, 2**18)
+    yield from basket_rows(30)
+    yield from basket_rows(50)
     yield from interior_rows(10, 2**16)
     yield from switching_rows()

@@ -66,6 +66,9 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "FullInformationLearner tree": lambda seed: FullInformationLearner(
         N, 1.0, (-1, 1), method="tree", horizon=T, seed=seed
     ),
+    "FullInformationLearner leader": lambda seed: FullInformationLearner(
+        N, 1.0, (-1, 1), method="leader", seed=seed
+    ),
     "PolicyLearner": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), seed=seed),
     "PolicyLearner local": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), mode="local", seed=seed),
     "BanditWithoutNoise": lambda seed: baselines.BanditWithoutNoise(N, (-1, 1), seed=seed),
@@ -92,6 +95,7 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     ),
     "ThompsonWithoutNoise": lambda seed: baselines.ThompsonWithoutNoise(N, (-1, 1), seed=seed),
     "ProductWithoutNoise": lambda seed: baselines.ProductWithoutNoise(N, (-1, 1), seed=seed),
+    "NoisyLeader": lambda seed: baselines.NoisyLeader(N, 1.0, (-1, 1), seed=seed),
     "RandomSet": lambda seed: baselines.RandomSet(N, seed=seed),
 }
 

@@ -2,7 +2,7 @@
 
 Some are not private, and show what privacy costs. Some do not learn. Some are private, and what one might
 pick otherwise: exponential weights or Thompson sampling over all sets, items judged independently of each
-other, and gradients that are noised one by one.
+other, gradients that are noised one by one, and a noisy leader.
 
 Arguments that many share: `n` or `items` is the number of items or their names; `T` is the number of rounds,
 from which defaults are made; costs lie in [-`M`, `M`] and others are clipped; `seed` makes a run repeatable,
@@ -35,6 +35,7 @@ from discreet.policies import (
     Averaging,
     ChainBandit,
     Descent,
+    DoublingLeader,
     DualAveraging,
     Fixed,
     ItemSampling,
@@ -369,6 +370,38 @@ class NoisedGradients(FunctionFeedback):
         policy = DualAveraging(np.full(size, 0.5), self.eta, unit=query.step)
         release = Laplace(query.bound, budget, local=True)
         super().__init__(items, Learner(size, policy, query, release), source=source, seed=seed)
+
+
+class NoisyLeader(FunctionFeedback):
+    """Sum up what each item adds, over epochs that double, add noise, take the items with negative sums.
+
+    The first epoch has 100 / epsilon rounds. What an item adds is measured along a chain of sets through the
+    chosen one, in a fixed order, which is exact for additive costs.
+
+    Formal guarantees:
+        Neighbours: streams that differ in one function. A gradient is clipped to |g|_1 <= 2M, where M is half
+        the width of the range (no additive costs exceed it), and enters one sum, with discrete Laplace noise
+        of scale 4M / epsilon per coordinate. Proof: `docs/guarantees.md#slots`.
+    """
+
+    @keeps_arguments
+    def __init__(
+        self,
+        items: Items,
+        epsilon: float,
+        cost_range: tuple[float, float],
+        *,
+        seed: Seed | None = None,
+        source: BitSource | None = None,
+    ) -> None:
+        owner = "NoisyLeader"
+        names = named_items(owner, items)
+        low, high = cost_interval(owner, cost_range, maximize=False)
+        budget = Budget.of(owner, epsilon)
+        query = ChainGradient.of(owner, low, high, gradient_bound=high - low)
+        policy = DoublingLeader(len(names), math.ceil(100 / float(epsilon)))
+        learner = Learner(len(names), policy, query, Laplace(query.bound, budget))
+        super().__init__(names, learner, source=source, seed=seed)
 
 
 def _unteachable(n: int, policy: CompiledPolicy) -> Learner:

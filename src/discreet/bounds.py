@@ -234,7 +234,7 @@ def _terms(
     return times * squared * log + 2 * math.sqrt(2) * M * norm * log, times * n * log + T * n / 2
 
 
-# This package's own learners: Theorems 11 to 13 of `docs/guarantees.md#regret`.
+# This package's own learners: Theorems 11 to 13 and 16 of `docs/guarantees.md#regret`.
 
 
 def start_range(start: FloatArray) -> float:
@@ -342,6 +342,33 @@ def choose(n: int, T: int, M: float, epsilon: float, first: int | None = None) -
         regret += min(length, T - done) * min(width, more)
         done += length
     return regret
+
+
+def watched_leader(
+    n: int,
+    T: int,
+    M: float,
+    noise_variance: float,
+    first: float,
+    *,
+    chance: float,
+    allowed: float,
+    allowed_cut: float,
+) -> float:
+    """What a leader adds to the bound of what it changes over to: Theorem 16, with its letters.
+
+    2 M first + (c sqrt(n) + a) sqrt(B n v + 2 M^2 T) + 7 M longest + sqrt(2v) (ln B + 3n/4)
+    + 1.5 a' sqrt(v B) + 1.5 sqrt(v/2) (ln B + 1), where v is the noise variance of a coordinate, there are at
+    most B = 4 + 1.3 sqrt(T / first) slots, of which the `first` is given and the longest has
+    2 sqrt(first T) rounds; c, a and a' are `chance`, `allowed` and `allowed_cut`.
+    """
+    slots, longest = 4 + 1.3 * math.sqrt(T / first), max(first, 2 * math.sqrt(first * T))
+    spread = slots * n * noise_variance + 2 * M**2 * T
+    seen = (chance * math.sqrt(n) + allowed) * math.sqrt(spread)
+    log = math.log(slots)
+    last = 7 * M * longest + math.sqrt(2 * noise_variance) * (log + 0.75 * n)
+    cut = allowed_cut * math.sqrt(noise_variance * slots) + math.sqrt(noise_variance / 2) * (log + 1)
+    return 2 * M * first + seen + last + 1.5 * cut
 
 
 @_checked

@@ -11,7 +11,16 @@ from hypothesis.extra import numpy as hnp
 
 import families
 from discreet.errors import InvalidArgument
-from discreet.kernel import ChainGradient, CostOfSet, CostsOfSets, Discard, Exact, OnePoint, Ticket
+from discreet.kernel import (
+    ChainGradient,
+    CostOfSet,
+    CostsOfSets,
+    Discard,
+    Exact,
+    MagnifiedGradient,
+    OnePoint,
+    Ticket,
+)
 from discreet.kernel.queries import GRADIENT, largest_estimate
 from discreet.learners import Learner
 from discreet.policies import Fixed
@@ -30,6 +39,7 @@ def queries(low: float, high: float) -> list[Any]:
         CostOfSet(low, high),
         ChainGradient.of("this test", low, high),
         ChainGradient.of("this test", low, high, gradient_bound=0.3 * (high - low)),
+        MagnifiedGradient.of(ChainGradient.of("this test", low, high)),
         OnePoint.of(low, high, N, 0.5),
         CostsOfSets.of("this test", N, low, high),
     ]
@@ -101,6 +111,21 @@ def test_a_gradient_bound_shrinks_and_is_never_too_small() -> None:
     assert query.l1 - N <= np.abs(units).sum() <= query.l1
     with pytest.raises(InvalidArgument, match="gradient_bound"):
         ChainGradient.of("this test", 0.0, 1.0, gradient_bound=1e-9)
+
+
+def test_a_magnified_gradient_is_doubled_or_cut_and_says_so() -> None:
+    """Up to half the bound exactly twice the gradient; beyond it, the excess takes room from the gradient."""
+    plain = ChainGradient.of("this test", -1.0, 1.0)
+    query, one = MagnifiedGradient.of(plain), plain.units
+    small, large = np.array([0.0, 0.5, -0.5, 0.0, 0.5]), np.array([-1.0, 1.0, 1.0, 1.0, -1.0])
+    for costs in (small, large):
+        assert reported(query, costs, note=-1.0).tolist() == [*reported(plain, costs).tolist(), 0]
+    doubled = reported(query, 0.8 * small, note=1.0)
+    assert doubled.tolist() == [*(2 * reported(plain, 0.8 * small)).tolist(), 0]
+    # The gradient is 2 at item 2 and -2 at item 1, so |g|_1 = 4, which exceeds half the bound by 2.
+    assert reported(query, large, note=1.0).tolist() == [0, -one, one, 0, 2 * one]
+    # One person can move it as far as a plain gradient, and no further.
+    assert query.bound.l1_distance() == plain.bound.l1_distance()
 
 
 def test_the_largest_estimate_has_one_inner_prefix_less() -> None:

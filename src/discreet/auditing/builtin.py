@@ -104,6 +104,7 @@ _LISTED = [
     Entry("bandit-central", "BanditLearner in blocks", _bandit(mode="central")),
     Entry("full", "FullInformationLearner that chooses", _full()),
     Entry("full-blocks", "FullInformationLearner in blocks", _full(method="blocks")),
+    Entry("full-leader", "FullInformationLearner with a leader", _full(method="leader")),
     Entry("full-tree", "FullInformationLearner on a tree", _full(method="tree", horizon=100)),
     Entry("paper-tbap", "TBAP corrected, 8 rounds", lambda n, e: paper.TBAP(n, 8, 1.0, e)),
     Entry("paper-pftal", "PFTAL corrected, its sums, 8 rounds", _pftal),
@@ -122,6 +123,7 @@ _LISTED = [
         "ProductSampling in blocks",
         lambda n, e: baselines.ProductSampling(n, e, _COSTS, mode="central"),
     ),
+    Entry("noisy-leader", "NoisyLeader", lambda n, e: baselines.NoisyLeader(n, e, _COSTS)),
     Entry(
         "paper-bandit-published",
         "BanditSubmodPFTAL as printed, 64 of 16,384 rounds",

@@ -10,7 +10,15 @@ Examples:
 
 from discreet.kernel.choice import Choice
 from discreet.kernel.phase import EACH_ROUND, Phase, Released, Report, Ticket
-from discreet.kernel.queries import ChainGradient, CostNearby, CostOfSet, CostsOfSets, OnePoint, Query
+from discreet.kernel.queries import (
+    ChainGradient,
+    CostNearby,
+    CostOfSet,
+    CostsOfSets,
+    MagnifiedGradient,
+    OnePoint,
+    Query,
+)
 from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release, Tree
 
 __all__ = [
@@ -24,6 +32,7 @@ __all__ = [
     "Discard",
     "Exact",
     "Laplace",
+    "MagnifiedGradient",
     "OnePoint",
     "Phase",
     "Query",

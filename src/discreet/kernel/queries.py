@@ -104,6 +104,37 @@ class ChainGradient(NamedTuple):
         return n
 
 
+class MagnifiedGradient(NamedTuple):
+    """The gradient along the ticket's order, doubled if the ticket's first note is positive; n + 1 numbers.
+
+    What is doubled is scaled down to the same bound. So noise counts half, and gradients with |g|_1 above
+    half the bound are cut. The last number says by how much they exceeded it: the policy can see whether
+    doubling pays.
+    """
+
+    low: float
+    high: float
+    units: int
+    l1: int
+    step: float
+
+    @property
+    def whole(self) -> bool:
+        return True
+
+    @classmethod
+    def of(cls, plain: ChainGradient) -> MagnifiedGradient:
+        """With the bound of `plain`."""
+        return cls(plain.low, plain.high, plain.units, plain.l1, plain.step)
+
+    @property
+    def bound(self) -> VectorBound:
+        return VectorBound(coordinate=self.l1, l1=self.l1, step=self.step)
+
+    def dimension(self, n: int) -> int:
+        return n + 1
+
+
 class OnePoint(NamedTuple):
     """The paper's gradient estimate from the cost of the chosen prefix; its coin is the ticket's first note.
 
@@ -179,7 +210,7 @@ class CostsOfSets(NamedTuple):
 #: `whole` says whether feedback is the costs along the ticket's order (or of all sets), not only that of the
 #: chosen set, and `dimension` how many integers are measured; all these satisfy `bound`, which has the value
 #: of one unit.
-Query = CostOfSet | CostNearby | ChainGradient | OnePoint | CostsOfSets
+Query = CostOfSet | CostNearby | ChainGradient | MagnifiedGradient | OnePoint | CostsOfSets
 
 
 def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:
@@ -229,6 +260,22 @@ def _measure_all(query: CostsOfSets, costs: FloatArray, ticket: Ticket, out: Int
 def wants_gradient(note: FloatArray) -> bool:
     """Whether the gradient is measured of a ticket with this note, not the costs of all sets."""
     return note.size > 0 and note[0] == GRADIENT
+
+
+@measure.register(MagnifiedGradient)
+@lean_kernel
+def _measure_magnified(query: MagnifiedGradient, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
+    chain_gradient(costs, ticket.order, query.low, query.high, query.units, out)
+    excess = 0
+    if ticket.note.size > 0 and ticket.note[0] > 0.0:
+        norm = 0
+        for i in range(out.size):
+            norm += abs(out[i])
+            out[i] *= 2
+        half = query.l1 // 2
+        excess = min(max(norm - half, 0), half)
+    bound_in_place(out, query.l1, query.l1 - excess)
+    out[out.size - 1] = excess
 
 
 @measure.register(OnePoint)

@@ -11,13 +11,13 @@ from discreet import bounds, checks
 from discreet.checks import FloatArray
 from discreet.errors import InvalidArgument
 from discreet.kernel.choice import Choice
-from discreet.kernel.queries import ChainGradient, CostsOfSets
+from discreet.kernel.queries import ChainGradient, CostsOfSets, MagnifiedGradient
 from discreet.kernel.releases import Laplace, Release, Tree
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
-from discreet.policies import Averaging, Choose, DualAveraging
+from discreet.policies import Averaging, Choose, DualAveraging, WatchedLeader
 from discreet.policies.averaging import ALPHA
 from discreet.policies.choose import regret_before_alarm
 from discreet.prefix_sums import KAryTree
@@ -25,7 +25,7 @@ from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
 from discreet.randomness import BitSource, Seed
 
-Method = Literal["choose", "blocks", "tree"]
+Method = Literal["choose", "leader", "blocks", "tree"]
 
 #: Blocks grow up to this many times their shortest length.
 LONGEST_OVER_SHORTEST = 16
@@ -36,6 +36,10 @@ FIRST_PHASE, SHORTEST_SLOT = 6.0, 100.0
 #: By how much a set may cost more than the best of a slot: W sqrt(n B) times this, for B rounds and the width
 #: W of the range.
 SPREAD = 0.25
+#: The leader's first slot is this many times as long as the shortest block.
+FIRST_OVER_SHORTEST = 5
+#: Where a leader has lost, gradients depend on the point: blocks then start with steps so many times smaller.
+SMALLER_STEPS = 6
 
 
 class FullInformationLearner(FunctionFeedback[Item]):
@@ -44,9 +48,10 @@ class FullInformationLearner(FunctionFeedback[Item]):
     Args:
         method: "choose": hold the set that was best before, by a noisy minimum over all sets, watch whether
             it still is, and change over to blocks once it is not; every `tell` evaluates all sets; the
-            default up to 16 items, possible up to 20. "blocks": blocks of rounds, with a step and lengths
-            that adapt to what was released; the default for more items. "tree": dual averaging on the prefix
-            sums of a tree, with a fixed step.
+            default up to 16 items, possible up to 20. "leader": the items that have lowered costs so far,
+            released in few long slots; it is watched, and goes over to blocks for good when it seems to
+            lose; the default for more items. "blocks": blocks of rounds, with a step and lengths that adapt
+            to what was released. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
         watch: False lets "choose" spend all of epsilon on choosing, and never change over: only for functions
             that are known to be drawn alike in every round. Against others its regret is linear.
         horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
@@ -65,8 +70,10 @@ class FullInformationLearner(FunctionFeedback[Item]):
         integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
         block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate:
         `docs/guarantees.md#slots`. *Choose*: the costs of all sets are clipped to the range; any functions
-        are covered: `docs/guarantees.md#choices`. *Tree*: `docs/guarantees.md#tree-with-subtraction`. Regret:
-        `bounds.choose`, `bounds.batched`, `bounds.tree_dual_averaging`.
+        are covered: `docs/guarantees.md#choices`. *Leader*: as blocks, where gradients may be doubled,
+        clipped to the same bound, and what was cut off is one more number within it. *Tree*:
+        `docs/guarantees.md#tree-with-subtraction`. Regret: `bounds.choose`, `bounds.batched`,
+        `bounds.watched_leader`, `bounds.tree_dual_averaging`.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -98,8 +105,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
         if method is None:
-            method = "choose" if len(names) <= MOST_BY_DEFAULT else "blocks"
-        checks.one_of(owner, "method", method, ("choose", "blocks", "tree"))
+            method = default_method(len(names))
+        checks.one_of(owner, "method", method, ("choose", "leader", "blocks", "tree"))
         if method == "choose" and len(names) > MOST_ITEMS:
             why = f"it adds up the costs of all sets, so it takes at most {MOST_ITEMS} items"
             raise InvalidArgument(f"The method 'choose' does not fit {len(names)} items: {why}.")
@@ -112,6 +119,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         point = first_point(owner, "start", start, names)
         self._range = bounds.start_range(point)
         budget = Budget.of(owner, epsilon, rounds_per_person)
+        self._first_spent = SMALLER_STEPS * ALPHA if method == "leader" else ALPHA
         if method == "tree":
             learner = self._tree(point, budget, horizon, step)
         elif step is not None:
@@ -120,6 +128,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
             learner = self._choose(point, budget, horizon, bool(watch))
         else:
             learner = self._blocks(point, budget, horizon)
+            if method == "leader":
+                learner = self._leader(learner, budget)
         self.watch = bool(watch)
         self.method: Method = method
         super().__init__(
@@ -140,7 +150,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
             shortest=shortest,
             longest=longest,
             noise_energy=n * variance,
-            first_spent=ALPHA * n * math.sqrt(variance),
+            first_spent=self._first_spent * n * math.sqrt(variance),
         )
 
     def _choose(self, start: FloatArray, budget: Budget, horizon: int | None, watch: bool) -> Learner:
@@ -156,6 +166,19 @@ class FullInformationLearner(FunctionFeedback[Item]):
             watch=watch,
         )
         return Learner(n, policy, query, release)
+
+    def _leader(self, blocks: Learner, budget: Budget) -> Learner:
+        query, averaging = MagnifiedGradient.of(self._query), blocks.policy
+        assert isinstance(averaging, Averaging)
+        policy = WatchedLeader(
+            averaging,
+            unit=query.step,
+            noise=math.sqrt(blocks.release.noise_variance) * query.step,
+            half=self._half,
+            first=FIRST_OVER_SHORTEST * averaging.constants.shortest,
+            double=query.l1 == 4 * query.units,
+        )
+        return Learner(blocks.n, policy, query, Laplace(query.bound, budget))
 
     def _tree(self, start: FloatArray, budget: Budget, horizon: int | None, step: float | None) -> Learner:
         if horizon is None:
@@ -179,13 +202,15 @@ class FullInformationLearner(FunctionFeedback[Item]):
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
         It is for submodular costs in the range, each told before the next set is drawn, and not cut by a
-        `gradient_bound`. For blocks they must be fixed beforehand. To choose without `watch` they must be
-        drawn alike; with it that is enough for far less regret than this bound says.
+        `gradient_bound`. For all but the tree they must be fixed beforehand. To choose without `watch` they
+        must be drawn alike; with it that is enough for far less regret than this bound says.
         """
         n, half, distance = len(self.items), self._half, self._range
-        constants: Any = self.learner.policy.constants  # type: ignore[attr-defined] # compiled
-        before = 0.0
-        if self.method == "choose":
+        policy: Any = self.learner.policy
+        before, constants = 0.0, None if self.method == "leader" else policy.constants
+        if self.method == "leader":
+            before, constants = policy.regret_bound(rounds), policy.averaging.constants
+        elif self.method == "choose":
             if not self.watch:
                 loss = float(self.learner.release.budget.per_round)  # type: ignore[attr-defined] # a Choice
                 return bounds.choose(n, rounds, half, loss, constants.first)
@@ -207,8 +232,13 @@ class FullInformationLearner(FunctionFeedback[Item]):
             alpha=ALPHA,
             squared_gradient=squared_gradient(self._query),
             start_range=distance,
-            first_spent=ALPHA * n * math.sqrt(self.noise_variance),
+            first_spent=self._first_spent * n * math.sqrt(self.noise_variance),
         )
+
+
+def default_method(n: int) -> Method:
+    """What a learner of so many items does if nothing else is asked for."""
+    return "choose" if n <= MOST_BY_DEFAULT else "leader"
 
 
 def block_lengths(

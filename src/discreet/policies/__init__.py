@@ -6,6 +6,7 @@
 | `ChainBandit` | a prefix of the point's chain for a slot of rounds | released costs |
 | `Averaging` | random level sets, for slots that adapt their length | released gradients |
 | `Choose` | the set that was best in the phase before | noisy minima over all sets |
+| `WatchedLeader`, `DoublingLeader` | what has lowered costs, for slots that grow | released gradients |
 | `Leader`, `DualAveraging`, `Descent` | one prefix per round | released gradients or estimates |
 | `Arms` | one of all subsets per round | released costs |
 | `SetSampling`, `ItemSampling` | the best set by a draw from its beliefs | released costs |
@@ -22,6 +23,7 @@ from discreet.policies.averaging import Averaging, Descent, DualAveraging, Leade
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.policies.chain_bandit import ChainBandit
 from discreet.policies.choose import Choose
+from discreet.policies.leaders import DoublingLeader, WatchedLeader
 from discreet.policies.model import Model
 from discreet.policies.posterior import ItemSampling, SetSampling
 from discreet.policies.sets import Arms, Fixed, Uniform
@@ -33,6 +35,7 @@ __all__ = [
     "Choose",
     "CompiledPolicy",
     "Descent",
+    "DoublingLeader",
     "DualAveraging",
     "Fixed",
     "ItemSampling",
@@ -41,4 +44,5 @@ __all__ = [
     "Policy",
     "SetSampling",
     "Uniform",
+    "WatchedLeader",
 ]

@@ -41,8 +41,6 @@ OTHERS = 0.2
 #: The part of all orders has at least this size, in halves of the range: sets speak for themselves. It is
 #: reached slowly, after `SPOKEN` times the rounds that show a set clearly. Scouts believe in more at once.
 ORDERS, SPOKEN, SCOUTED = 0.05, 600, 0.2
-#: While an episode has fewer rounds than this, times those that show a set clearly, scouts are sent blindly.
-BLIND = 160
 #: No slot adds more than this to the test for a change; the smaller one where Laplace noise prevails, which
 #: has heavier tails.
 CAP, NOISY_CAP = 49.0, 9.0
@@ -107,6 +105,8 @@ class Model:
         #: Drawn functions are this far from the expected one, relative to what is believed.
         self._factor = 0.3 if noise.cost else 0.5
         self._draws, self._scouts = (8, 2) if noise.cost else (4, 1)
+        #: While an episode has fewer rounds than this, times those above, scouts are sent blindly.
+        self._blindly = 2000 if noise.cost else 160
         #: Bits cost the same in many short phases; noise on sums does not.
         self._shortest, self._growth = (2, LATER_GROWTH) if noise.cost else (4, GROWTH)
         self._restart_share = min(1.0, epsilon) / ROUNDS_PER_RESTART
@@ -152,7 +152,7 @@ class Model:
         if not known:
             return _distinct(starts), np.full(len(_distinct(starts)), np.inf)
         episode = state.counts[ROUNDS] - state.counts[BEFORE]
-        early = episode < BLIND * self._clear
+        early = episode < self._blindly * self._clear
         factors = np.array([self._factor] * draws + [1.0] * 4)
         drawn = self._posterior(state).drawn(factors, rng).least(starts)
         parts = [

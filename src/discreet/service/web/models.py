@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from discreet.learners.full_information import default_method
 from discreet.privacy.guarantee import Guarantee
 from discreet.service.api_keys import Role
 from discreet.service.learner_service import MOST_DECISIONS, MOST_FEEDBACK
@@ -83,7 +84,7 @@ class CreateLearner(RequestModel):
     start: Annotated[list[Level], Field(max_length=MOST_ITEMS)] | StartSet | None = Field(
         None, description="Where to start: a level from 0 to 1 for each item, or a set of items."
     )
-    method: Literal["blocks", "tree"] | None = Field(None, description="For full information only.")
+    method: Literal["leader", "blocks", "tree"] | None = Field(None, description="For full information only.")
     horizon: PositiveInteger | None = Field(
         None, description="For full information only: the number of rounds."
     )
@@ -250,6 +251,7 @@ class LearnerSummary(ResponseModel):
     def of(cls, view: LearnerView, **more: Any) -> Self:
         """From a view."""
         summary, arguments = view.summary, view.arguments
+        method = arguments.get("method") or default_method(len(view.items))
         return cls(
             name=view.name,
             epoch=view.epoch,
@@ -259,7 +261,7 @@ class LearnerSummary(ResponseModel):
             cost_range=arguments["cost_range"],
             maximize=arguments.get("maximize", False),
             rounds_per_person=summary.guarantee.rounds_per_person,
-            method=arguments.get("method", "blocks") if view.kind == "full_information" else None,
+            method=method if view.kind == "full_information" else None,
             horizon=arguments.get("horizon"),
             gradient_bound=arguments.get("gradient_bound"),
             population=view.population,
