@@ -25,7 +25,7 @@ from discreet import bounds, checks
 from discreet.kernel.queries import ChainGradient, CostOfSet, OnePoint
 from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release
 from discreet.learners.arguments import cost_interval, keeps_arguments, named_items, named_items_and_sizes
-from discreet.learners.bandit import EXPLORATION, STEP, Mode, best_length
+from discreet.learners.bandit import EXPLORATION, STEP, Method, Mode, best_length, default_method
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback, Told, as_set_function
 from discreet.learners.full_information import squared_gradient
 from discreet.learners.learner import Learner
@@ -40,11 +40,13 @@ from discreet.policies import (
     Fixed,
     ItemSampling,
     Leader,
+    Model,
     SetSampling,
     Uniform,
 )
 from discreet.policies.averaging import ALPHA
 from discreet.policies.base import CompiledPolicy
+from discreet.policies.model import Noise
 from discreet.policies.posterior import PRIOR
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
@@ -162,7 +164,7 @@ class FollowTheLeader:
 
 
 class BanditWithoutNoise(BanditFeedback):
-    """`BanditLearner` on exact costs; the scales multiply the exploration and step of least regret bound."""
+    """`BanditLearner` on exact costs. The scales are for the worst case."""
 
     @keeps_arguments
     def __init__(
@@ -170,15 +172,18 @@ class BanditWithoutNoise(BanditFeedback):
         items: Items,
         cost_range: tuple[float, float],
         *,
+        method: Method | None = None,
         exploration_scale: float = EXPLORATION,
         step_scale: float = STEP,
         seed: Seed | None = None,
     ) -> None:
         owner = "BanditWithoutNoise"
         names = named_items(owner, items)
+        if method is None:
+            method = default_method(len(names))
         query = CostOfSet(*cost_interval(owner, cost_range, maximize=False))
         exploration, step = bounds.bandit_tuning(len(names), 1.0)
-        policy = ChainBandit(
+        worst = ChainBandit(
             np.full(len(names), 0.5),
             units=query.units,
             rounds=1,
@@ -186,6 +191,9 @@ class BanditWithoutNoise(BanditFeedback):
             step=step * checks.positive_number(owner, "step_scale", step_scale),
             prior=1.0,
         )
+        policy: ChainBandit | Model = worst
+        if checks.one_of(owner, "method", method, ("model", "worst-case")) == "model":
+            policy = Model(worst, Noise(0.0, 0.0), unit=1 / query.units, epsilon=math.inf)
         super().__init__(names, Learner(len(names), policy, query, Exact(local=True)), seed=seed)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import Settled, lean_kernel
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.prefix_sums.base import MOST_ROUNDS
@@ -204,9 +204,24 @@ def chain_among(phase: Phase, slot: int, available: IntArray | None) -> tuple[In
     order, chance = phase.order[slot], phase.chance[slot]
     if available is None or np.isin(order, available).all():
         return order, chance
-    if phase.size[slot] != EACH_ROUND:
+    size = int(phase.size[slot])
+    if size == EACH_ROUND:
+        return restricted(order, chance, available)
+    kept = np.isin(order, available)
+    if not kept[:size].all():
         raise InvalidArgument("This learner cannot switch items off now: its next set was chosen among all.")
-    return restricted(order, chance, available)
+    among = np.zeros(int(kept.sum()) + 1)
+    among[size] = chance[size]
+    return order[kept], among
+
+
+def slots_among(phase: Phase, available: IntArray | None) -> BoolArray:
+    """Which slots can be dealt if only these items (or all) are available."""
+    if available is None:
+        return np.ones(phase.size.size, dtype=np.bool_)
+    off = ~np.isin(phase.order, available)
+    inside = np.arange(phase.order.shape[1]) < phase.size[:, None]
+    return np.asarray(~(off & inside).any(axis=1))
 
 
 def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tuple[IntArray, FloatArray]:

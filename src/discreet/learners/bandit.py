@@ -124,7 +124,7 @@ class BanditLearner(BanditFeedback[Item]):
         self._half = 0.5 * high - 0.5 * low
         self._middle = low + self._half
         if method is None:
-            method = "model" if len(names) <= MOST_MODELLED else "worst-case"
+            method = default_method(len(names))
         checks.one_of(owner, "method", method, ("model", "worst-case"))
         for_model = {"prior": prior, "forget": forget, "window": window}
         for_worst = {"block": block, "exploration_scale": exploration_scale, "step_scale": step_scale}
@@ -302,6 +302,11 @@ def _query_and_release(
         query = CostNearby(-window, window)
     release = Bits(budget, (query.low, query.high)) if mode == "local" else Laplace(query.bound, budget)
     return query, release
+
+
+def default_method(n: int) -> Method:
+    """What a learner of so many items does if nothing else is asked for."""
+    return "model" if n <= MOST_MODELLED else "worst-case"
 
 
 def best_length(epsilon: Fraction) -> int:

@@ -19,6 +19,7 @@ from discreet.learners.bandit import BanditLearner, PolicyLearner
 from discreet.learners.feedback import BanditFeedback, quiet_costs
 from discreet.learners.full_information import FullInformationLearner
 from discreet.learners.session import Session
+from discreet.policies import Model
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomizers import OneBit
@@ -27,9 +28,10 @@ from discreet.state import arrays_in, copied, decode, encode, with_arrays
 #: Places in `HostState.counts`: rounds applied, sums released, rounds in the open phase.
 ROUNDS, RELEASES, IN_PHASE = 0, 1, 2
 
+_WORST_CASE = {"mode": "local", "method": "worst-case"}
 #: What can be hosted, by kind. `register` adds to it.
 KINDS: dict[str, Callable[..., Session]] = {
-    "bandit": BanditLearner._made,
+    "bandit": lambda items, arguments: BanditLearner._made(items, _WORST_CASE | arguments),
     "full_information": lambda items, arguments: FullInformationLearner._made(
         items, arguments | {"method": arguments.get("method") or "blocks"}
     ),
@@ -100,6 +102,8 @@ class Host:
             raise InvalidArgument("A service cannot host method='choose': use 'blocks' or 'tree'.")
         if not self.learner.query.whole and not isinstance(self.learner.release, Bits):
             raise InvalidArgument("A bandit learner in a service must have mode='local'.")
+        if isinstance(self.learner.policy, Model):
+            raise InvalidArgument("A bandit learner in a service must have method='worst-case'.")
         self.randomizer: OneBit | None = None
         if isinstance(session, BanditFeedback):
             self.randomizer = session.randomizer()

@@ -47,23 +47,21 @@ def packed(phases: Mapping[int, OpenPhase], tickets: Mapping[int, Ticket]) -> di
 
 
 def unpacked(
-    saved: Arrays, learner: Learner, planned: int, closed_until: int, asked: int
+    saved: Arrays, learner: Learner, planned: int, current: int, asked: int
 ) -> tuple[dict[int, OpenPhase], dict[int, Ticket]]:
     """The open phases and tickets of a learner, from what `packed` made; refused if they make no sense."""
     phases: dict[int, OpenPhase] = {}
     tickets: dict[int, Ticket] = {}
-    last = 0
     try:
         for number in _numbers(saved, "phases."):
             phases[number] = each = _phase(saved, number, learner)
-            finished = each.dealt == each.total or number == planned - 1
-            _require(number < planned and finished and last < each.last <= asked)
-            last = each.last
+            finished = each.dealt == each.total or number == current
+            _require(number < planned and finished and each.last <= asked)
         left = {number: each.dealt - each.told for number, each in phases.items()}
         for ticket_id in _numbers(saved, "tickets."):
             ticket = _ticket(ticket_id, saved[f"tickets.{ticket_id}"], phases)
             left[ticket.phase] -= 1
-            _require(closed_until < ticket_id <= phases[ticket.phase].last and left[ticket.phase] >= 0)
+            _require(0 < ticket_id <= phases[ticket.phase].last and left[ticket.phase] >= 0)
             tickets[ticket_id] = ticket
     except (DiscreetError, LookupError, OverflowError, TypeError, ValueError):
         raise InvalidArgument("The saved state is damaged: its open decisions make no sense.") from None

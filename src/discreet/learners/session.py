@@ -12,6 +12,7 @@ all of them are there: local privacy does not hide who has reported.
 import contextlib
 import dataclasses
 import inspect
+import itertools
 import os
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -24,7 +25,7 @@ from discreet import checks, errors
 from discreet.atomic_files import written_beside
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.kernel.phase import EACH_ROUND, Ticket, chain_among, drawn_size, shuffled_deck
+from discreet.kernel.phase import EACH_ROUND, Ticket, chain_among, drawn_size, shuffled_deck, slots_among
 from discreet.learners.arguments import named_classes, plain, restored_argument
 from discreet.learners.learner import Learner
 from discreet.learners.packing import MOST_DECISIONS, OpenPhase, packed, unpacked
@@ -51,7 +52,7 @@ TAKEN = ".taken"
 #: Feedback that counts as the middle of the range.
 _NOTHING = np.zeros(0)
 #: What a file keeps of a session as plain numbers.
-_COUNTS = ("asked", "rounds", "planned", "closed_until")
+_COUNTS = ("asked", "rounds", "planned", "closed_until", "current")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -119,7 +120,7 @@ class Session(Exclusive, Generic[Item]):
         self._tickets: dict[int, Ticket] = {}
         #: Numbers of local phases whose reports are all there.
         self._complete: list[int] = []
-        self._asked = self._rounds = self._planned = self._closed_until = 0
+        self._asked = self._rounds = self._planned = self._closed_until = self._current = 0
 
     @property
     def guarantee(self) -> Guarantee:
@@ -196,21 +197,21 @@ class Session(Exclusive, Generic[Item]):
     # Dealing
 
     def _deal(self, available: IntArray | None) -> Decision[Item]:
-        number = self._planned - 1
+        number = self._current
         current = self._phases.get(number)
-        if current is None or current.dealt == current.total:
-            planned = self.learner.plan(self._state, self._coins, available)
-            deck = shuffled_deck(planned, self._coins)
-            sums = np.zeros((len(planned.rounds), self.learner.dimension), dtype=np.int64)
-            current = OpenPhase(planned, deck, sums, deck.size or int(planned.rounds[0]))
-            number = self._planned
+        if current is None or current.dealt == current.total or not _brought_forward(current, available):
+            number, current = self._planned, self._opened(available, beside=current)
         phase, deck = current.phase, current.deck
         slot = int(deck[current.dealt]) if deck.size else 0
         order, chance = chain_among(phase, slot, available)
         size = drawn_size(chance, int(phase.size[slot]), self._coins)
         # From here on nothing fails; a phase whose first round cannot be dealt is planned again.
-        self._phases[number] = current
-        self._planned = number + 1
+        if number == self._planned:
+            before = self._phases.get(self._current)
+            self._phases[number] = current
+            self._planned += 1
+            if before is None or before.dealt == before.total:
+                self._current = number
         self._asked = current.last = decision_id = self._asked + 1
         self.generation += 1
         current.dealt += 1
@@ -224,15 +225,25 @@ class Session(Exclusive, Generic[Item]):
         subset = frozenset([self.items[i] for i in chosen])
         return Decision(decision_id, subset, decision_id, probability, self.lineage)
 
+    def _opened(self, available: IntArray | None, beside: OpenPhase | None) -> OpenPhase:
+        """A new phase; if none of the sets of an unfinished one can be dealt, beside it and of one round."""
+        planned = self.learner.plan(self._state, self._coins, available)
+        deck = shuffled_deck(planned, self._coins)
+        total = deck.size or int(planned.rounds[0])
+        if beside is not None and beside.dealt < beside.total and total > 1:
+            raise InvalidArgument("This learner cannot switch these items off now.")
+        sums = np.zeros((len(planned.rounds), self.learner.dimension), dtype=np.int64)
+        return OpenPhase(planned, deck, sums, total)
+
     def _probability(self, current: OpenPhase, chosen: set[int], available: IntArray | None) -> float:
-        """With which a phase of several slots deals a set: each slot has its share of the rounds."""
+        """With which a phase of several slots deals a set: each that can be has its share of the rounds."""
+        phase, fit = current.phase, slots_among(current.phase, available)
         total, size = 0.0, len(chosen)
-        for slot, (planned, rounds) in enumerate(zip(current.phase.size, current.phase.rounds, strict=True)):
-            if planned in (EACH_ROUND, size):
-                order, chance = chain_among(current.phase, slot, available)
-                if set(order[:size].tolist()) == chosen:
-                    total += float(chance[size]) * int(rounds) / current.total
-        return total
+        for slot in np.flatnonzero(fit & ((phase.size == size) | (phase.size == EACH_ROUND))).tolist():
+            order, chance = chain_among(phase, slot, available)
+            if set(order[:size].tolist()) == chosen:
+                total += float(chance[size]) * int(phase.rounds[slot])
+        return total / int(phase.rounds[fit].sum())
 
     # Closing
 
@@ -241,16 +252,25 @@ class Session(Exclusive, Generic[Item]):
         if self._complete:
             self._close_complete()
         deadline = self._asked - self.expire_after
-        while self._phases:
-            number, phase = next(iter(self._phases.items()))
-            if phase.dealt < phase.total or phase.last > deadline:
-                return
-            self._closed_until = phase.last
-            while self._tickets and (oldest := next(iter(self._tickets))) <= phase.last:
-                missing = self._tickets.pop(oldest)
+        due = []
+        for number, phase in self._phases.items():
+            if phase.dealt == phase.total:  # those beside the current phase may close before it
+                if phase.last > deadline:
+                    break
+                due.append(number)
+        for number in due:
+            phase = self._phases[number]
+            self._closed_until = max(self._closed_until, phase.last)
+            for ticket_id in self._missing(number, phase.last):
+                missing = self._tickets.pop(ticket_id)
                 if self._local:  # a fair bit, as if the middle of the range had been told
                     phase.sums[missing.slot] += self._measured(missing, _NOTHING)
             self._release(number)
+
+    def _missing(self, number: int, last: int) -> list[int]:
+        """The tickets of a phase that nobody told about."""
+        older = itertools.takewhile(lambda ticket_id: ticket_id <= last, self._tickets)
+        return [ticket_id for ticket_id in older if self._tickets[ticket_id].phase == number]
 
     def _close_complete(self) -> None:
         """Close the local phases whose reports are all there."""
@@ -413,11 +433,23 @@ class Session(Exclusive, Generic[Item]):
         self._state = with_arrays(self._state, saved, "policy")
         self._mechanism = with_arrays(self._mechanism, saved, "release")
         self.learner.check_state(self._state, self._mechanism)
-        self._phases, self._tickets = unpacked(
-            saved, self.learner, self._planned, self._closed_until, self._asked
-        )
+        self._phases, self._tickets = unpacked(saved, self.learner, self._planned, self._current, self._asked)
         self._complete = [number for number, each in self._phases.items() if each.told == each.total]
 
     def __repr__(self) -> str:
         name, n, private = type(self).__name__, len(self.items), self.guarantee.private
         return f"{name}(items={n}, asked={self._asked}, private={private})"
+
+
+def _brought_forward(current: OpenPhase, available: IntArray | None) -> bool:
+    """Whether a set of the phase can be dealt next; if need be, one that would have come later."""
+    if available is None:
+        return True
+    fit = slots_among(current.phase, available)
+    if fit.all() or not current.deck.size:
+        return bool(fit.all())
+    left = current.deck[current.dealt :]
+    places = np.flatnonzero(fit[left])
+    if places.size:
+        left[[0, places[0]]] = left[[places[0], 0]]
+    return bool(places.size)

@@ -56,8 +56,10 @@ def _paper_bandit(s: Setting, calibration: str) -> Session:
 
 #: Name -> what it is told, whether it uses epsilon, and a few words about it.
 _ABOUT = {
-    "bandit": ("bandit", True, "BanditLearner, one bit per cost"),
-    "bandit-central": ("bandit", True, "BanditLearner in blocks"),
+    "bandit": ("bandit", True, "BanditLearner with a model of costs"),
+    "bandit-local": ("bandit", True, "BanditLearner with a model of costs, one bit per cost"),
+    "bandit-worst-case": ("bandit", True, "BanditLearner for the worst case, in blocks"),
+    "bandit-worst-case-local": ("bandit", True, "BanditLearner for the worst case, one bit per cost"),
     "full": ("full information", True, "FullInformationLearner, by the number of items"),
     "full-blocks": ("full information", True, "FullInformationLearner in adaptive blocks"),
     "full-tree": ("full information", True, "FullInformationLearner on a tree"),
@@ -87,7 +89,9 @@ _ABOUT = {
 }
 _BUILD: dict[str, Callable[[Setting], Any]] = {
     "bandit": lambda s: _ours(s, BanditLearner),
-    "bandit-central": lambda s: _ours(s, BanditLearner, mode="central"),
+    "bandit-local": lambda s: _ours(s, BanditLearner, mode="local"),
+    "bandit-worst-case": lambda s: _ours(s, BanditLearner, method="worst-case"),
+    "bandit-worst-case-local": lambda s: _ours(s, BanditLearner, method="worst-case", mode="local"),
     "full": lambda s: _ours(s, FullInformationLearner),
     "full-blocks": lambda s: _ours(s, FullInformationLearner, method="blocks"),
     "full-tree": lambda s: _ours(s, FullInformationLearner, method="tree", horizon=s.rounds),
