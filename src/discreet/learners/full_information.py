@@ -207,7 +207,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         """
         n, half, distance = len(self.items), self._half, self._range
         policy: Any = self.learner.policy
-        before, constants = 0.0, getattr(policy, "constants", None)
+        before, constants = 0.0, policy if self.method == "leader" else policy.constants
         if self.method == "leader":
             before, constants = policy.regret_bound(rounds), policy.averaging.constants
         elif self.method == "choose":
