@@ -34,7 +34,7 @@ MOST_MODELLED = 64
 EXPIRE_AFTER = 1000
 
 #: What the tuning of least bound is multiplied by: a larger bound, and about half the regret on the stream of
-#: `benchmarks/bench_regret.py`. See `docs/guarantees.md#regret`.
+#: `benchmarks/bench_worst_case.py`. See `docs/guarantees.md#regret`.
 EXPLORATION, STEP = 0.4, 3.0
 #: Central blocks are this many times as long as `best_length` says: the baseline pays for longer ones.
 LONGER_BLOCKS = 2
