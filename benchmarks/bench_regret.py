@@ -1,7 +1,7 @@
-"""Regret of the default learners beside the worst-case ones, other private ones, and the best without privacy.
+"""Regret of the default learners beside the worst-case ones, other private ones, and the best not private.
 
-Means over ten seeds; seed s gives stream s and bits s, for all learners alike. Costs are in [-1, 1]. Where the
-peer's regret is negative (it beats every fixed set) the limit is 0.02 above it: 0.01 of the range. Real
+Means over ten seeds; seed s gives stream s and bits s, for all learners alike. Costs are in [-1, 1]. Where
+the peer's regret is negative (it beats every fixed set) the limit is 0.02 above it: 0.01 of the range. Real
 baskets are those of the folder that DISCREET_DATA names, in the order of the file: seeds differ in the noise.
 """
 
@@ -137,9 +137,11 @@ def leader_rows(n: int, T: int) -> Iterator[Row]:
     """The leader, for many items, beside blocks."""
     for label, make in FIVE.items():
         name = f"leader, {label}, n={n}, T={power(T)}"
-        environment = Environment(
-            label, lambda rounds, seed, make=make: make(n, rounds, seed), tuple(range(n))
-        )
+
+        def stream(rounds: int, seed: int, make: Callable[[int, int, int], Any] = make) -> Any:
+            return make(n, rounds, seed)
+
+        environment = Environment(label, stream, tuple(range(n)))
         ours, blocks = (
             mean_regret(environment, T, full(n, method=method)) for method in ("leader", "blocks")
         )

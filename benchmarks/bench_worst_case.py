@@ -1,4 +1,4 @@
-"""Regret of our worst-case learners, those with theorems, beside the paper's, corrected: means over ten seeds.
+"""Regret of our worst-case learners, which have theorems, beside the paper's, corrected: ten seeds.
 
 Streams have costs in [-1, 1]. Seed s of a row gives stream s and bits s, for all learners alike. The paper's
 algorithms run with exact Laplace noise, which suits them better than their own.
