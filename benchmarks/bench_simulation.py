@@ -6,8 +6,10 @@ import numpy as np
 
 from benchmarks.measure import Row, median_seconds
 from discreet import BanditLearner, FullInformationLearner
-from discreet.environments import Stream, cuts, modular, priced_cuts
+from discreet.environments import Stream, checkout, cuts, modular, priced_cuts
+from discreet.kernel import Released
 from discreet.learners import Session
+from discreet.randomness import BitSource
 from discreet.simulation import play
 
 Pair = tuple[Session, Stream]
@@ -26,8 +28,8 @@ def exponent(make: Callable[[int], Pair], sizes: Sequence[int]) -> float:
 
 
 def bandit(n: int, T: int) -> Pair:
-    """One bit a cost, on item signs."""
-    return BanditLearner(n, 1.0, (-1, 1)), modular(n, 0.5).stream(T)
+    """One bit a cost, for the worst case, on item signs."""
+    return BanditLearner(n, 1.0, (-1, 1), mode="local", method="worst-case"), modular(n, 0.5).stream(T)
 
 
 def tree(n: int, T: int) -> Pair:
@@ -38,6 +40,25 @@ def tree(n: int, T: int) -> Pair:
 def blocks(n: int, T: int) -> Pair:
     """Adaptive blocks, on directed cuts."""
     return FullInformationLearner(n, 1.0, (-1, 1), method="blocks"), cuts(n).stream(T)
+
+
+def model(n: int, T: int) -> Pair:
+    """The model of costs, on a pool of cuts with prices."""
+    return BanditLearner(n, 1.0, (-1, 1)), priced_cuts(n).stream(T)
+
+
+def phase_seconds(n: int) -> float:
+    """The time to plan a phase of the model and to learn from it, when it has learned for long."""
+    session = BanditLearner(n, 1.0, (-1, 1), seed=0)
+    play(session, checkout(n).stream(2**17))
+    learner, state = session.learner, session._learned_state()
+
+    def phase() -> None:
+        planned = learner.plan(state, BitSource(1))
+        sums = np.zeros((len(planned.rounds), 1), dtype=np.int64)
+        learner.learn(state, Released(planned.note.copy(), planned.rounds.copy(), sums))
+
+    return median_seconds(phase)
 
 
 def choose(n: int, T: int) -> Pair:
@@ -56,6 +77,11 @@ def rows() -> Iterator[Row]:
     time = seconds(lambda rounds: choose(8, rounds), T) / T
     note = f"{1 / time / 1e6:.2f} million rounds per second"
     yield Row("simulated round, choose, n=8", time, limit=1 / 1e6, note=note)
+    time = seconds(lambda rounds: model(8, rounds), 2 * T) / (2 * T)
+    note = f"{1 / time / 1e6:.2f} million rounds per second"
+    yield Row("simulated round, model, n=8", time, limit=1 / 1e6, note=note)
+    for n, limit in ((20, 0.05), (50, 0.5)):
+        yield Row(f"a phase of the model, n={n}, after 2^17 rounds", phase_seconds(n), limit=limit)
     rounds = [2**k for k in range(14, 21)]
     items = [2**k for k in range(5, 12)]
     for name, make in makers.items():

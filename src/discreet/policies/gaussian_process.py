@@ -7,10 +7,13 @@ processes have no such kernel, and descend real vectors, not sets.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 from typing import NamedTuple
 
 import numpy as np
+import threadpoolctl
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from discreet.checks import BoolArray, FloatArray, IntArray
@@ -19,6 +22,17 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 CONSTANT = 0.25
 #: How many random products of items stand for the part of all orders in a drawn function.
 FEATURES = 256
+
+
+@functools.cache
+def _libraries() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController()
+
+
+def one_thread() -> contextlib.AbstractContextManager[object]:
+    """Matrices are small here: several threads would only wait for each other, for long on a busy machine."""
+    limited: contextlib.AbstractContextManager[object] = _libraries().limit(limits=1, user_api="blas")
+    return limited
 
 
 class Scales(NamedTuple):

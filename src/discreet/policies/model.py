@@ -21,7 +21,15 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidType
 from discreet.kernel.phase import Phase, Released
 from discreet.policies.chain_bandit import BASELINE, ChainBandit, ChainBanditState
-from discreet.policies.gaussian_process import FIRST, Covariance, Means, Posterior, Scales, fitted
+from discreet.policies.gaussian_process import (
+    FIRST,
+    Covariance,
+    Means,
+    Posterior,
+    Scales,
+    fitted,
+    one_thread,
+)
 from discreet.randomness import BitSource
 
 #: So many sets are remembered; those played least are forgotten first. The scales are fitted to some of them,
@@ -137,10 +145,11 @@ class Model:
             phase = self._worst.plan(state.worst, coins, available)
             return self._noted(phase, WORST_CASE, phase.note[:, BASELINE] * self._worst.unit, phase.note)
         rng = coins.generator()
-        if available is not None:
-            return self._one_round(state, rng, available)
-        sets, weights = self._candidates(state, rng)
-        return self._phase(state, sets, self._rounds(state, weights), np.arange(self.n))
+        with one_thread():
+            if available is not None:
+                return self._one_round(state, rng, available)
+            sets, most = self._candidates(state, rng)
+            return self._phase(state, sets, self._rounds(state, most), np.arange(self.n))
 
     def _candidates(self, state: ModelState, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Sets for a phase, the best one first, and for how many rounds each is played at most."""
@@ -262,7 +271,8 @@ class Model:
         if not counts[FAILED] and by_model.any():
             signs = released.note[by_model, REST : REST + self.n]
             new = Seen(signs, totals[by_model], rounds[by_model], np.ones(int(by_model.sum())))
-            state = self._learn_sets(state, new)
+            with one_thread():
+                state = self._learn_sets(state, new)
         return state
 
     def _learn_worst(
