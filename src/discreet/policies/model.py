@@ -49,6 +49,9 @@ OTHERS = 0.2
 #: The part of all orders has at least this size, in halves of the range: sets speak for themselves. It is
 #: reached slowly, after `SPOKEN` times the rounds that show a set clearly. Scouts believe in more at once.
 ORDERS, SPOKEN, SCOUTED = 0.05, 600, 0.2
+#: Scouts are sent blindly while an episode has fewer rounds than this, times those that show a set clearly,
+#: and later in this share of phases.
+BLIND, OFTEN = 160, 0.2
 #: No slot adds more than this to the test for a change; the smaller one where Laplace noise prevails, which
 #: has heavier tails.
 CAP, NOISY_CAP = 49.0, 9.0
@@ -113,8 +116,6 @@ class Model:
         #: Drawn functions are this far from the expected one, relative to what is believed.
         self._factor = 0.3 if noise.cost else 0.5
         self._draws, self._scouts = (8, 2) if noise.cost else (4, 1)
-        #: While an episode has fewer rounds than this, times those above, scouts are sent blindly.
-        self._blindly = 2000 if noise.cost else 160
         #: Bits cost the same in many short phases; noise on sums does not.
         self._shortest, self._growth = (2, LATER_GROWTH) if noise.cost else (4, GROWTH)
         self._restart_share = min(1.0, epsilon) / ROUNDS_PER_RESTART
@@ -161,15 +162,15 @@ class Model:
         if not known:
             return _distinct(starts), np.full(len(_distinct(starts)), np.inf)
         episode = state.counts[ROUNDS] - state.counts[BEFORE]
-        early = episode < self._blindly * self._clear
+        blindly = episode < BLIND * self._clear or rng.random() < OFTEN
         factors = np.array([self._factor] * draws + [1.0] * 4)
         drawn = self._posterior(state).drawn(factors, rng).least(starts)
         parts = [
             (np.concatenate((best, drawn[:draws])), np.inf),
             (drawn[draws:], self._clear),
-            (self._scouting(state, best[0], early, rng), self._clear),
+            (self._scouting(state, best[0], blindly, rng), self._clear),
             (ends if episode < 8 * self._clear else ends[:0], self._clear),
-            (self._blind(best[0], rng, int(early)), self._clear / 2),
+            (self._blind(best[0], rng, int(blindly)), self._clear / 2),
         ]
         sets = _distinct(np.concatenate([part for part, _ in parts]))
         limits = {signs.tobytes(): limit for part, limit in reversed(parts) for signs in part}
@@ -181,11 +182,11 @@ class Model:
         return sets[kept], most[kept]
 
     def _scouting(
-        self, state: ModelState, best: FloatArray, early: bool, rng: np.random.Generator
+        self, state: ModelState, best: FloatArray, blindly: bool, rng: np.random.Generator
     ) -> FloatArray:
         """Subsets or supersets of the best set, two or more items away, that a drawn function prefers.
 
-        And what is best on the other side, near everything or nothing: `early` even if it is not better.
+        And what is best on the other side, near everything or nothing: `blindly` even if it is not better.
         """
         scouts, wide = self._scouts, self._posterior(state, SCOUTED)
         free = np.array([self._side(best, rng) for _ in range(scouts)])
@@ -194,7 +195,7 @@ class Model:
         drawn = wide.drawn(np.ones(scouts), rng)
         other = drawn.descended(far)
         better = drawn.values(other) < drawn.values(np.tile(best, (scouts, 1)))
-        return np.concatenate((found[gain < 0], other[better | early]))
+        return np.concatenate((found[gain < 0], other[better | blindly]))
 
     def _blind(self, best: FloatArray, rng: np.random.Generator, count: int) -> FloatArray:
         """So many random subsets or supersets of the best set, two or more items away."""
