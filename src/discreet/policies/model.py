@@ -35,6 +35,8 @@ from discreet.randomness import BitSource
 #: So many sets are remembered; those played least are forgotten first. The scales are fitted to some of them,
 #: whenever the rounds have grown by a third.
 KEEP, FIT, FIT_AGAIN = 400, 200, 1.3
+#: With a half-life, a set that counts for fewer rounds than this is forgotten.
+FORGOTTEN = 1e-3
 #: Places in a note: who planned the slot (MODEL or WORST_CASE), what its costs are compared with, the rest.
 PLANNER, CENTRE, REST = 0, 1, 2
 MODEL, WORST_CASE = 0.0, 1.0
@@ -223,7 +225,7 @@ class Model:
 
     def _length(self, state: ModelState) -> float:
         """The rounds of the next phase."""
-        episode = state.counts[ROUNDS] - state.counts[BEFORE]
+        episode = min(state.counts[ROUNDS] - state.counts[BEFORE], self._half_life or math.inf)
         early = min(self._growth * episode, self._growth * SLOWER)
         return float(max(self._shortest * self._clear, early, LATER_GROWTH * episode))
 
@@ -288,6 +290,7 @@ class Model:
         counts, seen = state.counts.copy(), Seen(*[part.copy() for part in state.seen])
         rounds = new.rounds.sum()
         if self._half_life is not None:
+            seen.rounds[seen.rounds < FORGOTTEN] = 0.0
             for part in seen[1:]:
                 part *= 0.5 ** (rounds / self._half_life)
         elif self._surprised(state, new):
