@@ -43,6 +43,8 @@ HARD: dict[str, Callable[[int], Environment]] = {
     "flipping": environments.flipping,
     "adaptive adversary": environments.adaptive_adversary,
 }
+#: What is played in Python round by round, after the change-over, is not played for long.
+SLOW = {"adaptive adversary": 2**16}
 
 
 def mean_regret(environment: Environment, rounds: int, make: Make) -> float:
@@ -58,7 +60,9 @@ def beside(name: str, ours: float, peer: str, theirs: float, wanted: float = 1 /
     """Our regret beside a peer's; what is wanted is a ratio, or that it is not much above a negative one."""
     if theirs <= 0:
         return Row(name, ours, theirs + SLACK, peer, note=f"{peer}: {theirs:.3g}", unit=UNIT)
-    return Row(name, ours, None, peer, theirs / ours if ours > 0 else math.inf, wanted, note, UNIT)
+    if ours <= 0:
+        return Row(name, ours, theirs, peer, note=f"{peer}: {theirs:.3g}", unit=UNIT)
+    return Row(name, ours, None, peer, theirs / ours, wanted, note, UNIT)
 
 
 def bandit(n: int, epsilon: float, **options: Any) -> Make:
@@ -74,7 +78,7 @@ def bandit_rows(n: int, epsilon: float, rounds: dict[Mode, int]) -> Iterator[Row
     for label, make in (SHOPS | HARD).items():
         environment = make(n)
         for mode in MODES:
-            T = rounds[mode]
+            T = min(rounds[mode], SLOW.get(label, rounds[mode]))
             ours = mean_regret(environment, T, bandit(n, epsilon, mode=mode))
             worst = mean_regret(environment, T, bandit(n, epsilon, mode=mode, method="worst-case"))
             wanted = 1 / 1.2

@@ -90,11 +90,12 @@ def _take(path: str | os.PathLike[str]) -> bytes:
     sync_folder(source.parent)
     data = claimed.read_bytes()
     document, _ = decode(data)
-    left = {"lineage": document["lineage"], "generation": document["generation"]}
-    with claimed.open("r+b") as file:  # in place, and to the end: no secret is left on the disk
-        file.write((_LEFT + b", " + json.dumps(left).encode()[1:]).ljust(len(data)))
+    left = _LEFT + b", " + json.dumps({"lineage": document["lineage"]}).encode()[1:]
+    with claimed.open("r+b") as file:
+        file.write(left.ljust(len(data)))  # in place, and to the end: no secret is left on the disk
         file.flush()
         os.fsync(file.fileno())
+        file.truncate(len(left))  # the old length tells how much was open
     os.replace(claimed, _taken(source))
     return data
 

@@ -172,7 +172,8 @@ class BitSource:
         return self._lock
 
     def _append_fresh_bits(self) -> None:
-        fresh = self._draw(self._batch)
+        # What is still unread was too little for one step: that begins again, so twice as much is made.
+        fresh = self._draw(max(self._batch, self._bits.size - self._cursor))
         if fresh.dtype != np.uint64 or fresh.ndim != 1 or fresh.size == 0:
             raise InvalidType("A generator of bits must give arrays of uint64.")
         self._bits = np.concatenate([self._bits[self._cursor :], fresh])

@@ -46,6 +46,8 @@ ROUNDS, BEFORE, FITTED, RESTARTS, FAILED, TOTAL = range(6)
 
 #: A phase has this share of the rounds before it, the smaller one after `SLOWER` rounds.
 GROWTH, LATER_GROWTH, SLOWER = 0.2, 0.1, 20_000
+#: No phase is longer than this (but for tiny epsilon: see `Phase`).
+LONGEST = 1 << 18
 #: Other sets than the best and the drawn ones have at most this share of a phase.
 OTHERS = 0.2
 #: The part of all orders has at least this size, in halves of the range: sets speak for themselves. It is
@@ -169,7 +171,7 @@ class Model:
         drawn = self._posterior(state).drawn(factors, rng).least(starts)
         parts = [
             (np.concatenate((best, drawn[:draws])), np.inf),
-            (drawn[draws:], self._clear),
+            (drawn[draws:], max(self._clear, self._length(state) / 50)),
             (self._scouting(state, best[0], blindly, rng), self._clear),
             (ends if episode < 8 * self._clear else ends[:0], self._clear),
             (self._blind(best[0], rng, int(blindly)), self._clear / 2),
@@ -227,7 +229,7 @@ class Model:
         """The rounds of the next phase."""
         episode = min(state.counts[ROUNDS] - state.counts[BEFORE], self._half_life or math.inf)
         early = min(self._growth * episode, self._growth * SLOWER)
-        return float(max(self._shortest * self._clear, early, LATER_GROWTH * episode))
+        return float(min(max(self._shortest * self._clear, early, LATER_GROWTH * episode), LONGEST))
 
     def _one_round(self, state: ModelState, rng: np.random.Generator, available: IntArray) -> Phase:
         """One of the available sets for one round, best by a drawn function."""

@@ -103,6 +103,9 @@ class EachBound:
     coordinate: int
     step: float = 1.0
 
+    def __post_init__(self) -> None:  # sums must not wrap around: no noise would hide that in a minimum
+        integer("EachBound", "coordinate", self.coordinate, least=1, most=MOST_UNITS)
+
 
 @lean_kernel
 def values_to_units(values: FloatArray, step: float, limit: int, out: IntArray) -> None:
