@@ -59,6 +59,8 @@ BLIND, OFTEN = 160, 0.2
 #: No slot adds more than this to the test for a change; the smaller one where Laplace noise prevails, which
 #: has heavier tails.
 CAP, NOISY_CAP = 49.0, 9.0
+#: One or two slots must add more than this: single means are off more often than many together.
+FAR_OUT = 36.0
 #: Restarts that are allowed at first, and rounds (times epsilon, if that is below 1) that allow one more.
 RESTARTS_AT_FIRST, ROUNDS_PER_RESTART = 4, 4000.0
 
@@ -315,14 +317,17 @@ class Model:
     def _surprised(self, state: ModelState, new: Seen) -> bool:
         """Whether what was released of a phase is too far from what the model expected of it."""
         slots = len(new.rounds)
-        if slots < 3 or not _known(state.seen).any():
+        if new.rounds.sum() < self._clear or not _known(state.seen).any():
             return False
         means = self._means(new)
         expected, variance = self._posterior(state).predicted(new.signs)
-        variance += means.per_cost * Scales(*state.scales).variance + means.noise
+        # At first the variance of costs is fitted to few: half of what they can have with such a mean is less.
+        least = 0.5 * (1 - np.clip(expected, -1.0, 1.0) ** 2)
+        variance += means.per_cost * np.maximum(Scales(*state.scales).variance, least) + means.noise
         cap = np.where(self._noise.sum / new.rounds**2 > 0.5 * variance, NOISY_CAP, CAP)
         squares = np.minimum((means.means - expected) ** 2 / variance, cap)
-        return bool(squares.sum() > slots + 4 * math.sqrt(2 * slots) + 8)
+        most = slots + 4 * math.sqrt(2 * slots) + 8 if slots > 2 else FAR_OUT
+        return bool(squares.sum() > most)
 
     def _least(self, state: ModelState) -> FloatArray:
         """The set of least expected cost that descents find, from the best known one and the last."""
