@@ -321,7 +321,7 @@ class Model:
             return False
         means = self._means(new)
         expected, variance = self._posterior(state).predicted(new.signs)
-        # At first the variance of costs is fitted to few: half of what they can have with such a mean is less.
+        # At first the variance is fitted to few costs: take at least half of what it can be with such a mean.
         least = 0.5 * (1 - np.clip(expected, -1.0, 1.0) ** 2)
         variance += means.per_cost * np.maximum(Scales(*state.scales).variance, least) + means.noise
         cap = np.where(self._noise.sum / new.rounds**2 > 0.5 * variance, NOISY_CAP, CAP)
