@@ -14,9 +14,9 @@ from discreet.loading import _learner_in as from_bytes
 from discreet.prefix_sums import BinaryTree
 from discreet.privacy import Budget, VectorBound
 from discreet.state import decode, encode
-from every_learner import LEARNERS, transcript, used
+from every_learner import OURS, transcript, used
 
-SAVED = {name: used(name)._whole() for name in list(LEARNERS)[:6]}
+SAVED = {name: used(name)._whole() for name in OURS}
 each = pytest.mark.parametrize("name", SAVED)
 
 

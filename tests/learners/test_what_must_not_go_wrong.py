@@ -28,9 +28,15 @@ from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.randomness import BitSource
 from discreet.set_functions import Modular
 from discreet.state import decode
-from every_learner import LEARNERS, N, Pairs, is_bandit, some_functions, state_of
+from every_learner import LEARNERS, N, Pairs, is_bandit, some_functions, state_of, worst_case_bandit
 
-CENTRAL = ["BanditLearner central", "FullInformationLearner", "FullInformationLearner tree", "PolicyLearner"]
+CENTRAL = [
+    "BanditLearner",
+    "BanditLearner worst case",
+    "FullInformationLearner",
+    "FullInformationLearner tree",
+    "PolicyLearner",
+]
 central = pytest.mark.parametrize("name", CENTRAL)
 
 
@@ -98,7 +104,7 @@ def test_closing(name: str, expire_after: int) -> None:
 
 def test_tickets() -> None:
     """A ticket fixes its phase, slot and query when it is dealt and takes one report; repeats are refused."""
-    learner = BanditLearner(N, 1.0, (-1, 1), mode="central", block=3, seed=1)
+    learner = worst_case_bandit(N, 1.0, (-1, 1), mode="central", block=3, seed=1)
     decision, other = learner.ask(), learner.ask()
     learner.tell(decision, 0.5)
     before = state_of(learner)
@@ -253,7 +259,7 @@ def test_a_forked_child_cannot_go_on(name: str) -> None:
 
 def test_open_sums_are_in_secret_files_only(tmp_path: Path) -> None:
     """A file with sums is for its owner alone, and what loading leaves holds none. Local files hold bits."""
-    session = BanditLearner(N, 1.0, (-1, 1), mode="central", block=3)
+    session = worst_case_bandit(N, 1.0, (-1, 1), mode="central", block=3)
     session.tell(session.ask(), 0.71923)
     session.save(tmp_path / "central")
     data = (tmp_path / "central").read_bytes()
@@ -262,7 +268,7 @@ def test_open_sums_are_in_secret_files_only(tmp_path: Path) -> None:
     assert exact in data
     load(tmp_path / "central")
     assert exact not in (tmp_path / "central.taken").read_bytes()
-    local = BanditLearner(N, 1.0, (-1, 1))
+    local = worst_case_bandit(N, 1.0, (-1, 1))
     local.tell(local.ask(), 0.71923)
     sums = decode(local.to_bytes())[1]["phases.sums.0"]
     assert abs(sums).tolist() == [[local._mechanism.magnitude]]
@@ -274,12 +280,12 @@ def test_rounds_per_person(people: int, epsilon: Any) -> None:
     """`rounds_per_person=k` divides epsilon by k exactly, whatever slots and phases the rounds are in."""
     options: Any = {"rounds_per_person": people}
     share = Fraction(epsilon) / people
-    bandit = BanditLearner(N, epsilon, (-1, 1), mode="central", **options)
+    bandit = BanditLearner(N, epsilon, (-1, 1), **options)
     full = FullInformationLearner(N, epsilon, (-1, 1), method="blocks", **options)
     own = PolicyLearner(N, Pairs, epsilon, (-1, 1), **options)
     assert bandit._mechanism.law == own._mechanism.law == noise.laplace(2 * DEFAULT_UNITS / share)
     assert full._mechanism.law == noise.laplace(2 * ChainGradient.of("", -1.0, 1.0).l1 / share)
-    local = BanditLearner(N, epsilon, (-1, 1), **options)
+    local = BanditLearner(N, epsilon, (-1, 1), mode="local", **options)
     assert local.randomizer().epsilon == share
     for session in (bandit, full, own, local):
         promise = session.guarantee
@@ -288,7 +294,7 @@ def test_rounds_per_person(people: int, epsilon: Any) -> None:
 
 def test_local_bits() -> None:
     """Local bits: one per ticket, made on arrival; a ticket that nobody tells about gets a fair one."""
-    told, silent = (BanditLearner(N, 1.0, (-1, 1), expire_after=1, seed=5) for _ in range(2))
+    told, silent = (worst_case_bandit(N, 1.0, (-1, 1), expire_after=1, seed=5) for _ in range(2))
     for _ in range(50):
         told.tell(told.ask(), float("nan"))
         silent.ask()
@@ -401,7 +407,7 @@ def test_coins_are_keyed_apart_from_noise() -> None:
     assert len(seen[0]) == 5
     sets = []
     for cost in (1.0, -1.0):
-        fixed = BanditLearner(N, 1.0, (-1, 1), exploration_scale=1e9, step_scale=1e-9, seed=11)
+        fixed = worst_case_bandit(N, 1.0, (-1, 1), exploration_scale=1e9, step_scale=1e-9, seed=11)
         sets.append([])
         for _ in range(50):
             decision = fixed.ask()
