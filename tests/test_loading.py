@@ -121,7 +121,7 @@ def test_arguments_of_every_kind_survive(make: Callable[[], Learner], tmp_path: 
 @pytest.mark.parametrize("items", [[(1, 2), 3], [1.5, 2], [None, 1], [b"a", b"b"], [frozenset(), 1]])
 def test_items_that_json_cannot_keep_are_refused(items: list[Any], tmp_path: pathlib.Path) -> None:
     """When it is saved, in words, and the learner goes on."""
-    learner = BanditLearner(items, 1.0, (0, 1), mode="central")
+    learner = BanditLearner(items, 1.0, (0, 1))
     with pytest.raises(InvalidType, match="strings or integers"):
         learner.save(tmp_path / "learner")
     assert list(tmp_path.iterdir()) == []
@@ -133,7 +133,7 @@ class Shop(BanditLearner):
 
     @keeps_arguments
     def __init__(self, items: Any, *, prices: Any = None, label: Any = "", seed: Any = None) -> None:
-        super().__init__(items, 1.0, (0, 10), mode="central", block=2, seed=seed)
+        super().__init__(items, 1.0, (0, 10), method="worst-case", block=2, seed=seed)
         self.prices, self.label = prices, label
 
 
@@ -153,7 +153,7 @@ class Forgetful(BanditLearner):
     """One whose constructor is not decorated."""
 
     def __init__(self, items: Any) -> None:
-        super().__init__(items, 1.0, (0, 10), mode="central")
+        super().__init__(items, 1.0, (0, 10))
 
 
 def test_a_custom_class_is_saved_and_loaded(tmp_path: pathlib.Path) -> None:

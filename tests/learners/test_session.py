@@ -118,7 +118,7 @@ def test_an_interrupted_tell_loses_a_round_and_nothing_else(
     session.save(tmp_path / "learner")
     loaded = load(tmp_path / "learner")
     loaded.expire_after = 1
-    loaded.ask(count=9)
+    loaded.ask(count=60)
     loaded.ask()
     assert loaded.rounds >= 3
     with pytest.raises(Expired):

@@ -211,11 +211,11 @@ def test_a_phase_that_did_not_close_is_never_released(name: str, tmp_path: Path)
 def test_phases_overlap(name: str) -> None:
     """Asking never waits: the next phase is planned from what has been released so far."""
     learner = LEARNERS[name](2)
-    decisions = learner.ask(count=40)
-    assert (len(decisions), learner.pending, learner.rounds) == (40, 40, 0)
+    decisions = learner.ask(count=70)
+    assert (len(decisions), learner.pending, learner.rounds) == (70, 70, 0)
     learner.ask(count=0)
-    assert learner.rounds + learner.pending == 40
-    assert learner.rounds > 30 if name != "FullInformationLearner" else learner.rounds > 0
+    assert learner.rounds + learner.pending == 70
+    assert learner.rounds > 35 if name != "FullInformationLearner" else learner.rounds > 0
 
 
 @central
