@@ -34,8 +34,9 @@ MODEL, WORST_CASE = 0.0, 1.0
 #: when the scales were fitted, restarts, whether the model has failed, the sum of released costs.
 ROUNDS, BEFORE, FITTED, RESTARTS, FAILED, TOTAL = range(6)
 
-#: A phase has this share of the rounds before it, the smaller one after `SLOWER` rounds.
-GROWTH, LATER_GROWTH, SLOWER = 0.2, 0.1, 20_000
+#: A phase has this share of the rounds before it, the smaller one after `SLOWER` rounds; never more than
+#: `LONGEST`, as they are shuffled.
+GROWTH, LATER_GROWTH, SLOWER, LONGEST = 0.2, 0.1, 20_000, 1 << 20
 #: Other sets than the best and the drawn ones have at most this share of a phase.
 OTHERS = 0.2
 #: The part of all orders has at least this size, in halves of the range: sets speak for themselves. It is
@@ -44,6 +45,8 @@ ORDERS, SPOKEN, SCOUTED = 0.05, 600, 0.2
 #: No slot adds more than this to the test for a change; the smaller one where Laplace noise prevails, which
 #: has heavier tails.
 CAP, NOISY_CAP = 49.0, 9.0
+#: One or two slots must add more than this: single means are off more often than many together.
+FAR_OUT = 36.0
 #: Restarts that are allowed at first, and rounds (times epsilon, if that is below 1) that allow one more.
 RESTARTS_AT_FIRST, ROUNDS_PER_RESTART = 4, 4000.0
 
@@ -217,7 +220,7 @@ class Model:
         """The rounds of the next phase."""
         episode = state.counts[ROUNDS] - state.counts[BEFORE]
         early = min(self._growth * episode, self._growth * SLOWER)
-        return float(max(self._shortest * self._clear, early, LATER_GROWTH * episode))
+        return float(min(max(self._shortest * self._clear, early, LATER_GROWTH * episode), LONGEST))
 
     def _one_round(self, state: ModelState, rng: np.random.Generator, available: IntArray) -> Phase:
         """One of the available sets for one round, best by a drawn function."""
@@ -301,14 +304,15 @@ class Model:
     def _surprised(self, state: ModelState, new: Seen) -> bool:
         """Whether what was released of a phase is too far from what the model expected of it."""
         slots = len(new.rounds)
-        if slots < 3 or not _known(state.seen).any():
+        if new.rounds.sum() < self._clear or not _known(state.seen).any():
             return False
         means = self._means(new)
         expected, variance = self._posterior(state).predicted(new.signs)
         variance += means.per_cost * Scales(*state.scales).variance + means.noise
         cap = np.where(self._noise.sum / new.rounds**2 > 0.5 * variance, NOISY_CAP, CAP)
         squares = np.minimum((means.means - expected) ** 2 / variance, cap)
-        return bool(squares.sum() > slots + 4 * math.sqrt(2 * slots) + 8)
+        most = slots + 4 * math.sqrt(2 * slots) + 8 if slots > 2 else FAR_OUT
+        return bool(squares.sum() > most)
 
     def _least(self, state: ModelState) -> FloatArray:
         """The set of least expected cost that descents find, from the best known one and the last."""
