@@ -328,20 +328,20 @@ class ReturnsTheCost(BanditLearner):
         return cost
 
 
-def local(kind):
+def central(kind):
     return lambda: kind(2, 1.0, (0, 1))
 
 
-def central(kind):
-    return lambda: kind(2, 1.0, (0, 1), mode="central")
+def local(kind):
+    return lambda: kind(2, 1.0, (0, 1), mode="local")
 
 
 LEARNERS = {
     "raw mean": local(RawMean),
     "raw step": local(RawStep),
     "raw history in the saved file": central(RawHistory),
-    "a block that ends by value": central(EndsByValue),
-    "a point scaled by a raw norm": local(ScaledByANorm),
+    "a block that ends by value": lambda: EndsByValue(2, 1.0, (0, 1), method="worst-case"),
+    "a point scaled by a raw norm": central(ScaledByANorm),
     "errors that quote": local(QuotesInErrors),
     "a leak only when late": local(LeaksWhenLate),
     "a leak only after round 50": central(LeaksAfterRound50),

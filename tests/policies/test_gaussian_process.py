@@ -43,13 +43,9 @@ def dense(n: int, scales: Scales) -> FloatArray:
 
 
 def observed(rng: np.random.Generator, count: int = 7, n: int = N) -> Means:
-    chosen = rng.choice(2**n, count, replace=False)
-    return Means(
-        all_sets(n)[chosen],
-        rng.normal(0, 0.5, count),
-        rng.uniform(0, 0.2, count),
-        rng.uniform(0.01, 0.1, count),
-    )
+    signs = all_sets(n)[rng.choice(2**n, count, replace=False)]
+    variances = rng.uniform(0, 0.2, count), rng.uniform(0.01, 0.1, count)
+    return Means(signs, rng.normal(0, 0.5, count), *variances)
 
 
 def by_hand(means: Means, scales: Scales, n: int = N) -> tuple[FloatArray, FloatArray]:
@@ -68,7 +64,7 @@ def some_functions(count: int, seed: int = 1, n: int = N) -> Functions:
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_the_covariance_is_that_of_its_parts(n: int) -> None:
-    """By the number of items in which two sets differ; products have each item with a share of 1/4 at most."""
+    """By the number of items in which two sets differ; products have a quarter of all items, at most."""
     covariance, sets = Covariance(n), all_sets(n)
     found = covariance.by_distance(SCALES)[covariance.distances(sets, sets)]
     np.testing.assert_allclose(found, dense(n, SCALES), atol=1e-12)
@@ -143,7 +139,7 @@ def test_flips_are_differences_of_values(n: int) -> None:
 
 
 def test_descents_end_where_no_free_item_helps() -> None:
-    """They are nowhere above their start, leave the items alone that are not free, and their start as it is."""
+    """They end nowhere above their start, and leave the items alone that are not free."""
     functions, rng = some_functions(20, n=6), np.random.default_rng(2)
     starts = np.where(rng.random((20, 6)) < 0.5, 1.0, -1.0)
     kept = starts.copy()
@@ -232,7 +228,10 @@ def test_scales_are_fitted_to_what_was_observed() -> None:
         distance = covariance.distances(sets, sets)
         before, after = (_evidence(covariance, means, distance, each) for each in (first, scales))
         assert after > before
-        assert all(any(value == grid) or value == start for value, grid, start in zip(scales, GRIDS, first))
+        assert all(
+            any(value == grid) or value == start
+            for value, grid, start in zip(scales, GRIDS, first, strict=True)
+        )
         kept = fitted(covariance, means, first, variance=False)
         assert kept.variance == first.variance
     assert found["large"].items > 4 * found["small"].items

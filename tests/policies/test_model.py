@@ -227,7 +227,7 @@ def test_one_number_far_out_is_no_change() -> None:
 
     Nor do few rounds of one set, whose costs are no means.
     """
-    made = policy(Noise(0.0, 8.0))
+    made = policy(Noise(0.0, 800.0))
     state, _ = run(made, 3)
     single = made.plan(state, BitSource(5), np.arange(3))
     alone = made.learn(state, Released(single.note, single.rounds, np.array([[10**6 * UNITS]])))
@@ -243,17 +243,13 @@ def test_one_number_far_out_is_no_change() -> None:
 
 
 def changing(made: Model, phases: int = 200) -> tuple[ModelState, list[Phase]]:
-    """A world that is turned around whenever the policy has restarted, until it gives up."""
-    state, coins, worlds, late = made.start(), BitSource(1), [cost, opposite], []
-    for _ in range(phases):
-        restarts = int(state.counts[RESTARTS])
-        phase = made.plan(state, coins)
-        late.append(phase)
+    """A world that is turned around after every phase, until the policy gives up; and all phases."""
+    state, coins, planned = made.start(), BitSource(1), []
+    for sign in [0.9, -0.9] * (phases // 2):
+        planned.append(made.plan(state, coins))
         if state.counts[FAILED]:
-            return state, late
-        state = made.learn(state, released(phase, worlds[restarts % 2]))
-        if state.counts[RESTARTS] == restarts:
-            worlds = worlds[::-1]
+            return state, planned
+        state = made.learn(state, released(planned[-1], lambda members, s=sign: s if 0 in members else -s))
     raise AssertionError("It never gave up.")
 
 

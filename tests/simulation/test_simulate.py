@@ -113,7 +113,7 @@ def test_a_trace_as_a_frame_and_as_words() -> None:
     frame = trace.to_frame()
     assert frame.shape == (3 * trace.checkpoints.size, 8)
     assert frame["regret"].to_numpy() == pytest.approx(trace.regret.ravel())
-    assert "BanditLearner (local, epsilon=0.5) in modular" in str(trace)
+    assert "BanditLearner (local, worst-case, epsilon=0.5) in modular" in str(trace)
     assert repr(trace) == f"<Trace: {trace}>"  # which claims no privacy for what was seeded
     assert trace.bound is not None
     assert trace.bound[-1] == worst_case_bandit(N, 0.5, (-1, 1)).regret_bound(100)

@@ -75,7 +75,7 @@ class Learner:
         return self.release.mechanism(self.dimension)
 
     def plan(self, state: Any, coins: BitSource, available: IntArray | None = None) -> Phase:
-        """The policy's next phase, checked; among available items of one round, or with a set drawn in each."""
+        """The policy's next phase, checked. Among available items it has one round or draws its sets."""
         if available is not None:
             if not self._chooses_among():
                 why = "its policy does not choose among available items"

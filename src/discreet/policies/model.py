@@ -308,7 +308,8 @@ class Model:
             return False
         means = self._means(new)
         expected, variance = self._posterior(state).predicted(new.signs)
-        variance += means.per_cost * Scales(*state.scales).variance + means.noise
+        # The largest variance of costs with that mean: what was fitted is for all sets, from few at first.
+        variance += means.per_cost * (1 - np.clip(expected, -1.0, 1.0) ** 2) + means.noise
         cap = np.where(self._noise.sum / new.rounds**2 > 0.5 * variance, NOISY_CAP, CAP)
         squares = np.minimum((means.means - expected) ** 2 / variance, cap)
         most = slots + 4 * math.sqrt(2 * slots) + 8 if slots > 2 else FAR_OUT
