@@ -160,7 +160,7 @@ def test_items_are_switched_off_in_the_middle_of_a_phase(mode: Any, tmp_path: Pa
     """Sets that fit are brought forward; where none does, one round is planned beside; files go on."""
     learner = bandit(mode=mode, expire_after=20)
     rng, beside = np.random.default_rng(4), 0
-    for t in range(900):
+    for t in range(500):
         available = [[0, 1, 2, 3], [1, 2], [3], [], [0, 1, 3]][int(rng.integers(5))]
         current = learner._current
         decision = learner.ask(available=available)
@@ -172,7 +172,7 @@ def test_items_are_switched_off_in_the_middle_of_a_phase(mode: Any, tmp_path: Pa
             assert (phase.total, learner._current) == (1, current)
         if t % 6:
             learner.tell(decision, mean(decision.subset))
-        if t in (333, 334, 335):
+        if t in (233, 234, 235):
             learner.save(tmp_path / f"{t}")
             loaded = load(tmp_path / f"{t}")
             assert state_of(loaded) == state_of(learner)
@@ -293,7 +293,7 @@ def test_rewards_are_costs_with_the_other_sign(mode: Any) -> None:
 @MODES
 @pytest.mark.parametrize("options", [{}, {"forget": 1000}], ids=["test", "forget"])
 def test_a_world_that_is_turned_around(mode: Any, options: Any) -> None:
-    """Both the test for a change and forgetting lead to sets that are good now; one that kept all would not."""
+    """Both the test for a change and forgetting lead to what is good now; one that kept all would not."""
     learner = bandit(mode=mode, **options)
     assert np.mean(played(learner, 3000)[-300:]) < -0.5
     before = counts(learner)[RESTARTS]

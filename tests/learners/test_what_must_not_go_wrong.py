@@ -21,7 +21,8 @@ from discreet.kernel import Bits, ChainGradient, CostOfSet, Exact, Laplace, Phas
 from discreet.kernel.phase import Secret, Ticket
 from discreet.learners import BanditLearner, FullInformationLearner, Learner, PolicyLearner
 from discreet.learners.packing import OpenPhase
-from discreet.policies import ChainBandit
+from discreet.policies import ChainBandit, Model
+from discreet.policies.model import Noise
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import DEFAULT_UNITS
@@ -102,9 +103,10 @@ def test_closing(name: str, expire_after: int) -> None:
     assert runs[0][-1][0] > 0
 
 
-def test_tickets() -> None:
+@pytest.mark.parametrize("name", ["BanditLearner", "BanditLearner worst case"])
+def test_tickets(name: str) -> None:
     """A ticket fixes its phase, slot and query when it is dealt and takes one report; repeats are refused."""
-    learner = worst_case_bandit(N, 1.0, (-1, 1), mode="central", block=3, seed=1)
+    learner = LEARNERS[name](1)
     decision, other = learner.ask(), learner.ask()
     learner.tell(decision, 0.5)
     before = state_of(learner)
@@ -115,8 +117,8 @@ def test_tickets() -> None:
     with pytest.raises(AlreadyTold):
         learner.tell_many([(other, 0.1), (other, 0.1)])
     assert state_of(learner) == before
-    learner.ask()
-    learner.ask()  # the block closes here
+    learner.ask(count=learner._phases[0].total - 2)
+    learner.ask()  # the phase closes here
     for late in (decision, other):
         with pytest.raises(Expired):
             learner.tell(late, 0.5)
@@ -292,6 +294,27 @@ def test_rounds_per_person(people: int, epsilon: Any) -> None:
         assert (promise.epsilon, promise.rounds_per_person) == (pytest.approx(float(epsilon)), people)
 
 
+def test_the_model_is_given_no_more_than_sums() -> None:
+    """What the model learns from a phase is its released sums: costs that add up alike leave the same state.
+
+    Also with late feedback, where phases overlap, and whoever tells first.
+    """
+    one, other = (BanditLearner(N, 8.0, (-1, 1), expire_after=50, seed=6) for _ in range(2))
+    for _ in range(6):
+        first, second = one.ask(count=40), other.ask(count=40)
+        assert first == second
+        slots: dict[tuple[int, int], list[Any]] = {}
+        for decision in first:
+            ticket = one._tickets[decision.id]
+            slots.setdefault((ticket.phase, ticket.slot), []).append(decision)
+        for decisions in slots.values():
+            costs = [0.25 * (k % 5) - 0.5 for k in range(len(decisions))]
+            one.tell_many(zip(decisions, costs, strict=True))
+            other.tell_many((d.id, c) for d, c in zip(reversed(decisions), costs, strict=True))
+    assert one.rounds > 100
+    assert state_of(one) == state_of(other)
+
+
 def test_local_bits() -> None:
     """Local bits: one per ticket, made on arrival; a ticket that nobody tells about gets a fair one."""
     told, silent = (worst_case_bandit(N, 1.0, (-1, 1), expire_after=1, seed=5) for _ in range(2))
@@ -377,13 +400,14 @@ def test_nothing_that_a_policy_is_given_leads_to_a_report() -> None:
 
 @pytest.mark.parametrize("report", [Secret(np.array([5])), Report(None, Secret(np.array([5])))])  # type: ignore[arg-type]
 def test_a_policy_cannot_be_given_a_report(report: Any) -> None:
-    """Secret and public values have different types: a learner and a compiled policy refuse a report."""
-    policy = ChainBandit(np.full(N, 0.5), units=1, rounds=1, exploration=1.0, step=1.0, prior=1.0)
+    """Secret and public values have different types: learners and our policies refuse a report."""
+    chain = ChainBandit(np.full(N, 0.5), units=1, rounds=1, exploration=1.0, step=1.0, prior=1.0)
     query = CostOfSet(-1.0, 1.0)
-    learner = Learner(N, policy, query, Laplace(query.bound, Budget(epsilon=1.0)))
-    for learning in (policy.learn, learner.learn):
-        with pytest.raises(InvalidType):
-            learning(policy.start(), report)
+    for policy in (chain, Model(chain, Noise(0.0, 1.0), unit=1.0, epsilon=1.0)):
+        learner = Learner(N, policy, query, Laplace(query.bound, Budget(epsilon=1.0)))
+        for learning in (policy.learn, learner.learn):
+            with pytest.raises(InvalidType):
+                learning(policy.start(), report)
     with pytest.raises((InvalidType, AttributeError)):
         Released(np.zeros((1, 4)), np.ones(1, dtype=np.int64), report)
 
