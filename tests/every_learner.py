@@ -1,5 +1,6 @@
 """One of each learner in the package, for suites that all of them must pass. Extend the list."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +15,9 @@ from discreet.set_functions import Cut, Modular, SetFunction
 from discreet.state import decode
 
 N, T = 3, 256
+
+#: For tests of its formulas, blocks and single bits.
+worst_case_bandit = functools.partial(BanditLearner, method="worst-case", mode="local")
 
 
 class Pairs:
@@ -57,8 +61,12 @@ class Pairs:
 
 #: Name -> a function of a seed (None for cryptographic bits).
 LEARNERS: dict[str, Callable[[int | None], Session]] = {
-    "BanditLearner": lambda seed: BanditLearner(N, 1.0, (-1, 1), seed=seed),
-    "BanditLearner central": lambda seed: BanditLearner(N, 1.0, (-1, 1), mode="central", block=3, seed=seed),
+    "BanditLearner": lambda seed: BanditLearner(N, 8.0, (-1, 1), seed=seed),  # whose phases have 32 rounds
+    "BanditLearner local": lambda seed: BanditLearner(N, 8.0, (-1, 1), mode="local", seed=seed),
+    "BanditLearner worst case": lambda seed: worst_case_bandit(
+        N, 1.0, (-1, 1), mode="central", block=3, seed=seed
+    ),
+    "BanditLearner worst case local": lambda seed: worst_case_bandit(N, 1.0, (-1, 1), seed=seed),
     "FullInformationLearner": lambda seed: FullInformationLearner(N, 1.0, (-1, 1), seed=seed),
     "FullInformationLearner blocks": lambda seed: FullInformationLearner(
         N, 1.0, (-1, 1), method="blocks", seed=seed
@@ -72,6 +80,9 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "PolicyLearner": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), seed=seed),
     "PolicyLearner local": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), mode="local", seed=seed),
     "BanditWithoutNoise": lambda seed: baselines.BanditWithoutNoise(N, (-1, 1), seed=seed),
+    "BanditWithoutNoise worst case": lambda seed: baselines.BanditWithoutNoise(
+        N, (-1, 1), method="worst-case", seed=seed
+    ),
     "FullInformationWithoutNoise": lambda seed: baselines.FullInformationWithoutNoise(N, (-1, 1), seed=seed),
     "SubmodPFTAL": lambda seed: paper.SubmodPFTAL(N, T, 1.0, seed=seed),
     "SubmodPFTAL spherical": lambda seed: paper.SubmodPFTAL(N, T, 1.0, noise="spherical", seed=seed),
@@ -98,6 +109,8 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "NoisyLeader": lambda seed: baselines.NoisyLeader(N, 1.0, (-1, 1), seed=seed),
     "RandomSet": lambda seed: baselines.RandomSet(N, seed=seed),
 }
+#: Those of ours: for what sessions do alike, whatever they host.
+OURS = [name for name in LEARNERS if name.startswith(("BanditLearner", "FullInformationLearner"))]
 
 
 def is_bandit(learner: Session) -> bool:

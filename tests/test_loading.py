@@ -17,9 +17,9 @@ from discreet.learners.arguments import keeps_arguments
 from discreet.loading import _learner_in as from_bytes
 from discreet.randomness import BitSource
 from discreet.state import constants_in, decode, encode
-from every_learner import LEARNERS, Pairs, state_of, used
+from every_learner import LEARNERS, OURS, Pairs, state_of, used
 
-SOME = [*list(LEARNERS)[:6], "SubmodPFTAL", "BanditWithoutNoise"]
+SOME = [*OURS, "SubmodPFTAL", "BanditWithoutNoise"]
 SECRET = [name for name in SOME if LEARNERS[name](None).keeps_secrets]
 COPIED = [name for name in SOME if name not in SECRET]
 
@@ -53,7 +53,7 @@ def test_other_learners_are_saved_and_loaded_at_will(name: str, tmp_path: pathli
 def test_the_newest_state_is_taken(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process loads, goes on and saves while this one reads: this one goes on from there."""
     path, real, read = tmp_path / "learner", loading._learner_in, []
-    LEARNERS["BanditLearner central"](None).save(path)
+    LEARNERS["BanditLearner"](None).save(path)
 
     def overtaken(data: bytes) -> Learner:
         read.append(data)
@@ -89,11 +89,17 @@ def test_a_seeded_source_makes_no_private_learner() -> None:
         lambda: BanditLearner(np.arange(3), 1, (0, 1), start={np.int64(2)}, maximize=True, seed=1),
         lambda: BanditLearner(3, 1, (0, 1), start=np.array([0.1, 0.2, 0.3], dtype=np.float32), seed=1),
         lambda: BanditLearner(iter("abc"), 1, (0, 1), start=(level / 4 for level in range(3)), seed=1),
-        lambda: BanditLearner(2, 1, (0, 1), mode="central", block=np.int64(4), rounds_per_person=3, seed=1),
+        lambda: BanditLearner(
+            2, 1, (0, 1), method="worst-case", block=np.int64(4), rounds_per_person=3, seed=1
+        ),
         lambda: FullInformationLearner(("x", "y"), 2, (0, 1), start=frozenset({"x"}), expire_after=7, seed=1),
         lambda: FullInformationLearner(2, 2, (0, 1), method="tree", horizon=99, step=Fraction(1, 7), seed=1),
         lambda: FullInformationLearner(2, 2, (0, 1), gradient_bound=0.5, horizon=50, seed=1),
-        lambda: BanditLearner(["é", "水", "\ud800"], 1.0, (0, 1), exploration_scale=2, seed=1),
+        lambda: BanditLearner(
+            ["é", "水", "\ud800"], 1.0, (0, 1), method="worst-case", exploration_scale=2, seed=1
+        ),
+        lambda: BanditLearner(["a", "b"], 1.0, (0, 1), prior=[({"a"}, Fraction(1, 2), 9)], forget=99, seed=1),
+        lambda: BanditLearner(2, 1.0, (0, 1), prior=iter([((np.int64(1),), 0.5, 9)]), window=0.3, seed=1),
         lambda: PolicyLearner(range(3), Pairs, Fraction(1, 3), (0, 1), mode="local", seed=1),
     ],
 )
@@ -115,7 +121,7 @@ def test_arguments_of_every_kind_survive(make: Callable[[], Learner], tmp_path: 
 @pytest.mark.parametrize("items", [[(1, 2), 3], [1.5, 2], [None, 1], [b"a", b"b"], [frozenset(), 1]])
 def test_items_that_json_cannot_keep_are_refused(items: list[Any], tmp_path: pathlib.Path) -> None:
     """When it is saved, in words, and the learner goes on."""
-    learner = BanditLearner(items, 1.0, (0, 1), mode="central")
+    learner = BanditLearner(items, 1.0, (0, 1))
     with pytest.raises(InvalidType, match="strings or integers"):
         learner.save(tmp_path / "learner")
     assert list(tmp_path.iterdir()) == []
@@ -127,7 +133,7 @@ class Shop(BanditLearner):
 
     @keeps_arguments
     def __init__(self, items: Any, *, prices: Any = None, label: Any = "", seed: Any = None) -> None:
-        super().__init__(items, 1.0, (0, 10), mode="central", block=2, seed=seed)
+        super().__init__(items, 1.0, (0, 10), method="worst-case", block=2, seed=seed)
         self.prices, self.label = prices, label
 
 
@@ -147,7 +153,7 @@ class Forgetful(BanditLearner):
     """One whose constructor is not decorated."""
 
     def __init__(self, items: Any) -> None:
-        super().__init__(items, 1.0, (0, 10), mode="central")
+        super().__init__(items, 1.0, (0, 10))
 
 
 def test_a_custom_class_is_saved_and_loaded(tmp_path: pathlib.Path) -> None:

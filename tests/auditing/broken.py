@@ -25,6 +25,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.sensitivity import bound_in_place, chain_gradient
 from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
+from every_learner import worst_case_bandit
 
 BOUND = VectorBound.for_costs(-1, 1, units=1000)
 FACTOR = Fraction(13, 10)
@@ -100,8 +101,11 @@ TOO_LITTLE_NOISE = {
     "gaussian tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(rho=1 / 12))),
     "k-ary tree": lambda: weak_tree(KAryTree(2, 13, BOUND, Budget(epsilon=1.0), arity=3)),
     "epochs": lambda: WeakEpochs(2, BOUND, Budget(epsilon=1.0)),
-    "bandit, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1))),
-    "bandit, central": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), mode="central")),
+    "bandit": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1))),
+    "bandit, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), mode="local")),
+    "bandit, window": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), window=0.3)),
+    "bandit, worst case": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), method="worst-case")),
+    "bandit, worst case, local": lambda: weak_learner(worst_case_bandit(2, 1.0, (0, 1))),
     "full information": lambda: weak_learner(full()),
     "full information on a tree": lambda: weak_learner(full(method="tree", horizon=100)),
 }
@@ -324,20 +328,20 @@ class ReturnsTheCost(BanditLearner):
         return cost
 
 
-def local(kind):
+def central(kind):
     return lambda: kind(2, 1.0, (0, 1))
 
 
-def central(kind):
-    return lambda: kind(2, 1.0, (0, 1), mode="central")
+def local(kind):
+    return lambda: kind(2, 1.0, (0, 1), mode="local")
 
 
 LEARNERS = {
     "raw mean": local(RawMean),
     "raw step": local(RawStep),
     "raw history in the saved file": central(RawHistory),
-    "a block that ends by value": central(EndsByValue),
-    "a point scaled by a raw norm": local(ScaledByANorm),
+    "a block that ends by value": lambda: EndsByValue(2, 1.0, (0, 1), method="worst-case"),
+    "a point scaled by a raw norm": central(ScaledByANorm),
     "errors that quote": local(QuotesInErrors),
     "a leak only when late": local(LeaksWhenLate),
     "a leak only after round 50": central(LeaksAfterRound50),

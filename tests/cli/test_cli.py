@@ -30,7 +30,7 @@ def test_simulate_prints_a_table_and_writes_files(
     code, out, _ = run(capsys, "simulate", "modular", *learners, *QUICK, *files)
     assert code == 0
     assert out.splitlines()[-4:] == [
-        "Would be private when used: BanditLearner (local, epsilon=1).",
+        "Would be private when used: BanditLearner (central, epsilon=1).",
         "NOT PRIVATE: BanditWithoutNoise.",
         f"The report: {report}",
         f"The curves: {curves}",

@@ -13,6 +13,7 @@ import families
 from discreet.errors import InvalidArgument
 from discreet.kernel import (
     ChainGradient,
+    CostNearby,
     CostOfSet,
     CostsOfSets,
     Discard,
@@ -37,6 +38,7 @@ N = 4
 def queries(low: float, high: float) -> list[Any]:
     return [
         CostOfSet(low, high),
+        CostNearby(-0.1 * (high - low), 0.1 * (high - low)),
         ChainGradient.of("this test", low, high),
         ChainGradient.of("this test", low, high, gradient_bound=0.3 * (high - low)),
         MagnifiedGradient.of(ChainGradient.of("this test", low, high)),
@@ -45,10 +47,12 @@ def queries(low: float, high: float) -> list[Any]:
     ]
 
 
-def reported(query: Any, costs: Any, size: int = 2, chance: float = 0.5, note: float = 1.0) -> Any:
+def reported(
+    query: Any, costs: Any, size: int = 2, chance: float = 0.5, note: float = 1.0, centre: float = 0.0
+) -> Any:
     """The units of a report, measured as sessions do it."""
     learner = Learner(N, Fixed(np.ones(N, dtype=np.bool_)), query, Exact())
-    ticket = Ticket(1, 0, 0, size, chance, np.array([2, 0, 3, 1]), np.array([note]))
+    ticket = Ticket(1, 0, 0, size, chance, np.array([2, 0, 3, 1]), np.array([note, centre]))
     return learner.report(ticket, costs, learner.mechanism(), BitSource(1)).units._units
 
 
@@ -57,14 +61,15 @@ def reported(query: Any, costs: Any, size: int = 2, chance: float = 0.5, note: f
     st.integers(0, N),
     st.sampled_from([1e-300, 1e-9, 0.1, 0.5, 1.0]),
     anything,
+    anything,
     st.sampled_from([(0.0, 1.0), (-3.0, 5.0), (1e90, 2e90), (-1e-90, 1e-90)]),
 )
 def test_bounds_hold_for_every_input(
-    costs: Any, size: int, chance: float, note: float, ends: tuple[float, float]
+    costs: Any, size: int, chance: float, note: float, centre: float, ends: tuple[float, float]
 ) -> None:
     """Of any numbers, in any number: what is measured stays within the bound, and nothing is raised."""
     for query in queries(*ends):
-        units = reported(query, costs, size, chance, note)
+        units = reported(query, costs, size, chance, note, centre)
         assert units.shape == (query.dimension(N),)
         if isinstance(query, CostsOfSets) and note == GRADIENT:
             query = query.gradient
@@ -89,6 +94,20 @@ def test_a_cost_is_its_place_on_the_grid(cost: float) -> None:
     assert reported(query, np.array([cost])) == Grid(0.0, 1.0).of(cost)
     assert [int(reported(query, np.array([c]))[0]) for c in (-9.0, np.nan, 9.0)] == [-(2**20), 0, 2**20]
     assert query.bound.l1_distance() == 2 * query.units
+
+
+@given(st.floats(-3, 5), st.floats(-3, 5))
+def test_a_cost_nearby_is_measured_from_the_tickets_centre(cost: float, centre: float) -> None:
+    """On a grid of the window, clipped to it: one person moves it by twice the window, not by the range."""
+    query = CostNearby(-0.5, 0.5)
+    assert reported(query, np.array([cost]), centre=centre) == Grid(-0.5, 0.5).of(cost - centre)
+    ends = [int(reported(query, np.array([c]), centre=centre)[0]) for c in (centre - 9, np.nan, centre + 9)]
+    assert ends == [-query.units, 0, query.units]
+    assert query.bound.l1_distance() * Fraction(query.bound.step) == 2 * Fraction(1, 2)
+    plain = Ticket(1, 0, 0, 2, 0.5, np.arange(N), np.zeros(0))  # without notes it is measured from 0
+    learner = Learner(N, Fixed(np.ones(N, dtype=np.bool_)), query, Exact())
+    report = learner.report(plain, np.array([0.25]), learner.mechanism(), BitSource(1))
+    assert report.units._units.tolist() == [query.units // 2]
 
 
 @given(st.sampled_from(sorted(families.FAMILIES)), st.integers(0, 10**6))

@@ -1,4 +1,4 @@
-"""BanditLearner: bits made by clients, blocks, the mean cost, arguments."""
+"""BanditLearner for the worst case: bits made by clients, blocks, the mean cost, arguments."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from discreet.learners import BanditLearner
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
-from every_learner import state_of
+from every_learner import state_of, worst_case_bandit
 
 
 def bits(*values: int) -> BitSource:
@@ -32,7 +32,7 @@ def learned(learner: BanditLearner[Any]) -> list[Any]:
 @given(st.floats(-0.5, 2.5), st.integers(0, 2**64 - 1), st.sampled_from([0.3, 1.0, 5.0]))
 def test_a_clients_bit_is_the_bit_the_learner_would_make(cost: float, random: int, epsilon: float) -> None:
     """From the same random bits, telling the cost and telling its bit release the same number."""
-    told, sent = (BanditLearner(3, epsilon, (0, 2), source=bits(random)) for _ in range(2))
+    told, sent = (worst_case_bandit(3, epsilon, (0, 2), source=bits(random)) for _ in range(2))
     told.tell(told.ask(), cost)
     sent.tell(sent.ask(), released=OneBit(epsilon, (0, 2), source=bits(random)).release(cost))
     assert learned(told)[2] == learned(sent)[2]
@@ -43,8 +43,8 @@ def test_a_clients_bit_is_the_bit_the_learner_would_make(cost: float, random: in
 def test_a_clients_bit_about_a_reward_has_the_same_law(units: int, uniform: int) -> None:
     """Of the 2^63 uniform integers u, the client's u and the learner's 2^63 - 1 - u release the same."""
     reward = units / DEFAULT_UNITS  # on the grid, so that its negative is too
-    told = BanditLearner(3, 1.0, (-1, 1), maximize=True, source=bits(2 * (2**63 - 1 - uniform)))
-    sent = BanditLearner(3, 1.0, (-1, 1), maximize=True)
+    told = worst_case_bandit(3, 1.0, (-1, 1), maximize=True, source=bits(2 * (2**63 - 1 - uniform)))
+    sent = worst_case_bandit(3, 1.0, (-1, 1), maximize=True)
     told.tell(told.ask(), reward)
     sent.tell(sent.ask(), released=OneBit(1.0, source=bits(2 * uniform)).release(reward))
     assert learned(told)[2] == learned(sent)[2]
@@ -53,8 +53,8 @@ def test_a_clients_bit_about_a_reward_has_the_same_law(units: int, uniform: int)
 @pytest.mark.parametrize("mode", ["local", "central"])
 def test_rewards_are_costs_with_the_other_sign(mode: Any) -> None:
     """With one seed, maximising r over [-3, 1] is minimising -r over [-1, 3], to the last bit."""
-    rewards = BanditLearner(3, 1.0, (-3, 1), mode=mode, maximize=True, seed=5)
-    costs = BanditLearner(3, 1.0, (-1, 3), mode=mode, seed=5)
+    rewards = worst_case_bandit(3, 1.0, (-3, 1), mode=mode, maximize=True, seed=5)
+    costs = worst_case_bandit(3, 1.0, (-1, 3), mode=mode, seed=5)
     for reward in np.random.default_rng(0).uniform(-3, 1, size=60):
         decision, other = rewards.ask(), costs.ask()
         assert decision == other
@@ -73,7 +73,7 @@ def test_rewards_are_costs_with_the_other_sign(mode: Any) -> None:
 )
 def test_bad_bits_change_nothing(mode: Any, feedback: Any) -> None:
     """Neither does a good one in central mode; the message never quotes a cost."""
-    learner = BanditLearner(3, 1.0, (-1, 1), mode=mode, seed=1)
+    learner = worst_case_bandit(3, 1.0, (-1, 1), mode=mode, seed=1)
     decision = learner.ask()
     before = state_of(learner)
     with pytest.raises(InvalidArgument, match="'released'") as caught:
@@ -87,7 +87,7 @@ def test_bad_bits_change_nothing(mode: Any, feedback: Any) -> None:
 
 def test_a_set_is_held_for_a_block_of_asks() -> None:
     """Blocks are consecutive asks, whatever is told meanwhile; the sets of different blocks do differ."""
-    learner = BanditLearner(3, 1.0, (-1, 1), mode="central", block=4, expire_after=50, seed=7)
+    learner = worst_case_bandit(3, 1.0, (-1, 1), mode="central", block=4, expire_after=50, seed=7)
     decisions = [learner.ask(), *learner.ask(count=9)]
     learner.tell(decisions[0], 0.1)
     decisions += learner.ask(count=30)
@@ -100,7 +100,7 @@ def test_nothing_of_a_raw_cost_is_kept_in_local_mode() -> None:
     """Costs that gave the same bits leave the same state; in central mode an open block tells them apart."""
 
     def kept(mode: Any, cost: float) -> str:
-        learner = BanditLearner(3, 3.0, (-1, 1), mode=mode, seed=8)
+        learner = worst_case_bandit(3, 3.0, (-1, 1), mode=mode, seed=8)
         for decision in learner.ask(count=3):
             learner.tell(decision, cost)
         return str(state_of(learner))
@@ -113,7 +113,7 @@ def test_nothing_of_a_raw_cost_is_kept_in_local_mode() -> None:
 @pytest.mark.parametrize("maximize", [False, True])
 def test_the_mean_cost_is_the_mean_of_what_bits_stand_for(maximize: bool) -> None:
     """The mean of the client's estimates; None before the first."""
-    learner = BanditLearner(3, 0.8, (2, 5), maximize=maximize, seed=1)
+    learner = worst_case_bandit(3, 0.8, (2, 5), maximize=maximize, seed=1)
     randomizer, estimates = OneBit(0.8, (2, 5)), []
     assert learner.mean_cost is None
     for bit in np.random.default_rng(1).integers(2, size=25):
@@ -124,7 +124,7 @@ def test_the_mean_cost_is_the_mean_of_what_bits_stand_for(maximize: bool) -> Non
 
 def test_the_mean_cost_estimates_the_mean() -> None:
     """Seed 6, 5,000 rounds of 0.3: the binomial test at alpha 1e-6 passes, and rejects 0.15 and 0.45."""
-    rounds, learner = 5_000, BanditLearner(2, 1.0, (0, 1), seed=6)
+    rounds, learner = 5_000, worst_case_bandit(2, 1.0, (0, 1), seed=6)
     for _ in range(rounds):
         learner.tell(learner.ask(), 0.3)
     randomizer = OneBit(1.0, (0, 1))
@@ -142,10 +142,10 @@ def test_the_mean_cost_estimates_the_mean() -> None:
 @pytest.mark.parametrize("scale", [3.0, 6.0])
 def test_the_step_leads_from_the_estimates_to_the_levels(scale: float) -> None:
     """It falls like t^(-2/3), in halves of the range; the argument multiplies it, 3 by default."""
-    learner = BanditLearner(3, 1.0, (2, 6), step_scale=scale, seed=3)
+    learner = worst_case_bandit(3, 1.0, (2, 6), step_scale=scale, seed=3)
     for _ in range(50):
         learner.tell(learner.ask(), 5.0)
-    state, default = learner._learned_state(), BanditLearner(3, 1.0, (2, 6))._policy.constants.step
+    state, default = learner._learned_state(), worst_case_bandit(3, 1.0, (2, 6))._policy.constants.step
     step = scale / 3 * default * 51 ** (-2 / 3)
     np.testing.assert_allclose(state.levels, 0.5 - step * state.gradients / 2**20, rtol=1e-12)
 
@@ -154,7 +154,7 @@ def test_a_bound_grows_with_what_makes_learning_hard() -> None:
     """More rounds, a smaller epsilon, more people's rounds, a worse start: each has a larger bound."""
 
     def bound(epsilon: float = 1.0, rounds: int = 10**6, width: float = 1.0, **options: Any) -> float:
-        return BanditLearner(4, epsilon, (0, width), **options).regret_bound(rounds)
+        return worst_case_bandit(4, epsilon, (0, width), **options).regret_bound(rounds)
 
     base = bound()
     assert min(bound(rounds=2 * 10**6), bound(epsilon=0.5), bound(start={0, 1})) > base
@@ -164,9 +164,9 @@ def test_a_bound_grows_with_what_makes_learning_hard() -> None:
 
 def test_a_start_is_a_set_or_levels() -> None:
     """A set of names is its corner of the cube; levels are taken as they are, and copied."""
-    assert BanditLearner(["a", "b", "c"], 1.0, (0, 1), start={"c"}).point.tolist() == [0, 0, 1]
+    assert worst_case_bandit(["a", "b", "c"], 1.0, (0, 1), start={"c"}).point.tolist() == [0, 0, 1]
     levels = np.array([0.1, 0.9, 0.4])
-    learner = BanditLearner(3, 1.0, (0, 1), start=levels)
+    learner = worst_case_bandit(3, 1.0, (0, 1), start=levels)
     levels[:] = 0
     assert learner.point.tolist() == [0.1, 0.9, 0.4]
     assert learner.best == {1}
@@ -190,4 +190,4 @@ def test_a_start_is_a_set_or_levels() -> None:
 def test_wrong_arguments_are_refused(arguments: Any, message: str) -> None:
     """By name."""
     with pytest.raises(DiscreetError, match=message):
-        BanditLearner(**({"items": 3, "epsilon": 1.0, "cost_range": (0, 1)} | arguments))
+        worst_case_bandit(**({"items": 3, "epsilon": 1.0, "cost_range": (0, 1)} | arguments))

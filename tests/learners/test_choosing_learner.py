@@ -30,7 +30,7 @@ def stage(made: FullInformationLearner[Any]) -> int:
 
 def test_the_method_follows_from_the_number_of_items() -> None:
     """Up to 16 it chooses; up to 20 if asked to."""
-    for items, method in ((1, "choose"), (16, "choose"), (17, "blocks")):
+    for items, method in ((1, "choose"), (16, "choose"), (17, "leader")):
         assert FullInformationLearner(items, 1.0, (0, 1)).method == method
     assert learner(items=20).learner.dimension == 2**20
     with pytest.raises(InvalidArgument, match="at most 20 items"):

@@ -14,9 +14,9 @@ from discreet.loading import _learner_in as from_bytes
 from discreet.prefix_sums import BinaryTree
 from discreet.privacy import Budget, VectorBound
 from discreet.state import decode, encode
-from every_learner import LEARNERS, transcript, used
+from every_learner import OURS, transcript, used
 
-SAVED = {name: used(name)._whole() for name in list(LEARNERS)[:6]}
+SAVED = {name: used(name)._whole() for name in OURS}
 each = pytest.mark.parametrize("name", SAVED)
 
 
@@ -62,6 +62,7 @@ def test_a_state_without_a_part_is_refused(name: str, tmp_path: Path) -> None:
         ("rounds", [-1, 1.5, None, 12]),
         ("planned", [-1, 1.5, None, 10**30, 1]),
         ("closed_until", [-1, 1.5, None, 12]),
+        ("current", [-1, 1.5, None, 12, 2]),
         ("bits", [1, {}, {"generator": {}, "unread": [], "batch": 64}, "x"]),
         ("coins", [1, {}, "x"]),
         ("constants", [None, {}, {"query.low": 3}, [1]]),
@@ -69,7 +70,7 @@ def test_a_state_without_a_part_is_refused(name: str, tmp_path: Path) -> None:
 )
 def test_settings_that_make_no_sense_are_refused(setting: str, wrong: list[Any], tmp_path: Path) -> None:
     """The digest is right, what it covers is not: no other error than the package's own."""
-    values, arrays = decode(SAVED["BanditLearner"])
+    values, arrays = decode(SAVED["BanditLearner worst case"])
     for value in wrong:
         refused(encode(values | {"settings": values["settings"] | {setting: value}}, arrays), tmp_path)
 

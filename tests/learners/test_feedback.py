@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from discreet import BanditLearner, FullInformationLearner, PolicyLearner
+from discreet import FullInformationLearner, PolicyLearner
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.policies import Uniform
 from discreet.randomizers import Bit, OneBit
 from discreet.randomness import BitSource
 from discreet.set_functions import Cut, Modular, SetFunction
-from every_learner import LEARNERS, is_bandit, state_of
+from every_learner import LEARNERS, is_bandit, state_of, worst_case_bandit
 
 BANDITS = [name for name in LEARNERS if is_bandit(LEARNERS[name](1))]
 
@@ -69,7 +69,7 @@ def test_no_number_gets_through_with_an_error_or_a_warning(value):
     """Subclasses of float run somebody's code: what it raises or warns of is not passed on."""
     if value is Lazy:  # not before: pytest would ask it something
         value = Lazy()
-    learner = BanditLearner(3, 1.0, (0, 1))
+    learner = worst_case_bandit(3, 1.0, (0, 1))
     learner.tell(learner.ask(), value)
     learner.tell_many([(learner.ask(), value)])
     OneBit(1.0, (0, 1)).release(value)
@@ -197,7 +197,7 @@ def test_a_function_or_a_factory():
 )
 def test_a_bit_that_was_made_otherwise_is_refused(other):
     """Another epsilon, range or grid: the loss or the estimate would be wrong. The decision stays open."""
-    learner = BanditLearner(3, 1.0, (0, 1), rounds_per_person=5)
+    learner = worst_case_bandit(3, 1.0, (0, 1), rounds_per_person=5)
     decision = learner.ask()
     with pytest.raises(InvalidArgument, match=r"takes those of OneBit\(epsilon=0.2"):
         learner.tell(decision, released=other.release(0.3))
@@ -216,7 +216,7 @@ def test_a_bit_that_was_made_otherwise_is_refused(other):
 def test_a_bit_that_was_made_with_a_seed_is_for_seeded_learners():
     """Whoever knows the seed knows the cost: no guarantee may cover that."""
     for seed in (None, 1):
-        learner = BanditLearner(3, 1.0, (0, 1), seed=seed)
+        learner = worst_case_bandit(3, 1.0, (0, 1), seed=seed)
         bit = learner.randomizer(source=BitSource(seed=2)).release(0.3)
         assert not bit.private
         if seed is None:

@@ -14,7 +14,7 @@ from discreet import loading as files
 from discreet.errors import StaleState
 from every_learner import LEARNERS, transcript
 
-SECRET = "BanditLearner central"
+SECRET = "BanditLearner worst case"
 
 
 def in_folder(folder: pathlib.Path) -> list[str]:

@@ -115,14 +115,14 @@ def test_bounds_are_those_of_the_module() -> None:
 
 def test_many_items_have_a_leader_whose_bound_adds_to_that_of_blocks() -> None:
     """By default from 17 items; the sum has the order of the root of the rounds."""
-    assert [learner(items=n).method for n in (16, 17)] == ["blocks", "leader"]
-    made, blocks = learner(items=20), learner(items=20, method="blocks")
+    assert [learner(items=n, method=None).method for n in (16, 17)] == ["choose", "leader"]
+    made, blocks = learner(items=20, method="leader"), learner(items=20)
     assert made.noise_variance == blocks.noise_variance
     assert made.block_length == 5 * blocks.block_length
     added = [made.regret_bound(T) - blocks.regret_bound(T) for T in (10**6, 10**8)]
     assert 0 < added[0] < blocks.regret_bound(10**6)
     assert added[1] < 11 * added[0]
-    assert learner(items=20, cost_range=(-2, 2)).regret_bound(10**5) == pytest.approx(
+    assert learner(items=20, method="leader", cost_range=(-2, 2)).regret_bound(10**5) == pytest.approx(
         2 * made.regret_bound(10**5)
     )
 

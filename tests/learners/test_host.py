@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from discreet import BanditLearner
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.learners import host as hosting
 from discreet.learners.host import Host, HostState
 from discreet.policies.chain_bandit import BASELINE, LOWERED, PROBABILITY, RAISED
 from discreet.randomness import BitSource
 from discreet.set_functions import Modular
+from every_learner import worst_case_bandit
 
 N = 4
 KINDS = ["bandit", "full_information"]
@@ -44,7 +44,7 @@ def advanced(host: Host, rounds: int, seed: int = 0) -> HostState:
 def test_a_hosted_bandit_learns_what_a_session_learns(maximize: bool) -> None:
     """The same coins and the same bits: the same sets, the same point and mean, bit for bit."""
     host = made(maximize=maximize)
-    session = BanditLearner(["a", "b", "c", "d"], 1.0, (-1, 1), maximize=maximize)
+    session = worst_case_bandit(["a", "b", "c", "d"], 1.0, (-1, 1), maximize=maximize)
     host._session._coins, session._coins = BitSource(3), BitSource(3)
     state, rng = host.start(), np.random.default_rng(1)
     for _ in range(60):

@@ -16,13 +16,14 @@ from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearn
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
 from discreet.policies import DualAveraging
-from discreet.policies.base import learn, plan
+from discreet.policies.base import CompiledPolicy, learn, plan
 from discreet.privacy.budget import Budget
 from discreet.set_functions import Modular
 from discreet.state import copied
-from every_learner import LEARNERS, N, Pairs, some_functions, state_of
+from every_learner import LEARNERS, OURS, N, Pairs, some_functions, state_of
 
-COMPILED = [name for name in LEARNERS if name.startswith(("BanditLearner", "FullInformationLearner"))]
+COMPILED = [name for name in OURS if isinstance(LEARNERS[name](1).learner.policy, CompiledPolicy)]
+INTERRUPTED = ["BanditLearner", "BanditLearner local", "BanditLearner worst case", "PolicyLearner local"]
 
 
 def by_kernels(learner: Any, rounds: int, costs: Any) -> tuple[list[set[int]], Any]:
@@ -102,7 +103,7 @@ class Stop(BaseException):
     """As Ctrl-C."""
 
 
-@pytest.mark.parametrize("name", ["BanditLearner", "BanditLearner central", "PolicyLearner local"])
+@pytest.mark.parametrize("name", INTERRUPTED)
 def test_an_interrupted_tell_loses_a_round_and_nothing_else(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +118,7 @@ def test_an_interrupted_tell_loses_a_round_and_nothing_else(
     session.save(tmp_path / "learner")
     loaded = load(tmp_path / "learner")
     loaded.expire_after = 1
-    loaded.ask(count=9)
+    loaded.ask(count=60)
     loaded.ask()
     assert loaded.rounds >= 3
     with pytest.raises(Expired):
@@ -189,7 +190,7 @@ def test_local_phases_close_when_all_bits_are_there_or_in_time() -> None:
 
 def test_a_deadline_is_public() -> None:
     """Central: a block closes at the ask that is `expire_after` decisions after its last, and not before."""
-    session = BanditLearner(N, 1.0, (-1, 1), mode="central", block=2, expire_after=3)
+    session = BanditLearner(N, 1.0, (-1, 1), method="worst-case", block=2, expire_after=3)
     session.ask(count=5)
     session.ask(count=0)
     assert (session.rounds, session.pending) == (2, 3)

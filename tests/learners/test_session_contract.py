@@ -14,15 +14,14 @@ from discreet.errors import AlreadyTold, HorizonReached, InvalidArgument, Invali
 from discreet.learners import BanditLearner, FullInformationLearner, Session
 from discreet.learners.arguments import named_items, restored_argument
 from discreet.randomness import BitSource
-from every_learner import LEARNERS, N, feedback, is_bandit, some_functions, state_of, transcript, used
+from every_learner import LEARNERS, OURS, N, feedback, is_bandit, some_functions, state_of, transcript, used
 
 each = pytest.mark.parametrize("name", LEARNERS)
-#: For what sessions do alike whatever they host.
-some = pytest.mark.parametrize("name", list(LEARNERS)[:6])
+some = pytest.mark.parametrize("name", OURS)
 #: Which choose whole sets.
 NEVER_RESTRICTED = ("ExponentialWeights", "RandomSet", "ThompsonSampling", "ThompsonWithoutNoise")
 #: Which play a set for several rounds.
-IN_BLOCKS = ("BanditLearner central", "PolicyLearner", "PolicyLearner local", "ProductSampling central")
+IN_BLOCKS = ("BanditLearner worst case", "PolicyLearner", "PolicyLearner local", "ProductSampling central")
 
 
 @each

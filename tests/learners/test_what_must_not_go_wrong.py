@@ -21,16 +21,23 @@ from discreet.kernel import Bits, ChainGradient, CostOfSet, Exact, Laplace, Phas
 from discreet.kernel.phase import Secret, Ticket
 from discreet.learners import BanditLearner, FullInformationLearner, Learner, PolicyLearner
 from discreet.learners.packing import OpenPhase
-from discreet.policies import ChainBandit
+from discreet.policies import ChainBandit, Model
+from discreet.policies.model import Noise
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.randomness import BitSource
 from discreet.set_functions import Modular
 from discreet.state import decode
-from every_learner import LEARNERS, N, Pairs, is_bandit, some_functions, state_of
+from every_learner import LEARNERS, N, Pairs, is_bandit, some_functions, state_of, worst_case_bandit
 
-CENTRAL = ["BanditLearner central", "FullInformationLearner", "FullInformationLearner tree", "PolicyLearner"]
+CENTRAL = [
+    "BanditLearner",
+    "BanditLearner worst case",
+    "FullInformationLearner",
+    "FullInformationLearner tree",
+    "PolicyLearner",
+]
 central = pytest.mark.parametrize("name", CENTRAL)
 
 
@@ -96,9 +103,10 @@ def test_closing(name: str, expire_after: int) -> None:
     assert runs[0][-1][0] > 0
 
 
-def test_tickets() -> None:
+@pytest.mark.parametrize("name", ["BanditLearner", "BanditLearner worst case"])
+def test_tickets(name: str) -> None:
     """A ticket fixes its phase, slot and query when it is dealt and takes one report; repeats are refused."""
-    learner = BanditLearner(N, 1.0, (-1, 1), mode="central", block=3, seed=1)
+    learner = LEARNERS[name](1)
     decision, other = learner.ask(), learner.ask()
     learner.tell(decision, 0.5)
     before = state_of(learner)
@@ -109,8 +117,8 @@ def test_tickets() -> None:
     with pytest.raises(AlreadyTold):
         learner.tell_many([(other, 0.1), (other, 0.1)])
     assert state_of(learner) == before
-    learner.ask()
-    learner.ask()  # the block closes here
+    learner.ask(count=learner._phases[0].total - 2)
+    learner.ask()  # the phase closes here
     for late in (decision, other):
         with pytest.raises(Expired):
             learner.tell(late, 0.5)
@@ -205,11 +213,11 @@ def test_a_phase_that_did_not_close_is_never_released(name: str, tmp_path: Path)
 def test_phases_overlap(name: str) -> None:
     """Asking never waits: the next phase is planned from what has been released so far."""
     learner = LEARNERS[name](2)
-    decisions = learner.ask(count=40)
-    assert (len(decisions), learner.pending, learner.rounds) == (40, 40, 0)
+    decisions = learner.ask(count=70)
+    assert (len(decisions), learner.pending, learner.rounds) == (70, 70, 0)
     learner.ask(count=0)
-    assert learner.rounds + learner.pending == 40
-    assert learner.rounds > 30 if name != "FullInformationLearner" else learner.rounds > 0
+    assert learner.rounds + learner.pending == 70
+    assert learner.rounds > 35 if name != "FullInformationLearner" else learner.rounds > 0
 
 
 @central
@@ -253,7 +261,7 @@ def test_a_forked_child_cannot_go_on(name: str) -> None:
 
 def test_open_sums_are_in_secret_files_only(tmp_path: Path) -> None:
     """A file with sums is for its owner alone, and what loading leaves holds none. Local files hold bits."""
-    session = BanditLearner(N, 1.0, (-1, 1), mode="central", block=3)
+    session = worst_case_bandit(N, 1.0, (-1, 1), mode="central", block=3)
     session.tell(session.ask(), 0.71923)
     session.save(tmp_path / "central")
     data = (tmp_path / "central").read_bytes()
@@ -262,7 +270,7 @@ def test_open_sums_are_in_secret_files_only(tmp_path: Path) -> None:
     assert exact in data
     load(tmp_path / "central")
     assert exact not in (tmp_path / "central.taken").read_bytes()
-    local = BanditLearner(N, 1.0, (-1, 1))
+    local = worst_case_bandit(N, 1.0, (-1, 1))
     local.tell(local.ask(), 0.71923)
     sums = decode(local.to_bytes())[1]["phases.sums.0"]
     assert abs(sums).tolist() == [[local._mechanism.magnitude]]
@@ -274,21 +282,42 @@ def test_rounds_per_person(people: int, epsilon: Any) -> None:
     """`rounds_per_person=k` divides epsilon by k exactly, whatever slots and phases the rounds are in."""
     options: Any = {"rounds_per_person": people}
     share = Fraction(epsilon) / people
-    bandit = BanditLearner(N, epsilon, (-1, 1), mode="central", **options)
+    bandit = BanditLearner(N, epsilon, (-1, 1), **options)
     full = FullInformationLearner(N, epsilon, (-1, 1), method="blocks", **options)
     own = PolicyLearner(N, Pairs, epsilon, (-1, 1), **options)
     assert bandit._mechanism.law == own._mechanism.law == noise.laplace(2 * DEFAULT_UNITS / share)
     assert full._mechanism.law == noise.laplace(2 * ChainGradient.of("", -1.0, 1.0).l1 / share)
-    local = BanditLearner(N, epsilon, (-1, 1), **options)
+    local = BanditLearner(N, epsilon, (-1, 1), mode="local", **options)
     assert local.randomizer().epsilon == share
     for session in (bandit, full, own, local):
         promise = session.guarantee
         assert (promise.epsilon, promise.rounds_per_person) == (pytest.approx(float(epsilon)), people)
 
 
+def test_the_model_is_given_no_more_than_sums() -> None:
+    """What the model learns from a phase is its released sums: costs that add up alike leave the same state.
+
+    Also with late feedback, where phases overlap, and whoever tells first.
+    """
+    one, other = (BanditLearner(N, 8.0, (-1, 1), expire_after=50, seed=6) for _ in range(2))
+    for _ in range(6):
+        first, second = one.ask(count=40), other.ask(count=40)
+        assert first == second
+        slots: dict[tuple[int, int], list[Any]] = {}
+        for decision in first:
+            ticket = one._tickets[decision.id]
+            slots.setdefault((ticket.phase, ticket.slot), []).append(decision)
+        for decisions in slots.values():
+            costs = [0.25 * (k % 5) - 0.5 for k in range(len(decisions))]
+            one.tell_many(zip(decisions, costs, strict=True))
+            other.tell_many((d.id, c) for d, c in zip(reversed(decisions), costs, strict=True))
+    assert one.rounds > 100
+    assert state_of(one) == state_of(other)
+
+
 def test_local_bits() -> None:
     """Local bits: one per ticket, made on arrival; a ticket that nobody tells about gets a fair one."""
-    told, silent = (BanditLearner(N, 1.0, (-1, 1), expire_after=1, seed=5) for _ in range(2))
+    told, silent = (worst_case_bandit(N, 1.0, (-1, 1), expire_after=1, seed=5) for _ in range(2))
     for _ in range(50):
         told.tell(told.ask(), float("nan"))
         silent.ask()
@@ -371,13 +400,14 @@ def test_nothing_that_a_policy_is_given_leads_to_a_report() -> None:
 
 @pytest.mark.parametrize("report", [Secret(np.array([5])), Report(None, Secret(np.array([5])))])  # type: ignore[arg-type]
 def test_a_policy_cannot_be_given_a_report(report: Any) -> None:
-    """Secret and public values have different types: a learner and a compiled policy refuse a report."""
-    policy = ChainBandit(np.full(N, 0.5), units=1, rounds=1, exploration=1.0, step=1.0, prior=1.0)
+    """Secret and public values have different types: learners and our policies refuse a report."""
+    chain = ChainBandit(np.full(N, 0.5), units=1, rounds=1, exploration=1.0, step=1.0, prior=1.0)
     query = CostOfSet(-1.0, 1.0)
-    learner = Learner(N, policy, query, Laplace(query.bound, Budget(epsilon=1.0)))
-    for learning in (policy.learn, learner.learn):
-        with pytest.raises(InvalidType):
-            learning(policy.start(), report)
+    for policy in (chain, Model(chain, Noise(0.0, 1.0), unit=1.0, epsilon=1.0)):
+        learner = Learner(N, policy, query, Laplace(query.bound, Budget(epsilon=1.0)))
+        for learning in (policy.learn, learner.learn):
+            with pytest.raises(InvalidType):
+                learning(policy.start(), report)
     with pytest.raises((InvalidType, AttributeError)):
         Released(np.zeros((1, 4)), np.ones(1, dtype=np.int64), report)
 
@@ -401,7 +431,7 @@ def test_coins_are_keyed_apart_from_noise() -> None:
     assert len(seen[0]) == 5
     sets = []
     for cost in (1.0, -1.0):
-        fixed = BanditLearner(N, 1.0, (-1, 1), exploration_scale=1e9, step_scale=1e-9, seed=11)
+        fixed = worst_case_bandit(N, 1.0, (-1, 1), exploration_scale=1e9, step_scale=1e-9, seed=11)
         sets.append([])
         for _ in range(50):
             decision = fixed.ask()

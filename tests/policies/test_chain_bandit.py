@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import families
 from discreet.kernel import Released
-from discreet.learners import BanditLearner
 from discreet.policies import ChainBandit
 from discreet.policies.chain_bandit import BASELINE, PROBABILITY, RELEASED, UPDATES
 from discreet.privacy import noise
@@ -19,6 +18,7 @@ from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.privacy.sensitivity import LARGEST_SUM
 from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
+from every_learner import worst_case_bandit
 
 seeds = st.integers(0, 10**6)
 
@@ -83,7 +83,7 @@ class SlowBandit:
 
     def __init__(self, n: int, length: int | None, seed: int) -> None:
         self.n, self.length = n, length or 1
-        session = BanditLearner(n, 1.0, (-1, 1), seed=seed)  # whose bits are read here
+        session = worst_case_bandit(n, 1.0, (-1, 1), seed=seed)  # whose bits are read here
         self.coins, self.noise = session._coins, session._source
         self.bit = OneBit(1.0) if length is None else None
         self.law = noise.laplace(Fraction(2 * DEFAULT_UNITS))
@@ -134,7 +134,7 @@ def test_a_session_is_the_formulas(n: int, length: int | None) -> None:
     """300 blocks of BanditLearner, to the last bit of its integer sums."""
     slow = SlowBandit(n, length, seed=7)
     options: Any = {} if length is None else {"mode": "central", "block": length}
-    session = BanditLearner(n, 1.0, (-1, 1), seed=7, **options)
+    session = worst_case_bandit(n, 1.0, (-1, 1), seed=7, **options)
     rng = np.random.default_rng(1)
     for _ in range(300):
         costs = rng.uniform(-0.9, 0.3, slow.length).tolist()

@@ -9,12 +9,15 @@ from discreet.environments import Environment, FunctionStream, Pool, Stream
 from discreet.learners import Session
 from discreet.set_functions import Bundles, Coverage, FromCallable, Modular, SetFunction
 from discreet.simulation import play, regret, simulate
+from every_learner import worst_case_bandit
 
 N, T = 3, 600
 LEARNERS = {
     "full": lambda maximize: FullInformationLearner(N, 1.0, (-1, 1), maximize=maximize),
     "bandit": lambda maximize: BanditLearner(N, 4.0, (-1, 1), maximize=maximize),
-    "central": lambda maximize: BanditLearner(N, 4.0, (-1, 1), mode="central", maximize=maximize),
+    "local": lambda maximize: BanditLearner(N, 4.0, (-1, 1), mode="local", maximize=maximize),
+    "worst case": lambda maximize: BanditLearner(N, 4.0, (-1, 1), method="worst-case", maximize=maximize),
+    "worst case, local": lambda maximize: worst_case_bandit(N, 4.0, (-1, 1), maximize=maximize),
     "fixed": lambda maximize: FixedSet(N, [1], maximize=maximize),
     "random": lambda maximize: RandomSet(N, maximize=maximize),
 }
@@ -43,7 +46,7 @@ def by_hand(learner: Session, stream: Stream) -> tuple[Session, float]:
 
 @pytest.mark.parametrize("maximize", [True, False])
 @pytest.mark.parametrize("stream", [pool, plain])
-@pytest.mark.parametrize("name", ["full", "bandit", "central"])
+@pytest.mark.parametrize("name", ["full", "bandit", "local", "worst case", "worst case, local"])
 def test_a_simulation_learns_what_ask_and_tell_learn(name: str, stream, maximize: bool) -> None:
     """The same points for the same seed, the same totals; regret is against the best or the worst set."""
     learner, played = LEARNERS[name](maximize), stream(REWARD, -Modular([0.1, 0.0, 0.3]))
@@ -63,7 +66,7 @@ def test_a_simulation_learns_what_ask_and_tell_learn(name: str, stream, maximize
 
 
 @pytest.mark.parametrize("stream", [pool, plain])
-@pytest.mark.parametrize("name", ["full", "bandit", "central"])
+@pytest.mark.parametrize("name", ["full", "bandit", "local", "worst case", "worst case, local"])
 def test_what_is_rewarded_is_learned(name: str, stream) -> None:
     """One item is good and one is bad: the learner ends with the good one, which is the best set too."""
     trace = simulate(stream(Modular([0.4, -0.4, 0.0])), LEARNERS[name](True), seeds=4)
@@ -75,7 +78,7 @@ def test_what_is_rewarded_is_learned(name: str, stream) -> None:
 
 def test_rewards_are_costs_with_the_other_sign() -> None:
     """Also of an adversary, which looks at the learner's point."""
-    for name in ("full", "bandit"):
+    for name in ("full", "bandit", "worst case, local"):
         stream, negated = pool(REWARD), pool(-REWARD)
         rewards, costs = simulate(stream, LEARNERS[name](True)), simulate(negated, LEARNERS[name](False))
         np.testing.assert_allclose(rewards.regret, costs.regret, atol=1e-9)

@@ -16,13 +16,17 @@ from discreet.paper import SubmodPFTAL
 from discreet.set_functions import Modular, Table
 from discreet.simulation import Run, play, regret, simulate
 from discreet.simulation.replicas import log_grid
+from every_learner import worst_case_bandit
 
 N = 4
 LEARNERS = {
     "bandit": lambda: BanditLearner(N, 1.0, (-1, 1)),
-    "central": lambda: BanditLearner(N, 1.0, (-1, 1), mode="central", block=3),
+    "local": lambda: BanditLearner(N, 1.0, (-1, 1), mode="local"),
+    "worst case": lambda: BanditLearner(N, 1.0, (-1, 1), method="worst-case", block=3),
+    "worst case, local": lambda: worst_case_bandit(N, 1.0, (-1, 1)),
     "full": lambda: FullInformationLearner(N, 1.0, (-1, 1)),
     "rewards": lambda: BanditLearner(N, 1.0, (-1, 1), maximize=True),
+    "worst case, rewards": lambda: worst_case_bandit(N, 1.0, (-1, 1), maximize=True),
     "full rewards": lambda: FullInformationLearner(N, 1.0, (-1, 1), maximize=True),
     "random": lambda: RandomSet(N),
     "fixed": lambda: FixedSet(N, [1]),
@@ -104,15 +108,15 @@ def test_bands_are_students_t_intervals() -> None:
 def test_a_trace_as_a_frame_and_as_words() -> None:
     """One row per seed and checkpoint; the sentence names learner and stream."""
     trace = simulate(
-        environments.modular(N), BanditLearner(N, 0.5, (-1, 1)), rounds=100, seeds=3, checkpoints=4
+        environments.modular(N), worst_case_bandit(N, 0.5, (-1, 1)), rounds=100, seeds=3, checkpoints=4
     )
     frame = trace.to_frame()
     assert frame.shape == (3 * trace.checkpoints.size, 8)
     assert frame["regret"].to_numpy() == pytest.approx(trace.regret.ravel())
-    assert "BanditLearner (local, epsilon=0.5) in modular" in str(trace)
+    assert "BanditLearner (local, worst-case, epsilon=0.5) in modular" in str(trace)
     assert repr(trace) == f"<Trace: {trace}>"  # which claims no privacy for what was seeded
     assert trace.bound is not None
-    assert trace.bound[-1] == BanditLearner(N, 0.5, (-1, 1)).regret_bound(100)
+    assert trace.bound[-1] == worst_case_bandit(N, 0.5, (-1, 1)).regret_bound(100)
     assert trace.guarantee.private
 
 

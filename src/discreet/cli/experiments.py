@@ -37,7 +37,7 @@ def demo(
 @app.command(
     epilog=examples(
         "discreet simulate modular --learner bandit --n 8 --epsilon 1 --rounds 100000",
-        "discreet simulate checkout -l bandit -l bandit-central -l random --report out.html",
+        "discreet simulate checkout -l bandit -l bandit-local -l random --report out.html",
         "discreet simulate baskets --set path=groceries.csv --n 10 -l full",
     )
 )

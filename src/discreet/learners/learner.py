@@ -13,7 +13,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import Settled
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel import Phase, Released, Report
-from discreet.kernel.phase import FLOAT, Secret, Ticket, checked_phase, require_dealable
+from discreet.kernel.phase import EACH_ROUND, FLOAT, Secret, Ticket, checked_phase, require_dealable
 from discreet.kernel.queries import CostsOfSets, Query
 from discreet.kernel.releases import Release, close_many, measured
 from discreet.policies.base import CompiledPolicy, Policy
@@ -75,7 +75,7 @@ class Learner:
         return self.release.mechanism(self.dimension)
 
     def plan(self, state: Any, coins: BitSource, available: IntArray | None = None) -> Phase:
-        """The policy's next phase, checked. Among available items it has one round, or is for all items."""
+        """The policy's next phase, checked. Among available items it has one round or draws its sets."""
         if available is not None:
             if not self._chooses_among():
                 why = "its policy does not choose among available items"
@@ -85,7 +85,11 @@ class Learner:
                 raise InvalidArgument("A policy planned a set with items that are not available.")
             if phase.rounds.sum() == 1:
                 return phase
-        return self._checked(self.policy.plan(state, coins))
+        phase = self._checked(self.policy.plan(state, coins))
+        if available is not None and (phase.size != EACH_ROUND).any():
+            # Whether its set happens to fit must not decide: what is dealt would not have the noted chance.
+            raise InvalidArgument("This learner cannot switch items off now: it plays sets for some rounds.")
+        return phase
 
     def _checked(self, phase: Phase) -> Phase:
         return require_dealable(phase, self.n) if self._compiled else checked_phase(phase, self.n)

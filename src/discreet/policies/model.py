@@ -150,6 +150,8 @@ class Model:
     def plan(self, state: ModelState, coins: BitSource, available: IntArray | None = None) -> Phase:
         if state.counts[FAILED]:
             phase = self._worst.plan(state.worst, coins, available)
+            if available is not None:
+                phase = phase._replace(rounds=np.ones(1, dtype=np.int64))
             return self._noted(phase, WORST_CASE, phase.note[:, BASELINE] * self._worst.unit, phase.note)
         rng = coins.generator()
         with one_thread():

@@ -17,7 +17,7 @@ import numpy as np
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, EnvironmentLike, Stream, as_environment
-from discreet.errors import HorizonReached, InvalidType
+from discreet.errors import HorizonReached, InvalidArgument, InvalidType
 from discreet.learners.arguments import cost_interval, restored_argument
 from discreet.learners.bandit import PolicyLearner
 from discreet.learners.session import Session
@@ -93,7 +93,6 @@ def simulate(
     guarantee = getattr(learner if isinstance(learner, Session) else first, "guarantee", None)
     if not isinstance(guarantee, Guarantee):
         guarantee = Guarantee(epsilon=math.inf).void("it says nothing about privacy")
-    bound = getattr(first, "regret_bound", None)
     return Trace(
         environment=recipe.name,
         learner=name,
@@ -102,7 +101,7 @@ def simulate(
         seeds=tuple(done),
         checkpoints=marks,
         guarantee=guarantee,
-        bound=None if bound is None else np.array([bound(int(mark)) for mark in marks]),
+        bound=_bound(first, marks),
         interrupted=interrupted,
         about=recipe.about,
         parameters=dict(recipe.parameters),
@@ -110,6 +109,15 @@ def simulate(
         maximize=maximize,
         **measured,
     )
+
+
+def _bound(learner: Any, marks: IntArray) -> FloatArray | None:
+    """The bound on regret at each checkpoint; None for a learner that has none."""
+    bound = getattr(learner, "regret_bound", None)
+    try:
+        return None if bound is None else np.array([bound(int(mark)) for mark in marks])
+    except InvalidArgument:
+        return None
 
 
 def _warn_of_clipping(environment: Environment, learner: Any) -> None:
@@ -241,7 +249,8 @@ def _name(learner: Any) -> str:
     known, given = inspect.signature(type(learner)).parameters, _arguments(learner)
     policy = learner.learner.policy
     telling = [name for name in ("mode", "method", "calibration") if name in known]
-    parts = [str(given.get(name, known[name].default)) for name in telling]
+    values = [given.get(name, known[name].default) for name in telling]
+    parts = [str(value) for value in values if value is not None]
     if isinstance(policy, Fixed):
         taken = int(learner.point.sum())
         parts.append({0: "empty", len(learner.items): "all"}.get(taken, f"{taken} items"))
