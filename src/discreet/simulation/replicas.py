@@ -17,7 +17,7 @@ import numpy as np
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.environments import Environment, EnvironmentLike, Stream, as_environment
-from discreet.errors import HorizonReached, InvalidType
+from discreet.errors import HorizonReached, InvalidArgument, InvalidType
 from discreet.learners.arguments import cost_interval, restored_argument
 from discreet.learners.bandit import PolicyLearner
 from discreet.learners.session import Session
@@ -93,7 +93,6 @@ def simulate(
     guarantee = getattr(learner if isinstance(learner, Session) else first, "guarantee", None)
     if not isinstance(guarantee, Guarantee):
         guarantee = Guarantee(epsilon=math.inf).void("it says nothing about privacy")
-    bound = getattr(first, "regret_bound", None)
     return Trace(
         environment=recipe.name,
         learner=name,
@@ -102,7 +101,7 @@ def simulate(
         seeds=tuple(done),
         checkpoints=marks,
         guarantee=guarantee,
-        bound=None if bound is None else np.array([bound(int(mark)) for mark in marks]),
+        bound=_bound(first, marks),
         interrupted=interrupted,
         about=recipe.about,
         parameters=dict(recipe.parameters),
@@ -110,6 +109,15 @@ def simulate(
         maximize=maximize,
         **measured,
     )
+
+
+def _bound(learner: Any, marks: IntArray) -> FloatArray | None:
+    """The learner's own regret bound at each checkpoint, if it has one."""
+    bound = getattr(learner, "regret_bound", None)
+    try:
+        return None if bound is None else np.array([bound(int(mark)) for mark in marks])
+    except InvalidArgument:
+        return None  # not every method has one
 
 
 def _warn_of_clipping(environment: Environment, learner: Any) -> None:
