@@ -249,7 +249,8 @@ def _name(learner: Any) -> str:
     known, given = inspect.signature(type(learner)).parameters, _arguments(learner)
     policy = learner.learner.policy
     telling = [name for name in ("mode", "method", "calibration") if name in known]
-    parts = [str(given.get(name, known[name].default)) for name in telling]
+    values = [getattr(learner, name, given.get(name, known[name].default)) for name in telling]
+    parts = [str(value) for value in values if value is not None]
     if isinstance(policy, Fixed):
         taken = int(learner.point.sum())
         parts.append({0: "empty", len(learner.items): "all"}.get(taken, f"{taken} items"))
