@@ -14,6 +14,7 @@ import polars
 import pytest
 
 import discreet
+from code_blocks import ROOT, blocks
 from commands import run
 from discreet.cli.app import show, table
 
@@ -222,25 +223,27 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: pathlib.Path) -> None
 def test_the_demo_shows_that_private_learning_works(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
-    """Quick as it is, the private learner earns most of what is possible, and the report says the same.
+    """The private learner earns most of what is possible; the report and the README say the same.
 
     Without privacy only the best learner is shown, which earns more.
     """
     report = tmp_path / "demo.html"
-    code, out, _ = run(capsys, "demo", "--quick", "--quiet", "--report", str(report))
+    code, out, _ = run(capsys, "demo", "--quiet", "--report", str(report))
     assert code == 0
+    (quoted,) = (block for block in blocks(ROOT / "README.md") if block.language == "text")
+    assert [line for line in quoted.text.splitlines() if line not in out.splitlines()] == []
     rows = re.findall(r"^(\S.*?)  +(-?[\d,]+)(?:  |$)", out, flags=re.MULTILINE)
     euros = {name: int(money.replace(",", "")) for name, money in rows}
     ours = euros["BanditLearner (central, model, epsilon=1)"]
     possible = euros["the best fixed set, in hindsight"]
     public = [money for name, money in euros.items() if "WithoutNoise" in name]
-    assert 0.6 * possible < ours < max(public) <= possible
+    assert 0.9 * possible < ours < max(public) <= possible
     assert len(public) == 1
     assert max(euros[name] for name in ("empty set", "full set", "random set")) < 0.1 * possible
     said, page = f"{ours:,} of {possible:,} possible euros", report.read_text()
     assert said in " ".join(out.split())
     assert said in page
-    assert f"{ours / 4000:.3f}" in page  # per round
+    assert f"{ours / 20_000:.3f}" in page  # per round
     assert all(part in page for part in ("Differentially private", "NOT PRIVATE", "epsilon", "coffee"))
 
 
