@@ -71,7 +71,8 @@ results: $(VENV)/.dev ## measure everything again, into the tables of docs/; wan
 		| $(BIN)/python -m benchmarks.pages docs/errata.md e3_neighbours
 	$(BIN)/python -m examples.errata.e8_any_lipschitz_bound | grep '^|' \
 		| $(BIN)/python -m benchmarks.pages docs/errata.md e8_any_lipschitz_bound
-	$(BIN)/discreet demo --quiet
+	{ echo '```text'; $(BIN)/discreet demo --quiet | sed -n '/% of best/,/^random set/p'; echo '```'; } \
+		| $(BIN)/python -m benchmarks.pages README.md demo
 	$(BIN)/python -m benchmarks.report_picture discreet-demo.html docs/pictures/report.png
 
 dist: $(VENV)/.dev ## build the source archive and the wheel into dist/

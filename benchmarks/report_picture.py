@@ -1,4 +1,4 @@
-"""The picture of the README: the first figure of the demo's report, with its legend, as a browser shows it.
+"""The picture of the README: what was earned, from the demo's report, with its legend, as a browser shows it.
 
 ``python -m benchmarks.report_picture REPORT PICTURE`` needs Chromium.
 """
@@ -19,12 +19,12 @@ WIDTH, SCALE, COLOURS = 450, 1.5, 64
 
 
 def take(browser: Browser, report: str | os.PathLike[str], picture: str | os.PathLike[str]) -> None:
-    """Write the first figure of a page to a PNG, without its caption."""
+    """Write the second figure of a page, that of costs or rewards, to a PNG, without its caption."""
     size = ViewportSize(width=WIDTH, height=900)
     page = browser.new_page(viewport=size, device_scale_factor=SCALE, color_scheme="light")
     page.goto(pathlib.Path(report).resolve().as_uri())
     page.add_style_tag(content="figcaption { display: none }")
-    shown = Image.open(io.BytesIO(page.locator("figure").first.screenshot()))
+    shown = Image.open(io.BytesIO(page.locator("figure").nth(1).screenshot()))
     page.close()
     file = io.BytesIO()
     shown.convert("RGB").quantize(COLOURS).save(file, "PNG", optimize=True)

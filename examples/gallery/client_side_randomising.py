@@ -37,29 +37,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rng = np.random.default_rng(0)
 
     # Seeded so that the picture can be made again. A real device takes the default, the system's random bits.
-    server = discreet.BanditLearner(TIPS, EPSILON, cost_range=(0, 1), seed=2)
+    server = discreet.BanditLearner(TIPS, EPSILON, cost_range=(0, 1), mode="local", seed=2)
     device = server.randomizer(source=BitSource(seed=1))
-    bits, levels = np.empty(rounds, dtype=int), np.empty((rounds, len(TIPS)))
+    bits, taken = np.empty(rounds, dtype=int), np.empty((rounds, len(TIPS)))
     for t in range(rounds):
         decision = server.ask()
         bits[t] = bit = device.release(answer(decision.subset, rng))
         server.tell(decision, released=bit)  # the only line in which the server hears of a user
-        levels[t] = server.point
+        taken[t] = [tip in decision.subset for tip in TIPS]
 
     likely = [float(device.probability_of_one(device.grid.of(value))) for value in (0.0, 1.0)]
     print(
         f"A user who says 0 sends a 1 with probability {likely[0]:.2f}, one who says 1 with {likely[1]:.2f}."
     )
-    shown = ", ".join(tip for tip, level in zip(TIPS, levels[-1], strict=True) if level > 0.5)
-    print(f"After {rounds:,} bits the server shows: {shown}.")
+    shown = ", ".join(tip for tip in TIPS if tip in server.best)
+    print(f"After {rounds:,} bits the server takes for the best: {shown}.")
     some = rounds // 20
     print(
         f"Ones among the first {some:,} bits: {bits[:some].mean():.2f}, the last: {bits[-some:].mean():.2f}."
     )
-    save(draw(bits, levels), given.out)
+    save(draw(bits, taken), given.out)
 
 
-def draw(bits: FloatArray, levels: FloatArray) -> Axes:
+def draw(bits: FloatArray, taken: FloatArray) -> Axes:
     """Above all that the server sees (some of it), below what it has learned from it."""
     with drawing():
         above, below = new_panels(2, 1, (7.0, 5.4), height_ratios=[1, 3.2])
@@ -70,12 +70,12 @@ def draw(bits: FloatArray, levels: FloatArray) -> Axes:
         above.set(xticks=[], yticks=[], aspect="equal", ylim=(SHOWN[0], 0))
         above.spines[:].set_visible(False)
         above.set_title(f"What the server sees: bits (the first {some.size})", loc="left")
-        users = log_grid(len(levels), 40)
-        means = np.diff(np.cumsum(levels, axis=0)[users - 1], axis=0) / np.diff(users)[:, None]
+        users = log_grid(len(taken), 40)
+        means = np.diff(np.cumsum(taken, axis=0)[users - 1], axis=0) / np.diff(users)[:, None]
         for k, tip in enumerate(TIPS):
             line = "-" if TIPS[tip] < 0 else (0, (4, 1.5))
             below.plot(users[1:], means[:, k], color=COLOURS[k], linestyle=line, linewidth=2, label=tip)
-        log_scale(below.xaxis, 100, len(levels))
+        log_scale(below.xaxis, 100, len(taken))
         linear_scale(below.yaxis, -0.03, 1.03)
         below.set(xlabel="users", ylabel="how often it is shown")
         below.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), title="solid: liked\ndashed: disliked")

@@ -12,6 +12,8 @@ import numpy as np
 
 import discreet
 from discreet.kernel import Phase, Released
+from discreet.plots.canvas import drawing, figure_of, new_axes
+from discreet.plots.charts import draw_regret, looks, regret_curve
 from discreet.randomness import BitSource
 from examples.gallery.pictures import options, save
 
@@ -57,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     environment = discreet.environments.modular(8)
     learners = {
         "ours": discreet.PolicyLearner(8, OneByOne, 1.0, environment.cost_range),
-        "built in": discreet.BanditLearner(8, 1.0, environment.cost_range, mode="central"),
+        "built in": discreet.BanditLearner(8, 1.0, environment.cost_range),
     }
     traces = {
         name: discreet.simulate(environment, learner, rounds, seeds) for name, learner in learners.items()
@@ -66,8 +68,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{name:9} regret per round {trace.mean_regret[-1] / rounds:.4f}")
     assert learners["ours"].guarantee == learners["built in"].guarantee
     print(f"Both: {learners['ours'].guarantee}")
-    axes = traces["ours"].plot(label="ours")
-    save(traces["built in"].plot(axes, label="built in"), given.out)
+    look = looks(traces)
+    with drawing():
+        axes = new_axes()
+        draw_regret(axes, [regret_curve(trace, name, look[name]) for name, trace in traces.items()])
+        figure_of(axes).legend(loc="outside lower left", ncols=2)
+    save(axes, given.out)
 
 
 if __name__ == "__main__":

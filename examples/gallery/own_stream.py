@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     check_stream(Path(200, seed=1))
 
     path = Environment("path", Path, tuple(range(1, LAMPS + 1)), Path.cost_range)
-    learner = discreet.BanditLearner(path.items, epsilon=1.0, cost_range=path.cost_range, mode="central")
+    learner = discreet.BanditLearner(path.items, epsilon=1.0, cost_range=path.cost_range)
     trace = discreet.simulate(path, learner, rounds, seeds=2 if given.quick else 6, keep="points")
     print(trace)
     best = [lamp for lamp, lit in zip(path.items, trace.best_sets[0], strict=True) if lit]

@@ -35,8 +35,8 @@ effect = min(shop([]), shop([0, 1, 2])) - best.value  # how much better the best
 plan = discreet.plan(n=3, epsilon=1.0, rounds=rounds, cost_range=(-3.5, 3.0), effect=effect)
 print(f"take {plan.best}; it learns in about {plan.best.rounds_to_learn:,.0f} rounds")
 
-# %% Asking and telling. Choose first, see the cost later; it becomes one random bit on arrival.
-learner = discreet.BanditLearner(products, epsilon=1.0, cost_range=(-3.5, 3.0), seed=8)
+# %% Asking and telling. Choose first, see the cost later; in local mode it becomes one random bit on arrival.
+learner = discreet.BanditLearner(products, epsilon=1.0, cost_range=(-3.5, 3.0), mode="local", seed=8)
 decision = learner.ask()
 learner.tell(decision, shop([products.index(item) for item in decision.subset]))
 late = learner.ask(2)  # feedback may come late, in any order, or never
@@ -44,7 +44,7 @@ bit = learner.randomizer().release(-3.0)  # or as a bit from the person's device
 learner.tell(late[1], released=bit)
 print("offered", sorted(map(str, decision.subset)), "- open decisions:", learner.pending)
 
-# %% Guarantees, as text. This learner has a seed, so it promises nothing.
+# %% Guarantees, as text. This learner has a seed, so it promises nothing. The default mode is central.
 print(learner.guarantee)
 print(discreet.BanditLearner(products, epsilon=1.0, cost_range=(-3.5, 3.0)).guarantee)
 
@@ -57,7 +57,7 @@ print("loaded:", loaded, "- open decisions:", loaded.pending)
 
 # %% Simulating. A whole environment instead of one function: regret against the best fixed set.
 checkout = discreet.environments.checkout(n=6)
-private = discreet.BanditLearner(checkout.items, epsilon=1.0, cost_range=checkout.cost_range, mode="central")
+private = discreet.BanditLearner(checkout.items, epsilon=1.0, cost_range=checkout.cost_range)
 trace = discreet.simulate(checkout, private, rounds, seeds=2 if given.quick else 8)
 print(trace)
 chosen = np.array(checkout.items)[trace.final_points.mean(axis=0) > 0.5]

@@ -93,7 +93,7 @@ def draw(series: list[Series], frame: polars.DataFrame, path: pathlib.Path) -> N
     from matplotlib.figure import Figure
 
     streams = [stream for stream, _ in series[0].sweep.streams]
-    figure = Figure(figsize=(12, 3 * 2 * len(streams)), layout="constrained")
+    figure = Figure(figsize=(13, 3 * 2 * len(streams)), layout="constrained")
     FigureCanvasSVG(figure)
     panels = figure.subplots(2 * len(streams), 3)
     for column, one in enumerate(series):

@@ -21,17 +21,23 @@ class Series:
     sweep: Sweep
 
 
-BANDIT = ["bandit", "bandit-central", "paper-bandit", "paper-bandit-published", "bandit-without-noise"]
-FULL = ["full", "paper-full", "paper-full-published", "full-without-noise", "hazan-kale"]
+BANDIT = [
+    "bandit-worst-case-local",
+    "bandit-worst-case",
+    "paper-bandit",
+    "paper-bandit-published",
+    "bandit-worst-case-without-noise",
+]
+FULL = ["full-blocks", "paper-full", "paper-full-published", "full-without-noise", "hazan-kale"]
 
 #: The theorems' exponents in rounds, n and epsilon; None where the bound has no single power.
 RATES: dict[str, tuple[float | None, float | None, float | None]] = {
-    "bandit": (2 / 3, 1.0, -2 / 3),
-    "bandit-central": (2 / 3, 1.0, -1 / 3),
+    "bandit-worst-case-local": (2 / 3, 1.0, -2 / 3),
+    "bandit-worst-case": (2 / 3, 1.0, -1 / 3),
     "paper-bandit": (3 / 4, 1.0, None),
     "paper-bandit-published": (3 / 4, 3 / 2, None),
-    "bandit-without-noise": (2 / 3, 1.0, 0.0),
-    "full": (1 / 2, 3 / 4, -1 / 2),
+    "bandit-worst-case-without-noise": (2 / 3, 1.0, 0.0),
+    "full-blocks": (1 / 2, 3 / 4, -1 / 2),
     "paper-full": (1 / 2, 1.0, -1 / 2),
     "paper-full-published": (1 / 2, 3 / 2, -1.0),
     "full-without-noise": (1 / 2, 1 / 2, 0.0),

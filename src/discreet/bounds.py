@@ -234,7 +234,7 @@ def _terms(
     return times * squared * log + 2 * math.sqrt(2) * M * norm * log, times * n * log + T * n / 2
 
 
-# This package's own learners: Theorems 11 to 13 and 16 of `docs/guarantees.md#regret`.
+# This package's own learners: Theorems 11 to 13, 16 and 18 of `docs/guarantees.md#regret`.
 
 
 def start_range(start: FloatArray) -> float:
@@ -355,7 +355,7 @@ def watched_leader(
     allowed: float,
     allowed_cut: float,
 ) -> float:
-    """What a leader adds to the bound of what it changes over to: Theorem 16, with its letters.
+    """What a leader adds to the bound of what it changes over to: Theorem 18, with its letters.
 
     2 M first + (c sqrt(n) + a) sqrt(B n v + 2 M^2 T) + 7 M longest + sqrt(2v) (ln B + 3n/4)
     + 1.5 a' sqrt(v B) + 1.5 sqrt(v/2) (ln B + 1), where v is the noise variance of a coordinate, there are at

@@ -16,6 +16,7 @@ RUN_BY = {
     ("python", ""): "tests/docs/test_blocks.py::test_python_blocks",
     ("sh", "docs/service.md"): "tests/docs/test_service_page.py::test_every_command_is_run",
     ("sh", ""): "tests/docs/test_blocks.py::test_shell_blocks",
+    ("text", "README.md"): "tests/cli/test_cli.py::test_the_demo_shows_that_private_learning_works",
     ("text", "docs/gallery.md"): "tests/examples/test_gallery.py::test_all_that_the_page_quotes_is_compared",
     ("ini", "docs/service.md"): "tests/docs/test_service_page.py::test_the_unit_of_systemd_starts_a_server",
     ("nginx", "docs/service.md"): "tests/docs/test_service_page.py::test_the_proxy_fits_the_service",

@@ -37,11 +37,11 @@ def learner_full(n: int, T: int, epsilon: float) -> float:
 
 
 def learner_local(n: int, T: int, epsilon: float) -> float:
-    return BanditLearner(n, epsilon=epsilon, cost_range=(-1, 1), mode="local").regret_bound(T)
+    return BanditLearner(n, epsilon, (-1, 1), method="worst-case", mode="local").regret_bound(T)
 
 
 def learner_central(n: int, T: int, epsilon: float) -> float:
-    return BanditLearner(n, epsilon=epsilon, cost_range=(-1, 1), mode="central").regret_bound(T)
+    return BanditLearner(n, epsilon, (-1, 1), method="worst-case").regret_bound(T)
 
 
 #: What can be computed, and its name among the learners that the page measures.
@@ -51,10 +51,10 @@ COMPUTED: dict[tuple[str, str], tuple[Bound, str]] = {
         "paper-full-published",
     ),
     ("full information", "`SubmodPFTAL`, corrected"): (corrected_full, "paper-full"),
-    ("full information", "`FullInformationLearner`"): (learner_full, "full"),
+    ("full information", "`FullInformationLearner`, blocks"): (learner_full, "full-blocks"),
     ("bandit", "`BanditSubmodPFTAL`, corrected"): (corrected_bandit, "paper-bandit"),
-    ("bandit", "`BanditLearner`, local"): (learner_local, "bandit"),
-    ("bandit", "`BanditLearner`, central"): (learner_central, "bandit-central"),
+    ("bandit", "`BanditLearner`, worst case, local"): (learner_local, "bandit-worst-case-local"),
+    ("bandit", "`BanditLearner`, worst case, central"): (learner_central, "bandit-worst-case"),
 }
 
 

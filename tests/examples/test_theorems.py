@@ -37,7 +37,13 @@ def test_it_makes_all(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From a small sweep: a cell for each number that can be fitted, and axes with names."""
-    base = {"streams": ["cuts"], "learners": ["full", "hazan-kale"], "seeds": 2, "checkpoints": 1, "n": [3]}
+    base = {
+        "streams": ["cuts"],
+        "learners": ["full-blocks", "hazan-kale"],
+        "seeds": 2,
+        "checkpoints": 1,
+        "n": [3],
+    }
     series = [
         Series("rounds", "full information", Sweep.from_mapping(base | {"rounds": [64, 256]})),
         Series("n", "full information", Sweep.from_mapping(base | {"rounds": [256], "n": [3, 5]})),
@@ -50,11 +56,11 @@ def test_it_makes_all(
     monkeypatch.setattr(sys, "argv", ["theorems", "--out", str(tmp_path / "theorems")])
     theorems.main()
     made = tmp_path / "theorems"
-    values, regrets = ends(series[0], polars.read_parquet(made / "theorems.parquet"), "cuts", "full")
+    values, regrets = ends(series[0], polars.read_parquet(made / "theorems.parquet"), "cuts", "full-blocks")
     assert values.tolist() == [64, 256]
     assert regrets.shape == (2, 2)
     text = (made / "theorems.md").read_text()
-    assert "| full | " in text
+    assert "| full-blocks | " in text
     assert text.count("±") >= 4
     assert text in capsys.readouterr().out
     drawn = (made / "theorems.svg").read_text()

@@ -1,7 +1,9 @@
-"""What ``discreet demo`` does: a shop learns in private which products to offer at checkout."""
+"""What ``discreet demo`` does: a shop learns in private which products to offer at checkout, in euros."""
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import pathlib
 import time
 
@@ -9,25 +11,30 @@ import numpy as np
 import polars
 
 from discreet.checks import FloatArray
-from discreet.cli.app import command_line, require_place, show, wrapped
-from discreet.cli.results import regret_table, summary_of, traces_of
+from discreet.cli.app import command_line, require_place, show, table, wrapped
+from discreet.cli.results import summary_of, traces_of
 from discreet.environments import Environment, find
+from discreet.formatting import counted, listed
 from discreet.planning import plan, two_digits
 from discreet.report import write_report
+from discreet.report.results import is_reference, labels
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.sweep import Sweep, run_cell
 from discreet.simulation.trace import Trace
 
-#: The two private modes, the paper's algorithm; then no privacy, and no learning.
-PRIVATE = ["bandit-central", "bandit", "paper-bandit"]
-IDLE = ["random", "empty", "everything"]
-CAST = [*PRIVATE, "bandit-without-noise", *IDLE]
+#: Our learner, central and local; then simpler private ones, and the paper's.
+OURS = ["bandit", "bandit-local"]
+SIMPLER = ["product-sampling-central", "product-sampling", "thompson-sampling"]
+PRIVATE = [*OURS, *SIMPLER, "paper-bandit"]
+#: Learners without privacy, of which the best is shown; and what a shop may do that does not learn.
+OPEN = ["bandit-without-noise", "product-without-noise", "thompson-without-noise"]
+IDLE = ["empty", "everything", "random"]
 
 
 def run(
     epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, progress: bool, json: bool
 ) -> None:
-    """Simulate the checkout stream, print what came out, write the report."""
+    """Simulate the checkout stream, print what was earned, write the report."""
 
     def say(text: str) -> None:
         if not json:
@@ -37,26 +44,61 @@ def run(
     shop = find("checkout", n=n)
     began = time.perf_counter()
     intro = (
-        f"A shop with {n} products and {rounds:,} customers, {seeds} times over. Each is shown a set of "
-        f"products; only the profit of that set is seen, and it would be private (epsilon = {epsilon:g})."
+        f"A shop with {n} products and {rounds:,} customers, {counted(seeds, 'time')} over. Each customer is "
+        "shown a set of products. Only the margin on that set is seen, from -1 to 1 euro, and it would be "
+        f"private (epsilon = {epsilon:g}). Means over the runs:"
     )
     say(wrapped(intro))
-    traces = traces_of(shop, CAST, epsilon, rounds, seeds, progress=progress)
-    say(regret_table(traces))
-    if traces[-1].interrupted:
+    played = traces_of(shop, [*PRIVATE, *OPEN, *IDLE], epsilon, rounds, seeds, progress=progress)
+    if played[-1].interrupted:
         raise KeyboardInterrupt  # without all of the cast there is nothing to compare with
+    traces = _cast([_in_euros(trace) for trace in played])
+    say(_earnings(traces))
     chosen, wanted = (_taken(traces[0], levels) for levels in (traces[0].final_points, traces[0].best_sets))
-    summary = (
-        f"{_learned(traces, shop, epsilon)} In the end it offered {', '.join(chosen) or 'nothing'}; best "
-        f"would have been {', '.join(wanted) or 'nothing'}."
+    offered = (
+        f"In the end it offered {', '.join(chosen) or 'nothing'}; best would have been "
+        f"{', '.join(wanted) or 'nothing'}."
     )
+    summary = f"{_learned(traces, shop, epsilon)} {offered}"
     found = {"summary": summary, "chosen": chosen, "best": wanted, "report": str(report)}
     show(json, found | {"learners": [summary_of(trace) for trace in traces]}, wrapped(summary))
-    frame = _against_epsilon(n, rounds // 4, epsilon, progress)
+    frame = _against_epsilon(n, rounds, epsilon, progress)
     title, command = "A private checkout", command_line()
     write_report(report, title=title, traces=traces, summary=summary, command=command, frame=frame)
     say(f"The report, with curves, choices and guarantees: {report}")
     say(f"{time.perf_counter() - began:.0f} s.")
+
+
+def _in_euros(trace: Trace) -> Trace:
+    """The same in rewards: a cost of -1 is a euro earned."""
+    low, high = trace.cost_range
+    totals = {name: 0.0 - getattr(trace, name) for name in ("cost", "best", "best_lower_bound")}
+    return dataclasses.replace(trace, **totals, cost_range=(-high, -low), maximize=True)
+
+
+def _cast(played: list[Trace]) -> list[Trace]:
+    """All of them, but only the best of those without privacy."""
+    idle = len(played) - len(IDLE)
+    return [*played[: len(PRIVATE)], max(played[len(PRIVATE) : idle], key=_earned), *played[idle:]]
+
+
+def _earned(trace: Trace) -> float:
+    return float(trace.cost[:, -1].mean())
+
+
+def _earnings(traces: list[Trace]) -> str:
+    """What each earned, and its share of what the best fixed choice did."""
+    best = float(traces[0].best[:, -1].mean())
+    rows = [["the best fixed set, in hindsight", f"{best:,.0f}", "100", ""]]
+    for trace, name in zip(traces, labels(traces), strict=True):
+        private = "" if is_reference(trace.learner) else "yes" if trace.guarantee.private else "NO"
+        rows.append([name, f"{_earned(trace):z,.0f}", _percent(_earned(trace), best), private])
+    return table(["", "euros", "% of best", "private"], rows)
+
+
+def _percent(earned: float, best: float) -> str:
+    """Rounded down; empty where nothing was earned."""
+    return str(math.floor(100 * earned / best)) if min(round(earned), round(best)) > 0 else ""
 
 
 def _taken(trace: Trace, levels: FloatArray) -> list[str]:
@@ -65,35 +107,40 @@ def _taken(trace: Trace, levels: FloatArray) -> list[str]:
 
 
 def _learned(traces: list[Trace], shop: Environment, epsilon: float) -> str:
-    """How the private learner, the first of the cast, did beside what does not learn."""
-    rounds = int(traces[0].checkpoints[-1])
-    costs = [float(trace.cost[:, -1].mean()) / rounds for trace in traces]
-    best = float(traces[0].best[:, -1].mean()) / rounds
-    mean, fixed = costs[0], min(costs[-len(IDLE) :])
-    effect = fixed - best
-    if mean < fixed:
+    """What the private learner, the first of the cast, earned beside the others."""
+    rounds, best = int(traces[0].checkpoints[-1]), float(traces[0].best[:, -1].mean())
+    earned, idle = [_earned(trace) for trace in traces], len(traces) - len(IDLE)
+    ours, local, public, fixed = *earned[:2], earned[len(PRIVATE)], max(earned[idle:])
+    names = [f"{name} {money:z,.0f}" for name, money in zip(labels(traces), earned, strict=True)]
+    if ours > fixed:
         return (
-            f"The private learner made {(fixed - mean) / effect:.0%} of the way from the best of showing "
-            "nothing, everything or random products to the best fixed set in hindsight, over all "
-            f"{rounds:,} customers, learning time included."
+            f"The private learner earned {ours:,.0f} of {best:,.0f} possible euros "
+            f"({_percent(ours, best)}%), learning time included (a reward of 1 is a euro of margin). For "
+            "that the shop is trusted to keep exact sums for a while. With one random bit per customer, and "
+            "nobody trusted, it earned "
+            f"{local:z,.0f}. Without learning: {listed(names[idle:])}. The best of {len(OPEN)} learners "
+            f"without privacy: {names[len(PRIVATE)]}, so privacy cost {100 * (public - ours) / rounds:z.1f} "
+            "cents per customer. Simpler private learners: "
+            f"{listed(names[len(OURS) : len(OURS) + len(SIMPLER)])}."
         )
     text = (
         f"The private learner did not learn in {rounds:,} customers: the best of showing nothing, everything "
         "or random products was no worse."
     )
+    effect = (best - fixed) / rounds
     if effect <= 0:
         return f"{text} No set was better than that."
     expected = plan(n=shop.n, epsilon=epsilon, rounds=rounds, cost_range=shop.cost_range, effect=effect)
     return (
-        f"{text} The best set was better by {effect:.2g} per customer. 'discreet plan' predicts that it "
-        f"takes about {two_digits(expected.best.rounds_to_learn)} customers to learn that."
+        f"{text} The best set was better by {effect:.2g} euros per customer. 'discreet plan' predicts that "
+        f"it takes about {two_digits(expected.best.rounds_to_learn)} customers to learn that."
     )
 
 
 def _against_epsilon(n: int, rounds: int, epsilon: float, progress: bool) -> polars.DataFrame:
-    """The private learners again, with less and with more privacy."""
+    """Our learners again, with less and with more privacy."""
     losses = [epsilon * factor for factor in (0.25, 0.5, 1.0, 2.0, 4.0)]
-    given = {"streams": ["checkout"], "learners": PRIVATE, "n": n, "rounds": rounds, "epsilon": losses}
+    given = {"streams": ["checkout"], "learners": OURS, "n": n, "rounds": rounds, "epsilon": losses}
     cells = Sweep.from_mapping(given | {"seeds": 3, "checkpoints": 1}).cells()
     frames = []
     with progress_bar("other epsilons", len(cells), shown=progress, unit="runs") as bar:

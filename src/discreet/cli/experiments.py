@@ -17,12 +17,14 @@ Seeds = Annotated[int, Option(help="Independent runs.")]
 NoReport = Annotated[bool, Option("--no-report", help="Write no report.")]
 
 
-@app.command(epilog=examples("discreet demo", "discreet demo --epsilon 0.5 --seeds 8 --report shop.html"))
+@app.command(
+    epilog=examples("discreet demo", "discreet demo --epsilon 0.5 --rounds 100000 --report shop.html")
+)
 def demo(
     epsilon: Epsilon = 1.0,
     n: Annotated[int, Option(help="Products.")] = 8,
-    rounds: Annotated[int, Count(help="Customers.")] = 2**19,
-    seeds: Seeds = 4,
+    rounds: Annotated[int, Count(help="Customers.")] = 20_000,
+    seeds: Seeds = 10,
     report: Annotated[Path, Option(help="Where the report goes.")] = Path("discreet-demo.html"),
     quick: Annotated[bool, Option("--quick", help="Fewer customers and runs.")] = False,
     quiet: Quiet = False,
@@ -31,7 +33,7 @@ def demo(
     """A shop learns in private which products to offer at checkout."""
     from discreet.cli.demo import run
 
-    run(epsilon, n, 2**16 if quick else rounds, 2 if quick else seeds, report, not quiet, json)
+    run(epsilon, n, 4000 if quick else rounds, 2 if quick else seeds, report, not quiet, json)
 
 
 @app.command(

@@ -112,12 +112,12 @@ def simulate(
 
 
 def _bound(learner: Any, marks: IntArray) -> FloatArray | None:
-    """The bound on regret at each checkpoint; None for a learner that has none."""
+    """The learner's own regret bound at each checkpoint, if it has one."""
     bound = getattr(learner, "regret_bound", None)
     try:
         return None if bound is None else np.array([bound(int(mark)) for mark in marks])
     except InvalidArgument:
-        return None
+        return None  # not every method has one
 
 
 def _warn_of_clipping(environment: Environment, learner: Any) -> None:
@@ -249,7 +249,7 @@ def _name(learner: Any) -> str:
     known, given = inspect.signature(type(learner)).parameters, _arguments(learner)
     policy = learner.learner.policy
     telling = [name for name in ("mode", "method", "calibration") if name in known]
-    values = [given.get(name, known[name].default) for name in telling]
+    values = [getattr(learner, name, given.get(name, known[name].default)) for name in telling]
     parts = [str(value) for value in values if value is not None]
     if isinstance(policy, Fixed):
         taken = int(learner.point.sum())
