@@ -57,6 +57,7 @@ bench: $(VENV)/.dev ## run the benchmarks, print one table of ratios
 # last command decides.
 results: $(VENV)/.dev ## measure everything again, into the tables of docs/; wants an idle machine
 	-$(BIN)/python -m benchmarks --into docs/results.md
+	$(BIN)/python -m benchmarks.rounds_to_learn | $(BIN)/python -m benchmarks.pages docs/choosing.md rounds
 	$(BIN)/python -m examples.theorems --out theorems | $(BIN)/python -m benchmarks.pages docs/theorems.md exponents
 	cp theorems/theorems.svg docs/theorems.svg
 	$(BIN)/discreet audit --markdown --runs 500000 --seed 1 --plot docs/audit.svg \

@@ -11,17 +11,23 @@ from typing import Any, Literal
 
 from discreet import bounds, checks
 from discreet.errors import InvalidArgument
-from discreet.learners import BanditLearner, FullInformationLearner
+from discreet.kernel.choice import Choice
+from discreet.learners import BanditLearner, FullInformationLearner, bandit, full_information
 from discreet.learners.arguments import cost_interval
 from discreet.privacy.guarantee import rounded_up
 
 Feedback = Literal["bandit", "full information"]
 
-#: Predictions are within this factor of simulations where most of the items matter (5.0 was the largest of
-#: about 600 cases). Where few items matter, learning is much faster.
+#: Predictions are within this factor of simulations where single items or pairs tell something.
 WITHIN = 6.0
-#: The constants of `predicted_rounds`.
-BANDIT, FULL_INFORMATION = (0.62, 0.89, 1.7, 0.2), (6.0, 0.005, 1.0)
+#: The constants of `predicted_rounds`, by the name of a law.
+LAWS: dict[str, tuple[float, ...]] = {
+    "model, central": (0.075, 36.0),
+    "model, local": (4.9,),
+    "worst-case": (0.62, 0.89, 1.7, 0.2),
+    "choose": (2.2, 1.0),
+    "leader": (1.1, 0.53),
+}
 #: If no effect is given, the range divided by these is shown, and the first is assumed.
 SHARES = (4, 10, 40)
 #: Beyond this epsilon a guarantee means little: what is released may be thousands of times as likely.
@@ -35,9 +41,9 @@ class Option:
     learner: str  # the name of its class in `discreet`
     arguments: dict[str, Any]  # what to call it with, besides the items
     local: bool  # whether each cost is randomised separately
-    noise: float  # standard deviation, in costs, of a released mean (bandit), or entry of a sum
-    block: int  # for how many rounds a set or a point is held (at first)
-    regret_bound: float  # of expected regret over all rounds
+    noise: float  # standard deviation of the noise on what `released` names, in costs
+    released: str
+    regret_bound: float | None  # of expected regret over all rounds; None for the model, which has none
     rounds_to_learn: float  # predicted, until half of the effect is gained
 
     def __str__(self) -> str:
@@ -94,29 +100,32 @@ class Plan:
         lines = [f"{given}, {self.rounds:,} rounds, costs in [{low:g}, {high:g}].", f"Take {self.best}."]
         trivial = (high - low) * self.rounds  # a bound above the width of the range says nothing
         for option in self.options:
-            where = "each cost randomised separately" if option.local else "exact sums kept in memory"
-            more = " or more" if option.learner == "FullInformationLearner" else ""
-            held = "" if option.block == 1 else f", blocks of {option.block} rounds{more}"
-            regret = option.regret_bound
-            bound = f"; regret at most {regret / self.rounds:.3g} per round" if regret < trivial else ""
+            where = "each cost randomised separately" if option.local else "exact sums kept until released"
             lines.append(
-                f"- {option}: {where}{held}; noise of {option.noise:.3g} (in costs) on each release; "
-                f"learns {effect} in about {two_digits(option.rounds_to_learn)} rounds{bound}."
+                f"- {option}: {where}; noise of {option.noise:.3g} (in costs) on {option.released}; "
+                f"learns {effect} in about {two_digits(option.rounds_to_learn)} rounds; "
+                f"{self._bound(option.regret_bound, trivial)}."
             )
         if self.paper_bound < trivial:
             rate = self.paper_bound / self.rounds
             lines.append(f"The paper's algorithm, corrected and tuned: regret at most {rate:.3g} per round.")
-        if any(option.regret_bound >= trivial for option in self.options):
-            lines.append("Where no bound is given, the proved one says nothing for so few rounds.")
         lines += self._verdict(effect)
         lines.append(
             "The effect is how much better the best set is than the best of the empty, the full and random "
             "ones, in costs. To learn it means to gain half of it, over all rounds, those of learning "
             f"included. Numbers of rounds are predicted within a factor of {WITHIN:g} where most items "
-            "matter; far fewer are needed where few do. Bounds hold for every stream, and usual streams stay "
-            "far below them."
+            "matter, alone or in pairs. Far fewer are needed where few matter; far more may be needed where "
+            "items help only in larger groups. Bounds hold for every stream of submodular costs, and usual "
+            "streams stay far below them."
         )
         return "\n".join(lines)
+
+    def _bound(self, regret: float | None, trivial: float) -> str:
+        if regret is None:
+            return "no proved bound"
+        if regret >= trivial:
+            return "its proved bound says nothing for so few rounds"
+        return f"regret at most {regret / self.rounds:.3g} per round"
 
     def _verdict(self, effect: str) -> list[str]:
         if self.enough is False:
@@ -183,10 +192,11 @@ def plan(
         arguments["rounds_per_person"] = rounds_per_person
     if gradient_bound is not None:
         arguments["gradient_bound"] = gradient_bound
-    modes: list[dict[str, str]] = [{"method": "blocks"}]
+    kinds: list[dict[str, str]] = [{"method": full_information.default_method(n)}]
     if feedback == "bandit":
-        modes = [{"mode": "local"}] if local else [{"mode": "local"}, {"mode": "central"}]
-    options = [_option(n, rounds, half, assumed, arguments | mode) for mode in modes]
+        modes = ["local"] if local else ["central", "local"]
+        kinds = [{"mode": mode, "method": bandit.default_method(n)} for mode in modes]
+    options = [_option(n, rounds, half, assumed, arguments | kind) for kind in kinds]
     options.sort(key=lambda option: option.rounds_to_learn)
     best = _made(n, options[0].arguments)
     return Plan(
@@ -211,26 +221,67 @@ def predicted_rounds(
 ) -> float:
     """How many rounds it takes to gain half of an effect; `half` is half the width of the range of costs.
 
-    In halves of the range, let E be the effect and v the variance of a released number.
+    In halves of the range, let E be the effect and s the standard deviation of the noise (`released_noise`).
 
-    *Bandit.* After t updates the step is about (v t^2)^(-1/3), and an item's gradient is E / n: levels have
-    moved far after n^3 v / E^3 rounds. Exploration takes a part n (v / t)^(1/3) of the rounds, which matters
-    where E is large. In central mode v hardly changes, and an update takes 5.7 / epsilon rounds.
+    *Model.* An item's part of the effect is E / n. Local phases are many and short, and every set that is
+    played tells something of every item: with noise of variance s^2 on every cost, t rounds show an item's
+    part with a variance of s^2 / t, so it takes s^2 (n / E)^2 rounds. Central phases have few sets, and about
+    n of them tell the items apart. Costs vary by themselves, by at most 1: it takes (n / E)^2 rounds for a
+    set to show an item's part, n^3 / E^2 in all. And n sets, each for so many rounds that its sum stands out
+    from the noise, take n s / E rounds.
 
-    *Full information.* At first the step is about v^(-1/2), and levels have moved far after n v^(1/2) / E
-    rounds. Later it falls with the released energy, in blocks of about 64 n^(1/2) / epsilon rounds: that
-    takes n (n^(1/2) epsilon v + 1) / E^2 rounds; the 1 is the gradients' own energy.
+    *Choose.* The largest noise on the totals of 2^n sets is about n s, which t rounds outweigh when t E is
+    larger; chance outweighs the effect for n / E^2 rounds. *Leader*: an item's sum is t E / n, its noise s,
+    and chance makes it (t / n)^(1/2), so both terms are the same.
+
+    *Worst case.* With a variance v of a released number, after t updates the step is about (v t^2)^(-1/3),
+    and an item's gradient is E / n: levels have moved far after n^3 v / E^3 rounds. Exploration takes a part
+    n (v / t)^(1/3) of the rounds, which matters where E is large. In central mode v hardly changes, and an
+    update takes 5.7 / epsilon rounds.
     """
     n, inverse = len(learner.items), half / effect
+    noise, law = released_noise(learner) / half, law_of(learner)
+    given = constants or LAWS[law]
+    if law == "model, local":
+        return float(given[0] * (noise * n * inverse) ** 2)
+    if law == "model, central":
+        chance, summed = given
+        return float(n * inverse * (chance * n**2 * inverse + summed * noise))
+    if law in ("choose", "leader"):
+        summed, chance = given
+        return float(n * inverse * (summed * noise + chance * inverse))
+    signal, exploration, blocks, least = given
+    root = n * (signal * inverse + exploration)
     epsilon = (learner.guarantee.epsilon or 0.0) / learner.guarantee.rounds_per_person
-    variance = learner.noise_variance / half**2
+    local = learner.guarantee.local
+    return float(root * root * root * (noise * noise if local else blocks / epsilon + least))
+
+
+def law_of(learner: BanditLearner[Any] | FullInformationLearner[Any]) -> str:
+    """The name of the law that predicts for a learner."""
+    method: str = learner.method
+    if isinstance(learner, BanditLearner) and method == "model":
+        return f"model, {learner.mode}"
+    if method not in LAWS:
+        raise InvalidArgument(f"Nothing is predicted for method={method!r}.")
+    return method
+
+
+def released_noise(learner: BanditLearner[Any] | FullInformationLearner[Any]) -> float:
+    """The standard deviation of the noise on what a learner first releases, in costs."""
+    release, query = learner.learner.release, learner.learner.query
+    if isinstance(release, Choice):
+        return float(release.scale * query.bound.step)
+    return float(learner.noise_variance**0.5)
+
+
+def _released(learner: BanditLearner[Any] | FullInformationLearner[Any]) -> str:
+    if learner.guarantee.local:
+        return "each cost"
+    named = {"model": "the sum of a set's costs", "choose": "the total of each set"}
     if isinstance(learner, BanditLearner):
-        signal, exploration, blocks, least = constants or BANDIT
-        root = n * (signal * inverse + exploration)
-        return float(root * root * root * (variance if learner.mode == "local" else blocks / epsilon + least))
-    growing, noise, energy = constants or FULL_INFORMATION
-    late = noise * n**0.5 * epsilon * variance + energy
-    return float(n * inverse * (growing * variance**0.5 + late * inverse))
+        named["worst-case"] = f"the mean of {learner.block} costs"
+    return named.get(learner.method, "the sum of each item")
 
 
 def _option(n: int, rounds: int, half: float, effect: float, arguments: dict[str, Any]) -> Option:
@@ -239,9 +290,9 @@ def _option(n: int, rounds: int, half: float, effect: float, arguments: dict[str
         learner=type(learner).__name__,
         arguments=arguments,
         local=learner.guarantee.local,
-        noise=learner.noise_variance**0.5,
-        block=learner.block if isinstance(learner, BanditLearner) else learner.block_length,
-        regret_bound=learner.regret_bound(rounds),
+        noise=released_noise(learner),
+        released=_released(learner),
+        regret_bound=None if learner.method == "model" else learner.regret_bound(rounds),
         rounds_to_learn=predicted_rounds(learner, half, effect),
     )
 

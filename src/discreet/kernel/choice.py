@@ -71,9 +71,8 @@ class Choice(Release):
 
     def mechanism(self, dimension: int) -> ChoiceSteps:
         """Before the first slot it is as if each slot were a phase."""
-        share = 1 - WATCHING if self.watch else 1
         return ChoiceSteps(
-            math.ceil(4 * self.query.units / (self.budget.per_round * share)),
+            self.scale,
             self.watch,
             self.difference,
             self._gradients._law(),
@@ -82,6 +81,12 @@ class Choice(Release):
             np.zeros(1, dtype=np.int64),
             np.array([0.0, 0.0, 1.0, 0.0]),
         )
+
+    @property
+    def scale(self) -> int:
+        """Of the geometric noise on the totals of a phase, in units."""
+        share = 1 - WATCHING if self.watch else 1
+        return math.ceil(4 * self.query.units / (self.budget.per_round * share))
 
     @property
     def difference(self) -> Law:
