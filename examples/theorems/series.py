@@ -26,7 +26,7 @@ BANDIT = [
     "bandit-worst-case",
     "paper-bandit",
     "paper-bandit-published",
-    "bandit-worst-case-without-noise",
+    "worst-case-without-noise",
 ]
 FULL = ["full-blocks", "paper-full", "paper-full-published", "full-without-noise", "hazan-kale"]
 
@@ -36,7 +36,7 @@ RATES: dict[str, tuple[float | None, float | None, float | None]] = {
     "bandit-worst-case": (2 / 3, 1.0, -1 / 3),
     "paper-bandit": (3 / 4, 1.0, None),
     "paper-bandit-published": (3 / 4, 3 / 2, None),
-    "bandit-worst-case-without-noise": (2 / 3, 1.0, 0.0),
+    "worst-case-without-noise": (2 / 3, 1.0, 0.0),
     "full-blocks": (1 / 2, 3 / 4, -1 / 2),
     "paper-full": (1 / 2, 1.0, -1 / 2),
     "paper-full-published": (1 / 2, 3 / 2, -1.0),

@@ -31,7 +31,7 @@ def test_simulate_prints_a_table_and_writes_files(
     code, out, _ = run(capsys, "simulate", "modular", *learners, *QUICK, *files)
     assert code == 0
     assert out.splitlines()[-4:] == [
-        "Would be private when used: BanditLearner (central, epsilon=1).",
+        "Would be private when used: BanditLearner (central, model, epsilon=1).",
         "NOT PRIVATE: BanditWithoutNoise.",
         f"The report: {report}",
         f"The curves: {curves}",
@@ -264,7 +264,7 @@ def test_a_demo_with_too_few_customers_says_so(
     assert {"chosen", "best"} < found.keys()
     words = found["summary"]
     assert words.startswith("The private learner did not learn in 300 customers")
-    assert re.search(r"better by 0\.\d+ euros per customer. 'discreet plan' predicts .* about \d+,000", words)
+    assert re.search(r"better by 0\.\d+ euros per customer. 'discreet plan' predicts .* about \d+,\d00", words)
     assert "of the way" not in words
 
 

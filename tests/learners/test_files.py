@@ -30,17 +30,16 @@ def interrupt(*_: object) -> None:
 
 
 def test_a_file_whose_learner_was_loaded_holds_no_secret(tmp_path: pathlib.Path) -> None:
-    """Lineage and generation are left of it, and it is not loaded again, under no name."""
+    """Its lineage is left of it, and it is not loaded again, under no name."""
     learner = LEARNERS[SECRET](None)
     learner.tell(learner.ask(), 0.7319)
-    lineage, generation = learner.lineage, learner.generation
+    lineage = learner.lineage
     learner.save(tmp_path / "learner")
     load(tmp_path / "learner")
     left = tmp_path / "learner.taken"
     assert json.loads(left.read_bytes()) == {
         "format": "discreet learner that was loaded",
         "lineage": lineage,
-        "generation": generation,
     }
     for name in ("learner.taken", "learner", "back"):
         left = left.rename(tmp_path / name)

@@ -32,7 +32,7 @@ def test_a_plot_by_itself_is_a_picture_with_names(trace: Trace) -> None:
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("rounds", "regret per round (cost)")
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert axes.get_title("left").startswith(
-        "BanditLearner (central, epsilon=0.5) in modular\nmean of 3 seeds"
+        "BanditLearner (central, model, epsilon=0.5) in modular\nmean of 3 seeds"
     )
     assert axes._repr_png_().startswith(b"\x89PNG")  # type: ignore[attr-defined]
     assert dict(matplotlib.rcParams) == before
@@ -85,8 +85,8 @@ def test_fixed_sets_are_called_by_what_they_are() -> None:
         "full set",
         "fixed set {1}",
         "random set",
-        "BanditLearner (central, epsilon=1) #1",
-        "BanditLearner (central, epsilon=1) #2",
+        "BanditLearner (central, model, epsilon=1) #1",
+        "BanditLearner (central, model, epsilon=1) #2",
     ]
 
 

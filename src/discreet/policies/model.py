@@ -323,9 +323,8 @@ class Model:
             return False
         means = self._means(new)
         expected, variance = self._posterior(state).predicted(new.signs)
-        # At first the variance is fitted to few costs: take at least half of what it can be with such a mean.
-        least = 0.5 * (1 - np.clip(expected, -1.0, 1.0) ** 2)
-        variance += means.per_cost * np.maximum(Scales(*state.scales).variance, least) + means.noise
+        # The largest variance of costs with that mean: what was fitted is for all sets, from few at first.
+        variance += means.per_cost * (1 - np.clip(expected, -1.0, 1.0) ** 2) + means.noise
         cap = np.where(self._noise.sum / new.rounds**2 > 0.5 * variance, NOISY_CAP, CAP)
         squares = np.minimum((means.means - expected) ** 2 / variance, cap)
         most = slots + 4 * math.sqrt(2 * slots) + 8 if slots > 2 else FAR_OUT

@@ -68,7 +68,7 @@ _ABOUT = {
     "paper-full": ("full information", True, "SubmodPFTAL with enough noise"),
     "paper-full-published": ("full information", True, "SubmodPFTAL as printed"),
     "bandit-without-noise": ("bandit", False, "BanditLearner's policy on exact costs"),
-    "bandit-worst-case-without-noise": ("bandit", False, "the worst case's policy on exact costs"),
+    "worst-case-without-noise": ("bandit", False, "the worst case's policy on exact costs"),
     "full-without-noise": ("full information", False, "FullInformationLearner's policy on exact gradients"),
     "follow-the-leader": ("full information", False, "the set of least total cost so far, not private"),
     "hazan-kale": ("full information", False, "projected descent, not private"),
@@ -101,7 +101,7 @@ _BUILD: dict[str, Callable[[Setting], Any]] = {
     "paper-full": lambda s: _paper(s, paper.SubmodPFTAL, calibration="corrected"),
     "paper-full-published": lambda s: _paper(s, paper.SubmodPFTAL, calibration="published"),
     "bandit-without-noise": lambda s: baselines.BanditWithoutNoise(s.items, s.costs, seed=s.seed),
-    "bandit-worst-case-without-noise": lambda s: baselines.BanditWithoutNoise(
+    "worst-case-without-noise": lambda s: baselines.BanditWithoutNoise(
         s.items, s.costs, method="worst-case", seed=s.seed
     ),
     "full-without-noise": lambda s: baselines.FullInformationWithoutNoise(s.items, s.costs, seed=s.seed),
