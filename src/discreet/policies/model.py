@@ -118,10 +118,10 @@ class Model:
         self._prior, self._half_life = prior, half_life
         self._covariance = Covariance(self.n)
         #: Rounds after which the mean of a set is known to about a fourth of the range.
-        self._clear = max(8.0, 4 * math.sqrt(8 * noise.sum), 14 * noise.cost)
+        self._clear = max(8.0, 3 * math.sqrt(8 * noise.sum), 14 * noise.cost)
         #: Drawn functions are this far from the expected one, relative to what is believed.
-        self._factor = 0.3 if noise.cost else 0.5
-        self._draws, self._scouts = (8, 2) if noise.cost else (4, 1)
+        self._factor = 0.4 if noise.cost else 0.5
+        self._draws, self._scouts = (14, 2) if noise.cost else (4, 1)
         #: Bits cost the same in many short phases; noise on sums does not.
         self._shortest, self._growth = (2, LATER_GROWTH) if noise.cost else (4, GROWTH)
         self._restart_share = min(1.0, epsilon) / ROUNDS_PER_RESTART
