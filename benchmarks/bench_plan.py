@@ -5,7 +5,7 @@ best set is than the best of the empty, the full and random ones. The constants 
 to some of the streams with seeds from 100 (`python -m benchmarks.bench_plan` does it again). They are checked
 here on seeds 0 to 4, and on other streams. Each stream is also played with a range three times as wide as its
 costs need, so that the effect is a smaller part of it. 4, 8 and 16 items (worst case: 4 and 8; choose: 4 and
-10; leader: 20 and 40); epsilon 1/2 and 2; predictions of up to 10,000 rounds. Where items help only in groups
+10; leader: 20 and 40); epsilon 1/2 and 2; predictions of up to 20,000 rounds. Where items help only in groups
 of four nothing is promised: with many items the model and the leader then take far longer. Those counted as
 "longer" had not learned after 16 times the predicted rounds.
 """
@@ -28,7 +28,7 @@ from discreet.simulation import play
 SEEDS, TUNING_SEEDS = range(5), range(100, 105)
 EPSILONS, HALVES = (0.5, 2.0), (1.0, 3.0)
 #: Predictions beyond this many rounds are not simulated; others are, for so many times the prediction.
-MOST_ROUNDS, LONGER = 10_000, 16
+MOST_ROUNDS, LONGER = 20_000, 16
 #: Pools of functions hold no more items.
 MOST_IN_POOL = 16
 #: How to make the learners that each law is for, and with how many items.
@@ -85,6 +85,7 @@ def groups(n: int, size: int) -> Make:
 STREAMS: dict[str, tuple[bool, Callable[[int], Make]]] = {
     "modular, gap 0.5": (True, lambda n: modular(n, 0.5)),
     "modular, gap 0.2": (True, lambda n: modular(n, 0.2)),
+    "modular, gap 0.05": (True, lambda n: modular(n, 0.05)),
     "cuts with prices": (True, lambda n: pool(environments.priced_cuts(n))),
     "shop": (True, shop),
     "coverage with prices": (False, lambda n: pool(environments.coverage(n))),

@@ -24,9 +24,9 @@ KINDS = {"bandit": {}, "full information": {"feedback": "full information"}}
 
 
 def simulated(option: Option, n: int, make: Make, usual: float, effect: float) -> float:
-    """Seeds 0 to 3. It takes longer than learning until it is sure that they have learned."""
+    """Seeds 0 to 7. It takes longer than learning until it is sure that they have learned."""
     made = functools.partial(getattr(discreet, option.learner), n, **option.arguments)
-    return simulated_rounds(made, make, usual, effect, 32 * option.rounds_to_learn + 1024, range(4))
+    return simulated_rounds(made, make, usual, effect, 32 * option.rounds_to_learn + 1024, range(8))
 
 
 @pytest.mark.parametrize(("kind", "n"), [("bandit", 5), ("full information", 5), ("full information", 20)])

@@ -22,8 +22,8 @@ Feedback = Literal["bandit", "full information"]
 WITHIN = 6.0
 #: The constants of `predicted_rounds`, by the name of a law.
 LAWS: dict[str, tuple[float, ...]] = {
-    "model, central": (0.075, 36.0),
-    "model, local": (4.9,),
+    "model, central": (1.1, 27.0),
+    "model, local": (5.5,),
     "worst-case": (0.62, 0.89, 1.7, 0.2),
     "choose": (2.2, 1.0),
     "leader": (1.1, 0.53),
@@ -223,12 +223,11 @@ def predicted_rounds(
 
     In halves of the range, let E be the effect and s the standard deviation of the noise (`released_noise`).
 
-    *Model.* An item's part of the effect is E / n. Local phases are many and short, and every set that is
-    played tells something of every item: with noise of variance s^2 on every cost, t rounds show an item's
-    part with a variance of s^2 / t, so it takes s^2 (n / E)^2 rounds. Central phases have few sets, and about
-    n of them tell the items apart. Costs vary by themselves, by at most 1: it takes (n / E)^2 rounds for a
-    set to show an item's part, n^3 / E^2 in all. And n sets, each for so many rounds that its sum stands out
-    from the noise, take n s / E rounds.
+    *Model.* An item's part of the effect is E / n. Every set that is played tells something of every item:
+    with noise of variance s^2 on every cost, t rounds show an item's part with a variance of s^2 / t, so a
+    local learner takes s^2 (n / E)^2 rounds. In central mode costs vary by themselves, by at most 1: that
+    takes (n / E)^2 rounds. And n sets, each for so many rounds that its sum stands out from the noise, take
+    n s / E rounds.
 
     *Choose.* The largest noise on the totals of 2^n sets is about n s, which t rounds outweigh when t E is
     larger; chance outweighs the effect for n / E^2 rounds. *Leader*: an item's sum is t E / n, its noise s,
@@ -246,7 +245,7 @@ def predicted_rounds(
         return float(given[0] * (noise * n * inverse) ** 2)
     if law == "model, central":
         chance, summed = given
-        return float(n * inverse * (chance * n**2 * inverse + summed * noise))
+        return float(n * inverse * (chance * n * inverse + summed * noise))
     if law in ("choose", "leader"):
         summed, chance = given
         return float(n * inverse * (summed * noise + chance * inverse))

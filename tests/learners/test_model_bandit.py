@@ -138,18 +138,16 @@ def test_late_bits() -> None:
     assert bandit().expire_after == 0
 
 
-@MODES
-def test_who_tells_nothing_says_the_middle(mode: Any) -> None:
-    """Whether some tell is not seen in when anything closes: only sums differ."""
-    silent, told = (bandit(mode=mode, expire_after=1) for _ in range(2))
+def test_who_tells_nothing_says_the_middle() -> None:
+    """Silence is not seen in when a phase closes, nor in what is released."""
+    silent, told = (bandit(expire_after=1) for _ in range(2))
     for _ in range(300):
         silent.ask()
         told.tell(told.ask(), None)
     silent.ask()
     told.ask()
     assert silent._planned == told._planned
-    if mode == "central":
-        assert [part.tolist() for part in silent._state.seen] == [part.tolist() for part in told._state.seen]
+    assert [part.tolist() for part in silent._state.seen] == [part.tolist() for part in told._state.seen]
 
 
 # Items that are switched off
@@ -298,7 +296,7 @@ def test_a_world_that_is_turned_around(mode: Any, options: Any) -> None:
     assert np.mean(played(learner, 3000)[-300:]) < -0.5
     before = counts(learner)[RESTARTS]
     after = played(learner, 4000, sign=-1.0, seed=1)
-    assert after[0] > 0.3
+    assert np.mean(after[:30]) > 0.3
     assert np.mean(after[-300:]) < -0.1
     assert (counts(learner)[RESTARTS] > before) == (not options)
     assert counts(learner)[FAILED] == 0
