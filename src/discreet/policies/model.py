@@ -49,7 +49,7 @@ GROWTH, LATER_GROWTH, SLOWER = 0.2, 0.1, 20_000
 #: No phase is longer than this (but for tiny epsilon: see `Phase`).
 LONGEST = 1 << 18
 #: Other sets than the best and the drawn ones have at most this share of a phase.
-OTHERS = 0.2
+OTHERS = 0.1
 #: The part of all orders has at least this size, in halves of the range: sets speak for themselves. It is
 #: reached slowly, after `SPOKEN` times the rounds that show a set clearly. Scouts believe in more at once.
 ORDERS, SPOKEN, SCOUTED = 0.05, 600, 0.2
