@@ -53,7 +53,8 @@ def some(learner: Any, t: int) -> Any:
 
 def shown(learner: Any, decision: Any) -> list[Any]:
     """All that anybody can see after a round."""
-    return [decision, learner.point.tolist(), learner.best, learner.rounds, learner.pending, repr(learner)]
+    counts = [learner.rounds, learner.pending, learner.generation]
+    return [decision, learner.point.tolist(), learner.best, *counts, repr(learner)]
 
 
 @central

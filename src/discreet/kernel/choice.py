@@ -67,7 +67,7 @@ class Choice(Release):
     def __post_init__(self) -> None:
         if self.budget.epsilon is None:
             raise InvalidArgument("A Choice needs a budget of 'epsilon': its noise is not Gaussian.")
-        assert self.query.bound  # checked when it is made
+        _ = self.query.bound  # refused here if sums could wrap around
 
     def mechanism(self, dimension: int) -> ChoiceSteps:
         """Before the first slot it is as if each slot were a phase."""

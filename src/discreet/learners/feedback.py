@@ -32,7 +32,7 @@ class BanditFeedback(Session[Item]):
         Args:
             decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             cost: A private number. Outside the declared range it is clipped; anything that is not a finite
-                number counts as the middle of the range. Nothing is raised for any value.
+                number counts as the middle of the range (or of a window). Nothing is raised.
             released: In local mode, instead of a cost: the bit that `randomizer` made of it. If it carries
                 another epsilon or range (see `randomizers.Bit`), it is refused.
         """

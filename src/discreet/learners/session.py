@@ -4,9 +4,9 @@ Telling only adds to sums. Every `ask` closes the phases that are due: noise is 
 
 **When a phase closes.** Once all its rounds were dealt and `expire_after` further decisions were asked for,
 whoever has told by then: both numbers are public. A decision that nobody told about counts as the middle of
-the range, so nothing that a central learner shows tells who has told, but for `generation`, which grows with
-every `tell`, and errors of a second `tell`. Where reports are randomised on arrival, a phase also closes once
-all of them are there: local privacy does not hide who has reported.
+the range (or of a window), so nothing that a central learner shows tells who has told, but for errors of a
+second `tell`. Where reports are randomised on arrival, a phase also closes once all of them are there: local
+privacy does not hide who has reported.
 """
 
 import contextlib
@@ -49,7 +49,7 @@ EXPIRE_AFTER = 100_000
 MOST_AT_ONCE = 100_000
 #: Added to the name of a file whose learner has been loaded (`discreet.loading`).
 TAKEN = ".taken"
-#: Feedback that counts as the middle of the range.
+#: Feedback that counts as the middle of the range, or of a window.
 _NOTHING = np.zeros(0)
 #: What a file keeps of a session as plain numbers.
 _COUNTS = ("asked", "rounds", "planned", "closed_until", "current")
@@ -305,8 +305,8 @@ class Session(Exclusive, Generic[Item]):
         phase = self._phases[ticket.phase]
         row = phase.sums[ticket.slot]
         np.add(row, units, out=row)  # arrays wrap around without a warning, single numbers do not
-        self.generation += 1
         if self._local:
+            self.generation += 1  # in central mode it would show who has told
             phase.told += 1
             if phase.told == phase.total:
                 self._complete.append(ticket.phase)

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.learners.full_information import default_method
 from discreet.privacy.guarantee import Guarantee
 from discreet.service.api_keys import Role
 from discreet.service.learner_service import MOST_DECISIONS, MOST_FEEDBACK
@@ -251,7 +250,7 @@ class LearnerSummary(ResponseModel):
     def of(cls, view: LearnerView, **more: Any) -> Self:
         """From a view."""
         summary, arguments = view.summary, view.arguments
-        method = arguments.get("method") or default_method(len(view.items))
+        method = arguments.get("method") or "blocks"
         return cls(
             name=view.name,
             epoch=view.epoch,
