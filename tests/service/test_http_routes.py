@@ -35,7 +35,9 @@ def test_learners_are_made_listed_and_shown(served: Service) -> None:
 
 
 def test_full_information_learners_have_settings_of_their_own(served: Service) -> None:
-    """Method, horizon and gradient bound; a start as levels."""
+    """Method, horizon and gradient bound; a start as levels. What runs by default is said."""
+    other = served.admin.post("/v1/learners", json=FULL | {"name": "other"}).json()
+    assert (other["method"], other["horizon"]) == ("blocks", None)
     wanted = FULL | {
         "name": "tree",
         "method": "tree",
