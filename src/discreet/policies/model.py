@@ -117,8 +117,10 @@ class Model:
         self._half, self._middle = half, middle
         self._prior, self._half_life = prior, half_life
         self._covariance = Covariance(self.n)
-        #: Rounds after which the mean of a set is known to about a fourth of the range.
-        self._clear = max(8.0, 3 * math.sqrt(8 * noise.sum), 14 * noise.cost)
+        #: Rounds after which the mean of a set is known to about a fourth of the range; better if there are
+        #: many items to tell apart.
+        deviations = min(max(3.0, 2 + self.n / 8), 4.0)
+        self._clear = max(8.0, deviations * math.sqrt(8 * noise.sum), 14 * noise.cost)
         #: Drawn functions are this far from the expected one, relative to what is believed.
         self._factor = 0.4 if noise.cost else 0.5
         self._draws, self._scouts = (14, 2) if noise.cost else (4, 1)
