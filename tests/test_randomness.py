@@ -12,7 +12,7 @@ import pytest
 
 from discreet import randomness
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable
-from discreet.randomness import BitSource, as_source, chacha20, operating_system
+from discreet.randomness import BitSource, as_source, chacha20, feed_both, operating_system
 
 
 def drawn_under(monkeypatch, *keys, count):
@@ -290,3 +290,16 @@ def test_a_place_that_makes_no_sense_is_refused():
     for damaged in wrong:
         with pytest.raises(InvalidArgument, match="BitSource"):
             BitSource.restored(damaged)
+
+
+def test_what_is_hardly_used_does_not_pile_up():
+    """Steps that need much noise and few coins leave few coins unread, however many steps there are."""
+    coins, noise, need = BitSource(1), BitSource(2), 50_000
+
+    def consume(done, first, at, second, start):
+        enough = first.size - at >= 3 and second.size - start >= need
+        return (1, at + 3, start + need) if enough else (done, at, start)
+
+    for _ in range(40):
+        feed_both(coins, noise, consume, 1)
+        assert max(source._bits.size for source in (coins, noise)) <= 8 * need

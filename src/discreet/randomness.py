@@ -203,8 +203,9 @@ def feed_both(
             if done >= goal:
                 return
             # One of them ran out; the other may be hardly used, and must not pile up.
-            short = [s for s in (coins, noise) if s._bits.size - s._cursor < s._batch]
-            for source in short or (coins, noise):
+            left = {source: source._bits.size - source._cursor for source in (coins, noise)}
+            short = [source for source in left if left[source] < source._batch]
+            for source in short or [min(left, key=lambda source: left[source])]:
                 source._append_fresh_bits()
 
 
