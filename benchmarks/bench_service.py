@@ -1,4 +1,4 @@
-"""Durable asks and tells over HTTP: a real server and 32 clients, which share the machine's cores."""
+"""Durable asks and tells over HTTP, with request ids: a real server and 32 clients on the same machine."""
 
 import contextlib
 import importlib
@@ -102,7 +102,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         yield from on(f"{folder}/shop.db", folder, "SQLite, 1 process", 1, 1500)
     with tempfile.TemporaryDirectory() as folder, _postgres() as address:
-        name, workers, least = "PostgreSQL, 2 processes", 2, 800.0
+        name, workers, least = "PostgreSQL, 2 processes", 2, 1000.0
         if address is not None:
             yield from on(address, folder, name, workers, least)
         else:

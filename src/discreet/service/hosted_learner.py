@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import secrets
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +16,7 @@ from discreet.service.encryption import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.storage.base import Reading, StateUpdate, Writing
-from discreet.storage.records import Counts, LearnerRecord, QueuedReport, Status
+from discreet.storage.records import Counts, LearnerRecord, QueuedReport, Status, split_ids
 
 _STATE, _FEEDBACK = "state", "feedback"
 
@@ -261,6 +262,12 @@ class HostedLearner:
     def neutral(self, decision_id: bytes, ticket: bytes) -> bytes:
         """The neutral report of a decision that nobody told in time, sealed."""
         return self.sealed_feedback(decision_id, self.host.neutral(ticket))
+
+    def decision_ids(self, request_id: str | None, count: int) -> list[bytes]:
+        """New ids for decisions; those of a request depend on its id, so that a retry finds them."""
+        if request_id is None:
+            return split_ids(secrets.token_bytes(16 * count))
+        return self._ring.decision_ids(self.record.lineage, request_id, count)
 
     def person(self, person: str) -> bytes:
         """The keyed hash of a person's id."""

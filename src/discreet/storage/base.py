@@ -59,10 +59,6 @@ class Reading(ABC):
         """Times and subsets of the latest decisions, latest first."""
 
     @abstractmethod
-    def request(self, learner: int, request_id: str) -> list[bytes] | None:
-        """The decisions that a request was answered with."""
-
-    @abstractmethod
     def attempts(self, learner: int, person: bytes) -> int:
         """How many decisions a person's feedback has closed."""
 
@@ -127,10 +123,6 @@ class Writing(Reading):
         """Store decisions; return how many were new."""
 
     @abstractmethod
-    def add_request(self, learner: int, request_id: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
-        """Store the answer to a request. If there is one already, return it and store nothing."""
-
-    @abstractmethod
     def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
         """Close those of the decisions that are open and this learner's; return the draws of these."""
 
@@ -163,7 +155,7 @@ class Writing(Reading):
 
     @abstractmethod
     def compact(self, learner: int, before: int, *, open_too: bool = False, most: int = 10_000) -> int:
-        """Delete closed decisions and requests asked before a time; return how many decisions."""
+        """Delete closed decisions asked before a time; return how many decisions."""
 
     @abstractmethod
     def forget_people(self, learner: int, *, most: int = 10_000) -> int:

@@ -22,7 +22,6 @@ from discreet.storage.records import (
     Minute,
     PopulationRecord,
     Status,
-    split_ids,
 )
 
 #: Ids in one statement; SQLite takes 32,766 parameters.
@@ -99,13 +98,6 @@ class SqlReading(Reading):
             .limit(most)
         )
         return [(asked_at, bytes(subset)) for asked_at, subset in rows]
-
-    def request(self, learner: int, request_id: str) -> list[bytes] | None:
-        t = tables.requests
-        found = self.connection.scalar(
-            select(t.c.decisions).where(t.c.learner == learner, t.c.name == request_id)
-        )
-        return None if found is None else split_ids(bytes(found))
 
     def attempts(self, learner: int, person: bytes) -> int:
         t = tables.people

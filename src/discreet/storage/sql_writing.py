@@ -137,15 +137,6 @@ class SqlWriting(SqlReading, Writing):
         ]
         return self.connection.execute(self._adding_decisions(), rows).rowcount
 
-    def add_request(self, learner: int, request_id: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
-        statement = self._insert(tables.requests).values(
-            learner=learner, name=request_id, decisions=b"".join(ids), asked_at=at
-        )
-        noted = statement.on_conflict_do_nothing().returning(tables.requests.c.asked_at)
-        if self.connection.execute(noted).one_or_none() is not None:
-            return None
-        return self.request(learner, request_id)
-
     def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
         closed = {}
         for some in in_parts(ids):
@@ -212,7 +203,7 @@ class SqlWriting(SqlReading, Writing):
         )
 
     def compact(self, learner: int, before: int, *, open_too: bool = False, most: int = 10_000) -> int:
-        t, r, f = tables.decisions, tables.requests, tables.feedback
+        t, f = tables.decisions, tables.feedback
         old = select(t.c.id).where(t.c.learner == learner, t.c.asked_at < before)
         if not open_too:
             # A queued report needs its decision's draw.
@@ -222,7 +213,6 @@ class SqlWriting(SqlReading, Writing):
         ]
         for some in in_parts(gone):
             self.connection.execute(delete(t).where(self._among(t.c.id)), {"ids": self._ids(some)})
-        self.connection.execute(delete(r).where(r.c.learner == learner, r.c.asked_at < before))
         return len(gone)
 
     def forget_people(self, learner: int, *, most: int = 10_000) -> int:
