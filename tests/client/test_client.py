@@ -129,7 +129,7 @@ def test_learners_and_populations(client: Any) -> None:
     assert client.population(people).spent == 1.0
     assert client.population(people) in client.populations()
     promise = client.guarantee(name)
-    assert (promise.epsilon, promise.local, promise.private) == (1.0, True, True)
+    assert (promise.epsilon, promise.local, promise.private) == (1.0, False, True)
     assert client.archive(name).status == "archived"
     assert client.archive(name).status == "archived"
     with pytest.raises(errors.Archived):

@@ -174,7 +174,7 @@ def test_means_have_the_band_of_their_bits(visit: Visit, service: LiveService) -
 
 def test_whole_functions_have_no_mean(visit: Visit, service: LiveService) -> None:
     """The page shows what was released, and why there is no more."""
-    service.create("plan", ["a", "b"], feedback="full_information")
+    service.create("plan", ["a", "b"], feedback="full_information", method="tree", horizon=200, close="told")
     asked = service.call("POST", "/v1/learners/plan/ask", {"count": 100})["decisions"]
     function = {"kind": "Modular", "weights": [0.5, 0.1]}
     service.call(

@@ -20,8 +20,18 @@ BANDIT = {
     "items": ["tea", "milk", "rice"],
     "epsilon": 1.0,
     "cost_range": [0, 1],
+    "mode": "local",
+    "method": "worst-case",
 }
-FULL = {"name": "plan", "feedback": "full_information", "items": 3, "epsilon": 1.0, "cost_range": [-1, 1]}
+FULL = {
+    "name": "plan",
+    "feedback": "full_information",
+    "items": 3,
+    "epsilon": 1.0,
+    "cost_range": [-1, 1],
+    "method": "blocks",
+    "close": "told",
+}
 MODULAR = {"kind": "Modular", "weights": [0.1, -0.2, 0.3]}
 
 
