@@ -76,7 +76,12 @@ def test_a_server_cannot_lower_what_is_pinned(
         client = connect(proxy.url, randomize=PINNED)
         honest = json.loads(_get(service, f"/v1/learners/{name}"))
         decision = client.ask(name)
-        for lie in ({"epsilon": 50.0}, {"cost_range": [0.2, 0.3]}, {"feedback": "full_information"}):
+        for lie in (
+            {"epsilon": 50.0},
+            {"cost_range": [0.2, 0.3]},
+            {"feedback": "full_information"},
+            {"mode": "central"},
+        ):
             body = json.dumps(honest | lie).encode()
             proxy.answers = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)]
             with pytest.raises(errors.InvalidArgument):
