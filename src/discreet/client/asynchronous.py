@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import secrets
 import ssl
 import urllib.parse
@@ -156,8 +157,8 @@ class AsyncClient:
         functions = any(each.function is not MISSING for each in listed)
         codes: list[str] = []
         for group in grouped(await self._telling.written(learner, listed), functions=functions):
-            body = b"[" + b",".join(group) + b"]"
-            codes += await self._post(_codes(len(group)), "learners", learner, "tell", body=body, quote=False)
+            body, read = b"[" + b",".join(group) + b"]", functools.partial(_codes, len(group))
+            codes += await self._post(read, "learners", learner, "tell", body=body, quote=False)
         return codes
 
     async def create_learner(
@@ -298,14 +299,9 @@ class AsyncClient:
         return await self._requests.answer(read, "GET", _path(*path) + asked)
 
     async def _post(
-        self,
-        read: Callable[[Any], Answer],
-        *path: str,
-        body: bytes = b"",
-        quote: bool = True,
-        once: bool = False,
+        self, read: Callable[[Any], Answer], *path: str, body: bytes = b"", **how: bool
     ) -> Answer:
-        return await self._requests.answer(read, "POST", _path(*path), body, quote=quote, once=once)
+        return await self._requests.answer(read, "POST", _path(*path), body, **how)
 
 
 def _path(kind: str, *names: str) -> str:
@@ -332,12 +328,15 @@ def _fits(shown: Any, wanted: Any) -> bool:
 
 def _each(kind: type[Kind], name: str, count: int | None = None, **more: Any) -> Callable[[Any], list[Kind]]:
     def read(shown: Any) -> list[Kind]:
-        found = [kind.read({**each, **more}) for each in shown[name]]
-        if count not in (None, len(found)):
-            raise ValueError
-        return found
+        return [kind.read({**each, **more}) for each in _so_many(count, shown[name])]
 
     return read
+
+
+def _so_many(count: int | None, listed: Any) -> list[Any]:
+    if count not in (None, len(listed)):
+        raise ValueError
+    return list(listed)
 
 
 def _page(shown: Any) -> tuple[list[Learner], bool]:
@@ -345,13 +344,8 @@ def _page(shown: Any) -> tuple[list[Learner], bool]:
     return found, bool(found) and shown.get("next") is not None
 
 
-def _codes(count: int) -> Callable[[Any], list[str]]:
-    def read(shown: Any) -> list[str]:
-        if len(shown["codes"]) != count:
-            raise ValueError
-        return [str(code) for code in shown["codes"]]
-
-    return read
+def _codes(count: int, shown: Any) -> list[str]:
+    return [str(code) for code in _so_many(count, shown["codes"])]
 
 
 def _accepted(shown: Any) -> None:

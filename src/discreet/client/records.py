@@ -6,7 +6,9 @@ import dataclasses
 from collections.abc import Callable, Hashable
 from typing import Any, Self
 
-from discreet.errors import InvalidType
+from discreet.errors import InvalidArgument, InvalidType
+
+_LONGEST_PERSON = 1000
 
 
 class Missing:
@@ -84,6 +86,15 @@ class Feedback:
     def __post_init__(self) -> None:
         if isinstance(self.cost, Decision) or not isinstance(self.decision, Decision | str):
             raise InvalidType("Feedback has the decision (or its id) first and the cost second.")
+        if [self.cost is MISSING, self.released is None, self.function is MISSING].count(False) != 1:
+            raise InvalidArgument(
+                "Tell a 'cost', or what was 'released', or a 'function': exactly one of them."
+            )
+        if not (self.released is None or (isinstance(self.released, int) and self.released in (0, 1))):
+            raise InvalidArgument("What was 'released' must be a bit: 0 or 1.")
+        person = self.person
+        if not (person is None or (isinstance(person, str) and len(person) <= _LONGEST_PERSON)):
+            raise InvalidArgument(f"A 'person' must be a string of at most {_LONGEST_PERSON} characters.")
 
     @property
     def id(self) -> str:

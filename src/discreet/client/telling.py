@@ -15,7 +15,6 @@ from discreet.privacy.grid import number_or_nan
 
 #: Pieces of feedback in one request, fewer of functions, and bytes: the service limits pieces times items.
 _MOST_PIECES, _MOST_FUNCTIONS, _MOST_BYTES = 10_000, 100, 1 << 20
-_LONGEST_PERSON = 1000
 #: Seconds after which the service's declaration of a learner is compared again with what is pinned.
 _CHECK_EVERY = 300.0
 
@@ -39,14 +38,14 @@ class Telling:
 
     async def written(self, learner: str, feedback: Sequence[Feedback]) -> list[bytes]:
         """The JSON of each piece, with a bit instead of a cost if costs are randomised here."""
-        for each in feedback:
-            _check_shape(each)
-            if self._bits is not None and each.released is not None:
-                self._bits.require_fitting(learner, each.released)
-        if self._bits is not None and any(each.released is None for each in feedback):
-            if any(each.function is not MISSING for each in feedback):
-                raise InvalidArgument("This client randomises: it sends bits, not functions.")
-            await self._agree(learner, self._bits.pinned(learner))
+        if self._bits is not None:
+            for each in feedback:
+                if each.released is not None:
+                    self._bits.require_fitting(learner, each.released)
+                elif each.function is not MISSING:
+                    raise InvalidArgument("This client randomises: it sends bits, not functions.")
+            if any(each.released is None for each in feedback):
+                await self._agree(learner, self._bits.pinned(learner))
         return [json_bytes(self._fields(learner, each)) for each in feedback]
 
     async def _agree(self, learner: str, pinned: Pinned) -> None:
@@ -104,20 +103,6 @@ def json_bytes(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":"), default=list).encode()
     except (TypeError, ValueError):
         raise InvalidType("Items and settings must be JSON types.") from None
-
-
-def _check_shape(feedback: Feedback) -> None:
-    """Check what is public in feedback; no value is quoted."""
-    given = (feedback.cost is not MISSING, feedback.released is not None, feedback.function is not MISSING)
-    if sum(given) != 1:
-        raise InvalidArgument("Tell a 'cost', or what was 'released', or a 'function': exactly one of them.")
-    if feedback.released is not None and (
-        not isinstance(feedback.released, int) or feedback.released not in (0, 1)
-    ):
-        raise InvalidArgument("What was 'released' must be a bit: 0 or 1.")
-    person = feedback.person
-    if person is not None and not (isinstance(person, str) and len(person) <= _LONGEST_PERSON):
-        raise InvalidArgument(f"A 'person' must be a string of at most {_LONGEST_PERSON} characters.")
 
 
 def _described(function: Any) -> Any:
