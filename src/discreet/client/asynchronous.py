@@ -27,9 +27,23 @@ Kind = TypeVar("Kind", bound=Record)
 
 
 class AsyncClient:
-    """Learners behind a service: the arguments and methods of `Client`, to be awaited.
+    """Learners behind a service, for asynchronous programs. `Client` has the same methods and blocks.
 
-    Any number of tasks may ask and tell at a time.
+    Every call is retried, with growing pauses, when the service is not reachable, busy or being restarted,
+    until the deadline. That is safe: an ask has an id, so a retry gets the same decisions; a tell counts
+    once; and a randomised bit is made once and sent again as it is.
+
+    Any number of tasks (or threads) may call at a time: they share at most 32 connections.
+
+    Args:
+        url: Of the service: https, or http on this machine.
+        key: An API key; or the `token` of a decision, which can only tell about it.
+        randomize: Pin epsilon and range, for all learners or by name: only one random bit per cost is sent.
+        timeout: Seconds for one attempt, once it has a connection.
+        deadline: Seconds for all attempts of a call, with the waiting before and between them.
+        allow_insecure: Whether keys and costs may travel unencrypted to other machines.
+        verify: The trusted certificates; the system's by default.
+        proxy: The address of a proxy. The environment's proxies are not used.
 
     Examples:
         >>> AsyncClient("http://127.0.0.1:8710", "discreet_...")

@@ -43,21 +43,7 @@ def _blocking(
 class Client:
     """Learners behind a service. Threads may share a client, and forked processes may continue to use it.
 
-    Every call is retried, with growing pauses, when the service is not reachable, busy or being restarted,
-    until the deadline. That is safe: an ask has an id, so a retry gets the same decisions; a tell counts
-    once; and a randomised bit is made once and sent again as it is.
-
-    A client has at most 32 connections. Whoever finds them in use waits for one, in the order of coming.
-
-    Args:
-        url: Of the service: https, or http on this machine.
-        key: An API key; or the `token` of a decision, which can only tell about it.
-        randomize: Pin epsilon and range, for all learners or by name: only one random bit per cost is sent.
-        timeout: Seconds for one attempt, once it has a connection.
-        deadline: Seconds for all attempts of a call, with the waiting before and between them.
-        allow_insecure: Whether keys and costs may travel unencrypted to other machines.
-        verify: The trusted certificates; the system's by default.
-        proxy: The address of a proxy. The environment's proxies are not used.
+    The arguments and methods are those of `AsyncClient`; nothing is awaited.
 
     Examples:
         >>> Client("http://127.0.0.1:8710", "discreet_...")
