@@ -77,7 +77,8 @@ def soak(
         taken = time.perf_counter() - began
         found = admin.learner("soak")
     optimum = frozenset(item for item in found.items if int(str(item)) % 2 == 0)
-    return Soaked(found.chosen, optimum, found.rounds, found.rounds / taken)
+    chosen = frozenset(item for item, level in zip(found.items, found.point, strict=True) if level > 0.5)
+    return Soaked(chosen, optimum, found.rounds, found.rounds / taken)
 
 
 @dataclass

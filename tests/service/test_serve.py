@@ -16,7 +16,7 @@ import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from http_helpers import BANDIT, FULL, MODULAR, client
 
@@ -161,7 +161,7 @@ def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
         answers: list[int] = []
 
         def work() -> None:
-            with client(address, key) as worker, contextlib.suppress(httpx.TransportError):
+            with client(address, key) as worker, contextlib.suppress(httpx2.TransportError):
                 while True:
                     answers.append(worker.post("/v1/learners/shop/ask").status_code)
 
