@@ -19,6 +19,7 @@ from discreet.service.opening import (
     open_parts,
     require_latest,
 )
+from discreet.service.records import COMMAND_LINE
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.storage import open_store, serves_one_process
@@ -80,8 +81,10 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
         except StaleState as error:
             problems.append(str(error))
         learners = []
+        with store.reading() as reading:
+            ids = {record.name: record.id for record in reading.latest()}
         for view in registry.views():
-            counts, still_open = view.counts, found.open.get(registry.named(view.name).id, 0)
+            counts, still_open = view.counts, found.open.get(ids[view.name], 0)
             learners.append(
                 CheckedLearner(
                     name=view.name,
@@ -129,20 +132,20 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
             require_latest(store, guard)
         registry = Registry(store, ring, guard, milliseconds)
         restarted, archived = [], []
-        for hosted in registry.active():
+        for hosted in registry.every_active():
             if latest and not guard.fresh:
                 hosted.check()
             if latest or not (hosted.stale or guard.fresh):
                 continue
             hosted.stale = True  # queued feedback may have been released before: it is dropped
             try:
-                registry.restart(hosted.record.name)
+                registry.restart(hosted.record.name, COMMAND_LINE)
                 restarted.append(hosted.record.name)
             except BudgetExceeded:
-                registry.archive(hosted.record.name)
+                registry.archive(hosted.record.name, COMMAND_LINE)
                 archived.append(hosted.record.name)
         guard.settle(registry.releases())
-        active = sorted(hosted.record.name for hosted in registry.active())
+        active = sorted(hosted.record.name for hosted in registry.every_active())
         return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)), tuple(active))
 
 
@@ -161,7 +164,7 @@ def export(where: Where, file: Where, key_file: Where | None = None) -> Exported
     with _parts(where, key_file) as (store, ring, guard):
         require_latest(store, guard)
         guard.begin()
-        for hosted in Registry(store, ring, guard, milliseconds).active():
+        for hosted in Registry(store, ring, guard, milliseconds).every_active():
             hosted.check()
 
         def ended(lineages: Iterable[str]) -> None:

@@ -69,8 +69,6 @@ class HostedLearner:
         self._latest = (-1, b"")
         #: Whether the rollback guard could not record the last committed state.
         self._unrecorded = False
-        #: Decisions asked before this time are known to be closed.
-        self.swept = 0
         try:
             self.show(generation, self.opened_state(generation, state))
         except (InvalidArgument, WrongKey):  # the key is the right one; other learners can continue

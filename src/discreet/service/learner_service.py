@@ -12,6 +12,7 @@ Rules that always hold:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -19,7 +20,7 @@ from concurrent.futures import Future
 from typing import Any, Self
 
 from discreet import checks
-from discreet.errors import InvalidArgument
+from discreet.errors import DiscreetError, InvalidArgument, UnknownName
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.api_keys import ApiKeys
@@ -31,20 +32,23 @@ from discreet.service.maintenance import Maintenance
 from discreet.service.opening import open_parts, require_latest
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import (
+    IN_PROCESS,
     Choice,
     Code,
     Feedback,
+    LearnerPage,
     LearnerView,
     MinuteView,
     Outcome,
     PopulationView,
     RecentChoice,
+    check_name,
 )
 from discreet.service.registry import DEADLINE, Registry, most_pieces
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.transactions import Transactions
 from discreet.storage.base import Store
-from discreet.storage.records import PopulationRecord
+from discreet.storage.records import AuditRecord, PopulationRecord
 
 #: Valid request ids.
 REQUEST_ID = re.compile(r"[!-~]{1,200}")
@@ -94,7 +98,7 @@ class LearnerService:
         self._clock = clock or milliseconds
         self._registry = Registry(store, ring, guard, self._clock)
         self.api_keys = ApiKeys(store, self._clock)
-        self.maintenance = Maintenance(store, guard, self._registry.active, self._clock)
+        self.maintenance = Maintenance(store, guard, self._registry, self._clock, self.api_keys.note_uses)
         perform = Transactions(store, self._registry, self.maintenance, self._clock)
         self._committer: Committer[Ask | Tell] = Committer(perform, lambda operation: operation.size)
         if maintenance:
@@ -146,6 +150,7 @@ class LearnerService:
         *,
         population: str | None = None,
         deadline_seconds: float = DEADLINE,
+        by: str = IN_PROCESS,
     ) -> LearnerView:
         """Create a learner.
 
@@ -157,37 +162,57 @@ class LearnerService:
             arguments: The other arguments of the constructor, as JSON types.
             population: The people it learns from; its epsilon is added to their privacy loss.
             deadline_seconds: When decisions without feedback are closed.
+            by: Who creates it, for the audit log.
 
         Raises:
             AlreadyExists: The name is taken.
             BudgetExceeded: The population's limit does not allow it.
         """
         settings = {"kind": kind, "items": items, "arguments": dict(arguments)}
-        return self._registry.create(name, settings, population, deadline_seconds)
+        return self._registry.create(name, settings, population, deadline_seconds, by)
 
     def learners(self) -> list[LearnerView]:
         """The latest epoch of every learner, by name."""
-        return self._registry.views()
+        return list(self._registry.views())
+
+    def page(
+        self,
+        *,
+        limit: int = 100,
+        after: str = "",
+        search: str = "",
+        names: Iterable[str] | None = None,
+    ) -> LearnerPage:
+        """Some learners, by name.
+
+        Args:
+            limit: How many, up to 1,000.
+            after: Only names after this one.
+            search: Only names that contain this, in capitals or not.
+            names: Only these.
+        """
+        most = checks.integer("page", "limit", limit, 1, 1000)
+        return self._registry.page(names=names, search=search, after=after, most=most)
 
     def learner(self, name: str) -> LearnerView:
         """The public view of a learner."""
-        return self._registry.view(self._registry.named(name))
+        return self._registry.view(name)
 
     def guarantee(self, name: str) -> Guarantee:
         """The privacy guarantee of a learner."""
-        return self._registry.named(name).host.guarantee
+        return self._registry.guarantee(name)
 
-    def archive(self, name: str) -> LearnerView:
+    def archive(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
         """End a learner after applying queued feedback. It stays visible, and its loss stays counted."""
-        return self._registry.archive(name)
+        return self._registry.archive(name, by)
 
-    def restart(self, name: str) -> LearnerView:
+    def restart(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
         """Close a learner's epoch and start the next from its last released point.
 
         For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
         is never released, and the epsilon of the new epoch is added to the ledger.
         """
-        return self._registry.restart(name)
+        return self._registry.restart(name, by)
 
     def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
         """The counts of a learner by minute, since a time in milliseconds."""
@@ -199,25 +224,37 @@ class LearnerService:
 
     # Populations
 
-    def set_population(self, name: str, limit: float | None = None) -> PopulationView:
-        """Create a population, or change the limit of its people's total privacy loss."""
-        self._registry.check_name("population", name)
+    def set_population(
+        self, name: str, limit: float | None = None, *, by: str = IN_PROCESS
+    ) -> PopulationView:
+        """Create a population, or change the limit of its people's total privacy loss; None lifts it."""
+        check_name("population", name)
         if limit is not None:
             limit = checks.positive_number("population", "limit", limit)
         with self._store.writing() as writing:
+            before = writing.lock_population(name)
             writing.add_population(PopulationRecord(name, limit))
+            details = {"limit": limit} | ({} if before is None else {"before": before.limit})
+            writing.add_audit(AuditRecord(self._clock(), by, "population set", name, details))
         return self.population(name)
 
     def populations(self) -> list[PopulationView]:
         """All populations, by name."""
         with self._store.reading() as reading:
-            learners = reading.learners()
-            return [ledger.view(population, learners) for population in reading.populations()]
+            return [ledger.view(reading, population) for population in reading.populations()]
 
     def population(self, name: str) -> PopulationView:
         """The privacy loss of a population's people, by learner."""
-        found = {view.name: view for view in self.populations()}
-        return self._registry.find(found, "population", name)
+        with self._store.reading() as reading:
+            for population in reading.populations(name):
+                return ledger.view(reading, population)
+        raise UnknownName(f"No population is named {name!r}.")
+
+    def audit(self, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
+        """What admins did, latest first: up to 1,000 records, before the one with an id."""
+        most = checks.integer("audit", "limit", limit, 1, 1000)
+        with self._store.reading() as reading:
+            return reading.audit(before=before, most=most)
 
     # Ask and tell
 
@@ -293,6 +330,8 @@ class LearnerService:
         """Write what is queued, and close the store. Open blocks stay open, and are not released."""
         self._committer.close()
         self.maintenance.close()
+        with contextlib.suppress(DiscreetError):
+            self.api_keys.note_uses(at_once=True)
         self._guard.close()
         self._store.close()
 

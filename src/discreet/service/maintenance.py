@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.service.clock import minute_of
 from discreet.service.hosted_learner import HostedLearner
+from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.storage.base import Store
 from discreet.storage.records import Counts, Status
@@ -18,6 +19,8 @@ from discreet.storage.records import Counts, Status
 APPLY_EVERY, CHECK_EVERY = 0.05, 1.0
 #: Seconds between checks for decisions past their deadline, and between compactions.
 EXPIRE_EVERY, COMPACT_EVERY = 5.0, 600.0
+#: Seconds between looks for learners that only other processes have used.
+FOLLOW_EVERY = 60.0
 #: Seconds that a closed decision is remembered at least, so that a second tell is answered like the first.
 REMEMBERED = 7 * 86_400.0
 #: Counts are merged by hour after a week, by day after 90 days: length and age in seconds. They are never
@@ -39,18 +42,21 @@ class Maintenance:
     Args:
         store: The store.
         guard: Its rollback guard.
-        learners: All active learners.
+        registry: Knows which learners have something to be done.
         clock: Milliseconds.
+        note_uses: Stores when API keys were last used.
     """
 
     def __init__(
         self,
         store: Store,
         guard: RollbackGuard,
-        learners: Callable[[], Iterable[HostedLearner]],
+        registry: Registry,
         clock: Callable[[], int],
+        note_uses: Callable[[], None],
     ) -> None:
-        self._store, self._guard, self._learners, self._clock = store, guard, learners, clock
+        self._store, self._guard, self._registry, self._clock = store, guard, registry, clock
+        self._next_follow, self._note_uses = 0.0, note_uses
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
@@ -76,7 +82,7 @@ class Maintenance:
         """Apply all queued reports of learners that nobody else is updating; return how many."""
         with self._store.reading() as reading:
             queued = reading.queued()
-        return sum(self._apply_all(hosted) for hosted in self._learners() if hosted.id in queued)
+        return sum(self._apply_all(hosted) for hosted in self._registry.with_ids(queued))
 
     def _apply_all(self, hosted: HostedLearner) -> int:
         """Apply the queued reports of one learner; its errors do not affect other learners."""
@@ -109,9 +115,9 @@ class Maintenance:
         return count
 
     def refresh(self, behind: Iterable[HostedLearner] | None = None) -> None:
-        """Show the latest committed states: by default of all learners that others have updated."""
+        """Show the latest committed states: by default of learners in use that others have updated."""
         if behind is None:
-            held = {hosted.id: hosted for hosted in self._learners()}
+            held = {hosted.id: hosted for hosted in self._registry.active()}
             with self._store.reading() as reading:
                 heads = reading.heads(held)
             behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
@@ -124,12 +130,20 @@ class Maintenance:
 
     def expire(self) -> int:
         """Close decisions past their deadline, with a neutral value through the same mechanism."""
-        total = 0
-        for hosted in self._learners():
+        total, now, deadlines = 0, self._clock(), self._registry.deadlines
+        if time.monotonic() >= self._next_follow:
+            self._next_follow = time.monotonic() + FOLLOW_EVERY
+            with self._store.reading() as reading:
+                deadlines.follow(reading.first_asked(), now)
+        for hosted in self._registry.with_ids(deadlines.due(now)):
             count = most = _within_memory(hosted, _AT_ONCE)
             while count == most and not hosted.stale:
                 count = self._expire(hosted, most)
                 total += count
+            since = now - round(1000 * hosted.record.deadline)
+            with self._store.reading() as reading:
+                first = None if hosted.stale else reading.next_asked(hosted.id, since)
+            deadlines.look_again(hosted.id, hosted.record.deadline, first, now)
         if total:
             self.wake()
         return total
@@ -140,12 +154,13 @@ class Maintenance:
         with self._store.writing() as writing:
             if writing.hold([hosted.id])[hosted.id][0] is not Status.ACTIVE:
                 return 0
-            due = writing.expire(hosted.id, hosted.swept, before, now, most)
+            swept = self._registry.deadlines.swept
+            due = writing.expire(hosted.id, swept.get(hosted.id, 0), before, now, most)
             if due:
                 writing.queue_feedback(hosted.id, _neutral(hosted, due))
                 writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))
         if len(due) < most:
-            hosted.swept = before - _LATE  # may be lower than before, if the clock was set back
+            swept[hosted.id] = before - _LATE  # may be lower than before, if the clock was set back
         return len(due)
 
     def compact(self) -> int:
@@ -161,7 +176,8 @@ class Maintenance:
             for length, age in MERGED:
                 writing.merge_minutes(now - 1000 * age, 1000 * length)
         with self._store.reading() as reading:
-            records = reading.learners()
+            records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED)))
+        self._registry.record_ended()
         for record in records:
             if record.status is not Status.ACTIVE:
                 self._forget_people(record.id)
@@ -196,6 +212,7 @@ class Maintenance:
                     next_check = time.monotonic() + CHECK_EVERY
                     self.refresh()
                     self._guard.sync()
+                    self._note_uses()
                 self.apply_queued()
                 if time.monotonic() >= next_expiry:
                     next_expiry = time.monotonic() + EXPIRE_EVERY
