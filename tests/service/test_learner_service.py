@@ -26,6 +26,7 @@ from discreet.service.learner_service import LearnerService
 from discreet.service.operations import Report, Tell
 from discreet.service.records import Choice, Code, Feedback, Outcome
 from discreet.set_functions import Modular
+from discreet.storage.records import Loss
 from discreet.storage.tables import decisions
 
 

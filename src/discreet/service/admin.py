@@ -7,6 +7,7 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service.clock import milliseconds
@@ -24,6 +25,7 @@ from discreet.service.registry import Registry
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.storage import open_store, serves_one_process
 from discreet.storage.inspection import Inspection, inspect
+from discreet.storage.records import AuditRecord
 from discreet.storage.sql_store import SqlStore
 from discreet.storage.sqlite_backup import back_up, put_back
 from discreet.storage.transfer import Exported, export_store, import_store, noted_in
@@ -144,6 +146,8 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
             except BudgetExceeded:
                 registry.archive(hosted.record.name, COMMAND_LINE)
                 archived.append(hosted.record.name)
+        with store.writing() as writing:
+            writing.add_audit(_record("store adopted", latest=latest, restarted=restarted, archived=archived))
         guard.settle(registry.releases())
         active = sorted(hosted.record.name for hosted in registry.every_active())
         return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)), tuple(active))
@@ -171,7 +175,7 @@ def export(where: Where, file: Where, key_file: Where | None = None) -> Exported
             for lineage in lineages:
                 guard.record(lineage, ENDED, durable=True)
 
-        return export_store(store, file, ended)
+        return export_store(store, file, ended, _record("store exported"))
 
 
 def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
@@ -191,7 +195,7 @@ def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
                 "be imported twice. If it is of the exported store, name another in "
                 "DISCREET_ROLLBACK_GUARD."
             )
-        rows = import_store(store, file)
+        rows = import_store(store, file, _record("store imported"))
     adopt(where, key_file, latest=True)
     return rows
 
@@ -201,6 +205,18 @@ def migrate(where: Where) -> Inspection:
     require_store(where)
     with contextlib.closing(open_store(where)) as store:
         return inspect(store)
+
+
+def audit_log(where: Where, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
+    """What admins did, latest first, before the record with an id."""
+    require_store(where)
+    with contextlib.closing(open_store(where)) as store, store.reading() as reading:
+        return reading.audit(before=before, most=limit)
+
+
+def _record(action: str, **details: Any) -> AuditRecord:
+    """What is done here, for the audit log."""
+    return AuditRecord(milliseconds(), COMMAND_LINE, action, "", details)
 
 
 @contextlib.contextmanager

@@ -189,12 +189,12 @@ def _populations(router: APIRouter, service: LearnerService) -> None:
 
 
 def _keys(router: APIRouter, service: LearnerService) -> None:
-    one, keys = "/v1/keys/{key_id}", service.api_keys
+    one = "/v1/keys/{key_id}"
 
     @_route(router, Role.ADMIN, "/v1/keys", *BODY, method="POST", status=201)
     def create_key(wanted: models.CreateKey, by: By) -> models.NewKeyResponse:
         """Create an API key. It is shown only this once."""
-        api_key, key = keys.create(
+        api_key, key = service.api_keys.create(
             wanted.role, wanted.label, learners=wanted.learners, expires_in=wanted.expires_in, by=by
         )
         return models.NewKeyResponse(**dataclasses.asdict(api_key), key=key)
@@ -202,18 +202,18 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
     @_route(router, Role.ADMIN, f"{one}/rotate", *BODY, "not_found", method="POST", status=201)
     def rotate_key(key_id: str, wanted: models.RotateKey, by: By) -> models.NewKeyResponse:
         """Create a key like another one, which is refused after a while."""
-        api_key, key = keys.rotate(key_id, wanted.grace_seconds, by=by)
+        api_key, key = service.api_keys.rotate(key_id, wanted.grace_seconds, by=by)
         return models.NewKeyResponse(**dataclasses.asdict(api_key), key=key)
 
     @_route(router, Role.ADMIN, "/v1/keys")
     def list_keys() -> models.KeysResponse:
         """The API keys that have not been revoked."""
-        return models.KeysResponse(keys=keys.all())
+        return models.KeysResponse(keys=service.api_keys.all())
 
     @_route(router, Role.ADMIN, one, "invalid_request", "not_found", method="DELETE")
     def revoke_key(key_id: str, by: By) -> ApiKey:
         """Revoke an API key. Other server processes notice within three seconds."""
-        return keys.revoke(key_id, by=by)
+        return service.api_keys.revoke(key_id, by=by)
 
     @_route(router, Role.ADMIN, "/v1/audit", "invalid_request")
     def show_audit(
