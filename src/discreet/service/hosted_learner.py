@@ -15,6 +15,7 @@ from discreet.service.clock import minute_of
 from discreet.service.encryption import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.tell_tokens import tell_token
 from discreet.storage.base import Reading, StateUpdate, Writing
 from discreet.storage.records import Counts, LearnerRecord, QueuedReport, Status, split_ids
 
@@ -266,6 +267,10 @@ class HostedLearner:
         if request_id is None:
             return split_ids(secrets.token_bytes(16 * count))
         return self._ring.decision_ids(self.record.lineage, request_id, count)
+
+    def token(self, decision_id: bytes) -> str:
+        """What allows a device to tell a decision."""
+        return tell_token(self._ring, self.record.lineage, decision_id)
 
     def person(self, person: str) -> bytes:
         """The keyed hash of a person's id."""

@@ -46,6 +46,7 @@ from discreet.service.records import (
 )
 from discreet.service.registry import DEADLINE, Registry, most_pieces
 from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.tell_tokens import TellToken, read_token
 from discreet.service.transactions import Transactions
 from discreet.storage.base import Store
 from discreet.storage.records import AuditRecord, PopulationRecord
@@ -94,7 +95,7 @@ class LearnerService:
         clock: Callable[[], int] | None = None,
         maintenance: bool = True,
     ) -> None:
-        self._store, self._guard = store, guard
+        self._store, self._ring, self._guard = store, ring, guard
         self._clock = clock or milliseconds
         self._registry = Registry(store, ring, guard, self._clock)
         self.api_keys = ApiKeys(store, self._clock)
@@ -265,6 +266,7 @@ class LearnerService:
         *,
         available: Iterable[Hashable] | None = None,
         request_id: str | None = None,
+        tokens: bool = False,
     ) -> list[Choice]:
         """Choose sets.
 
@@ -274,8 +276,10 @@ class LearnerService:
                 items must fit into 4 MiB of JSON.
             available: The items that can be chosen now: public, and never dependent on anybody's feedback.
             request_id: A retry with the same id gets the same decisions.
+            tokens: Whether to give a token for each decision, for a device that tells it; see `token`.
         """
-        return self.submit_ask(name, count, available=available, request_id=request_id).result()
+        asked = self.submit_ask(name, count, available=available, request_id=request_id, tokens=tokens)
+        return asked.result()
 
     def submit_ask(
         self,
@@ -284,6 +288,7 @@ class LearnerService:
         *,
         available: Iterable[Hashable] | None = None,
         request_id: str | None = None,
+        tokens: bool = False,
     ) -> Future[list[Choice]]:
         """Like `ask`, without waiting for the disk. Invalid arguments raise immediately."""
         count = checks.integer("ask", "count", count, 1, MOST_DECISIONS)
@@ -296,8 +301,10 @@ class LearnerService:
             items = len(hosted.host.items)
             wants = f"at most {most} for a learner of {items} items with names as long as these"
             raise checks.invalid_argument("ask", "count", wants, count)
+        if tokens and not hosted.host.local:
+            raise InvalidArgument("Tokens are for costs and bits; this learner takes functions.")
         among = None if available is None else hosted.host.among(available)
-        return self._committer.submit(Ask(hosted, count, among, request_id))
+        return self._committer.submit(Ask(hosted, count, among, request_id, tokens))
 
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from feedback, in any order, however late.
@@ -325,6 +332,14 @@ class LearnerService:
         outcomes = [_refused(hosted, each) for each in pieces]
         valid = [each for each, refused in zip(pieces, outcomes, strict=True) if refused is None]
         return self._committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
+
+    def token(self, token: str) -> TellToken | None:
+        """What a token allows its holder to tell; None if the service has not made it."""
+        return read_token(self._ring, token)
+
+    def is_current(self, name: str, lineage: str) -> bool:
+        """Whether the latest epoch of a learner has a lineage: tokens end with their epoch."""
+        return self._registry.named(name, lineage).record.lineage == lineage
 
     def close(self) -> None:
         """Write what is queued, and close the store. Open blocks stay open, and are not released."""

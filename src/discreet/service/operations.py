@@ -22,6 +22,8 @@ class Ask:
     count: int
     among: IntArray | None
     request_id: str | None
+    #: Whether to give a token for each decision.
+    tokens: bool = False
 
     @property
     def size(self) -> int:
@@ -31,7 +33,14 @@ class Ask:
     def answer(self, decisions: list[DecisionRecord]) -> list[Choice]:
         """What the caller gets."""
         items = self.hosted.host.items
-        return [Choice(decision.id.hex(), members(items, decision.subset)) for decision in decisions]
+        return [
+            Choice(
+                each.id.hex(),
+                members(items, each.subset),
+                self.hosted.token(each.id) if self.tokens else None,
+            )
+            for each in decisions
+        ]
 
 
 class Report(NamedTuple):

@@ -91,10 +91,11 @@ class Outcome(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """A chosen set, and the decision's id for its feedback."""
+    """A chosen set, and the decision's id for its feedback; a token for it, if one was asked for."""
 
     id: str
     subset: tuple[Hashable, ...]
+    token: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)

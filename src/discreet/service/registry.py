@@ -78,10 +78,14 @@ class Registry:
 
     # Finding
 
-    def named(self, name: str) -> HostedLearner:
-        """The latest epoch of a learner that is asked, told or ended."""
+    def named(self, name: str, lineage: str | None = None) -> HostedLearner:
+        """The latest epoch of a learner that is asked, told or ended; it may be known to have a lineage."""
         hosted = self._kept.get(name) if isinstance(name, str) else None
-        if hosted is None or hosted.record.status is not Status.ACTIVE:
+        if (
+            hosted is None
+            or hosted.record.status is not Status.ACTIVE
+            or lineage not in (None, hosted.record.lineage)
+        ):
             hosted = self._shown(name)  # another process may have created or restarted it
             self._kept[name] = hosted
             self.deadlines.look_now(hosted.id)

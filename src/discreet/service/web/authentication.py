@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from discreet.service.api_keys import ApiKey, ApiKeys, Role
+from discreet.service.tell_tokens import PREFIX, TellToken
 from discreet.service.web.errors import HttpError
 from discreet.service.web.limits import RateLimiter
 from discreet.service.web.logs import place_of
@@ -15,6 +17,8 @@ from discreet.service.web.logs import place_of
 _REFRESH_AFTER, _REFRESH_FIRST = 1.0, 3.0
 #: Seconds between look-ups of unknown keys, and how many share one.
 LOOK_UP_PAUSE, _LOOKED_UP_AT_ONCE = 0.05, 1_000
+#: Requests per second of one token; and how many are counted, until all counts start again.
+TOKEN_RATE, _MOST_TOKENS = 10.0, 10_000
 #: All requests without a valid key share one rate limit.
 _NO_KEY = ""
 
@@ -30,10 +34,12 @@ class Authentication:
     Args:
         api_keys: The API keys.
         rate: Requests per second of one key.
+        read_token: What a token allows.
     """
 
-    def __init__(self, api_keys: ApiKeys, rate: float) -> None:
-        self._api_keys, self._rates = api_keys, RateLimiter(rate)
+    def __init__(self, api_keys: ApiKeys, rate: float, read_token: Callable[[str], TellToken | None]) -> None:
+        self._api_keys, self._rates, self._read_token = api_keys, RateLimiter(rate), read_token
+        self._token_rates, self._tokens_seen = RateLimiter(min(rate, TOKEN_RATE)), 0
         self._refreshing: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._wanted: dict[bytes, asyncio.Future[None]] = {}
@@ -52,6 +58,19 @@ class Authentication:
         if api_key is not None:
             self._rates.take(api_key.id)
         return api_key
+
+    def token(self, authorization: bytes | None) -> TellToken | None:
+        """What a request with a token may tell; None if it has none that is valid."""
+        given = bearer(authorization)
+        if given is None or not given.startswith(PREFIX):
+            return None
+        token = self._read_token(given)
+        if token is not None:
+            self._tokens_seen += 1
+            if self._tokens_seen % _MOST_TOKENS == 0:
+                self._token_rates.keep_only(set())
+            self._token_rates.take(token.decision)
+        return token
 
     async def _find(self, key: str) -> ApiKey | None:
         age = self._api_keys.age

@@ -12,6 +12,7 @@ import time
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.service.api_keys import ApiKey, ApiKeys, Role
+from discreet.service.tell_tokens import TellToken
 from discreet.service.web.ask_tell import AskTellRoutes
 from discreet.service.web.authentication import Authentication, require_learner, require_role
 from discreet.service.web.errors import Headers, HttpError, as_http_error
@@ -25,6 +26,8 @@ _METHODS = {"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"}
 _LEARNERS = "/v1/learners/"
 _ASK_TELL = _LEARNERS + "{name}/"
 _NO_ROUTE = "(none)"
+#: Bytes of a body that is told with a token.
+_LARGEST_OF_TOKEN = 4096
 
 log = logging.getLogger("discreet.service")
 
@@ -64,10 +67,10 @@ class ServiceMiddleware:
         max_body: int,
     ) -> None:
         self._app, self._metrics, self._requests = app, metrics, requests
-        self._ask_tell = {"ask": ask_tell.ask, "tell": ask_tell.tell}
+        self._routes, self._ask_tell = ask_tell, {"ask": ask_tell.ask, "tell": ask_tell.tell}
         self._known = ask_tell.known
         self._max_body, self._memory = max_body, Memory(max_body)
-        self._authentication = Authentication(api_keys, rate)
+        self._authentication = Authentication(api_keys, rate, ask_tell.read_token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -115,8 +118,12 @@ class ServiceMiddleware:
     ) -> None:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length")
-        api_key = info.api_key = await self._authentication.authenticate(headers.get(b"authorization"))
         path: str = scope["path"]
+        authorization = headers.get(b"authorization")
+        if (token := self._authentication.token(authorization)) is not None:
+            await self._tell_with(token, scope, receive, send, info, memory)
+            return
+        api_key = info.api_key = await self._authentication.authenticate(authorization)
         if path.startswith(_LEARNERS):
             name, _, action = path[len(_LEARNERS) :].partition("/")
             info.learner = name
@@ -143,6 +150,24 @@ class ServiceMiddleware:
         # A request that changed something is answered in any case.
         memory.resize(len(answer), force=scope["method"] not in ("GET", "HEAD"))
         await send_response(send, status, sent_headers, answer)
+
+    async def _tell_with(
+        self,
+        token: TellToken,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        info: RequestInfo,
+        memory: Reservation,
+    ) -> None:
+        """Tell a single decision, which is all that a token is for."""
+        path: str = scope["path"]
+        name, _, action = path.removeprefix(_LEARNERS).partition("/")
+        if not path.startswith(_LEARNERS) or action != "tell" or scope["method"] != "POST":
+            raise HttpError("unauthorized", "A token is for telling its decision only.")
+        info.learner, info.route = name, _ASK_TELL + action
+        body = await read_body(receive, None, _LARGEST_OF_TOKEN, memory)
+        await send_json(send, 200, await self._routes.tell_one(name, body, token))
 
     async def _call_app(
         self, scope: Scope, receive: Receive, info: RequestInfo

@@ -142,6 +142,9 @@ class AskRequest(RequestModel):
     available: Annotated[list[Item], Field(max_length=MOST_ITEMS)] | None = Field(
         None, description="The items that can be chosen now; never dependent on anybody's feedback."
     )
+    tokens: Annotated[bool, Field(strict=True)] = Field(
+        False, description="Whether to give a token for each decision, with which a device may tell it."
+    )
 
 
 class TellRequest(RequestModel):
@@ -188,6 +191,7 @@ class DecisionResponse(ResponseModel):
 
     id: str
     subset: list[str | int]
+    token: str = Field("", description="Only with `tokens`: instead of an API key, to tell this decision.")
 
 
 class AskResponse(ResponseModel):
