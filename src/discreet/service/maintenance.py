@@ -19,8 +19,6 @@ from discreet.storage.records import Counts, Status
 APPLY_EVERY, CHECK_EVERY = 0.05, 1.0
 #: Seconds between checks for decisions past their deadline, and between compactions.
 EXPIRE_EVERY, COMPACT_EVERY = 5.0, 600.0
-#: Seconds between looks for learners that only other processes have used.
-FOLLOW_EVERY = 60.0
 #: Seconds that a closed decision is remembered at least, so that a second tell is answered like the first.
 REMEMBERED = 7 * 86_400.0
 #: Counts are merged by hour after a week, by day after 90 days: length and age in seconds. They are never
@@ -56,7 +54,7 @@ class Maintenance:
         note_uses: Callable[[], None],
     ) -> None:
         self._store, self._guard, self._registry, self._clock = store, guard, registry, clock
-        self._next_follow, self._note_uses = 0.0, note_uses
+        self._note_uses = note_uses
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
@@ -131,19 +129,12 @@ class Maintenance:
     def expire(self) -> int:
         """Close decisions past their deadline, with a neutral value through the same mechanism."""
         total, now, deadlines = 0, self._clock(), self._registry.deadlines
-        if time.monotonic() >= self._next_follow:
-            self._next_follow = time.monotonic() + FOLLOW_EVERY
-            with self._store.reading() as reading:
-                deadlines.follow(reading.first_asked(), now)
         for hosted in self._registry.with_ids(deadlines.due(now)):
             count = most = _within_memory(hosted, _AT_ONCE)
             while count == most and not hosted.stale:
                 count = self._expire(hosted, most)
                 total += count
-            since = now - round(1000 * hosted.record.deadline)
-            with self._store.reading() as reading:
-                first = None if hosted.stale else reading.next_asked(hosted.id, since)
-            deadlines.look_again(hosted.id, hosted.record.deadline, first, now)
+            deadlines.look_again(hosted.id, hosted.record.deadline, now)
         if total:
             self.wake()
         return total

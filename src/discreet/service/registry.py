@@ -63,7 +63,7 @@ class Registry:
 
     def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard, clock: Callable[[], int]) -> None:
         self._store, self._ring, self._guard, self._clock = store, ring, guard, clock
-        self.deadlines = Deadlines()
+        self.deadlines = Deadlines(store)
         self._lock = threading.Lock()
         #: All that somebody holds, by id: a learner is never in memory twice.
         self._made: weakref.WeakValueDictionary[int, HostedLearner] = weakref.WeakValueDictionary()
@@ -88,7 +88,7 @@ class Registry:
         ):
             hosted = self._shown(name)  # another process may have created or restarted it
             self._kept[name] = hosted
-            self.deadlines.look_now(hosted.id)
+            self.deadlines.follow(hosted.id)
         self._in_use[hosted.id] = hosted
         return hosted
 

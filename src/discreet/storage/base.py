@@ -63,8 +63,8 @@ class Reading(ABC):
         """
 
     @abstractmethod
-    def first_asked(self) -> dict[int, tuple[float, int | None]]:
-        """Of each active learner its deadline, and when its first stored decision was asked for."""
+    def first_asked(self, ids: Iterable[int] | None = None) -> dict[int, tuple[float, int | None]]:
+        """Of active learners, by id, the deadline, and when the first stored decision was asked for."""
 
     @abstractmethod
     def next_asked(self, learner: int, since: int) -> int | None:

@@ -84,8 +84,9 @@ class SqlReading(Reading):
             wanted = wanted.where(_L.name > after)
         return self._learners(wanted)
 
-    def first_asked(self) -> dict[int, tuple[float, int | None]]:
-        rows = self.connection.execute(select(_L.id, _L.deadline, _FIRST_ASKED).where(_ACTIVE))
+    def first_asked(self, ids: Iterable[int] | None = None) -> dict[int, tuple[float, int | None]]:
+        wanted = select(_L.id, _L.deadline, _FIRST_ASKED).where(_ACTIVE)
+        rows = self.connection.execute(wanted if ids is None else wanted.where(_L.id.in_(ids)))
         return {learner: (deadline, first) for learner, deadline, first in rows}
 
     def next_asked(self, learner: int, since: int) -> int | None:

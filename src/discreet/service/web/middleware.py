@@ -12,7 +12,6 @@ import time
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.service.api_keys import ApiKey, ApiKeys, Role
-from discreet.service.tell_tokens import TellToken
 from discreet.service.web.ask_tell import AskTellRoutes
 from discreet.service.web.authentication import Authentication, require_learner, require_role
 from discreet.service.web.errors import Headers, HttpError, as_http_error
@@ -120,9 +119,14 @@ class ServiceMiddleware:
         length = headers.get(b"content-length")
         path: str = scope["path"]
         authorization = headers.get(b"authorization")
-        if (token := self._authentication.token(authorization)) is not None:
-            await self._tell_with(token, scope, receive, send, info, memory)
-            return
+        if scope["method"] == "POST" and path.startswith(_LEARNERS) and path.endswith("/tell"):
+            token = self._authentication.token(authorization)
+            if token is not None:
+                name = info.learner = path[len(_LEARNERS) : -len("/tell")]
+                info.route = _ASK_TELL + "tell"
+                body = await read_body(receive, length, _LARGEST_OF_TOKEN, memory)
+                await send_json(send, 200, await self._routes.tell_one(name, body, token))
+                return
         api_key = info.api_key = await self._authentication.authenticate(authorization)
         if path.startswith(_LEARNERS):
             name, _, action = path[len(_LEARNERS) :].partition("/")
@@ -150,24 +154,6 @@ class ServiceMiddleware:
         # A request that changed something is answered in any case.
         memory.resize(len(answer), force=scope["method"] not in ("GET", "HEAD"))
         await send_response(send, status, sent_headers, answer)
-
-    async def _tell_with(
-        self,
-        token: TellToken,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-        info: RequestInfo,
-        memory: Reservation,
-    ) -> None:
-        """Tell a single decision, which is all that a token is for."""
-        path: str = scope["path"]
-        name, _, action = path.removeprefix(_LEARNERS).partition("/")
-        if not path.startswith(_LEARNERS) or action != "tell" or scope["method"] != "POST":
-            raise HttpError("unauthorized", "A token is for telling its decision only.")
-        info.learner, info.route = name, _ASK_TELL + action
-        body = await read_body(receive, None, _LARGEST_OF_TOKEN, memory)
-        await send_json(send, 200, await self._routes.tell_one(name, body, token))
 
     async def _call_app(
         self, scope: Scope, receive: Receive, info: RequestInfo

@@ -315,14 +315,14 @@ class LearnersResponse(ResponseModel):
     """Some learners, by name."""
 
     learners: list[LearnerResponse]
-    next: str | None = Field(None, description="Where there are more: the `after` of the next page.")
+    next: str = Field("", description="Only if there are more: the `after` of the next page.")
 
 
 class LearnerSummariesResponse(ResponseModel):
     """Some learners, by name, without their items."""
 
     learners: list[LearnerSummary]
-    next: str | None = Field(None, description="Where there are more: the `after` of the next page.")
+    next: str = Field("", description="Only if there are more: the `after` of the next page.")
 
 
 class MinuteResponse(ResponseModel):
@@ -382,7 +382,7 @@ class AuditResponse(ResponseModel):
     """What admins did, latest first."""
 
     records: list[AuditRecord]
-    next: int | None = Field(None, description="Where there are more: the `before` of the next page.")
+    next: int = Field(0, description="Only if there are more: the `before` of the next page.")
 
 
 class HealthResponse(ResponseModel):

@@ -76,6 +76,8 @@ def document(app: FastAPI) -> dict[str, Any]:
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     _, definitions = models_json_schema(_ASK_TELL_MODELS, ref_template=_REFS)
     components["schemas"] |= definitions["$defs"]
+    for schema in components["schemas"].values():  # records have docstrings for readers of the code
+        schema["description"] = schema.get("description", "").partition("\n\nAttributes:")[0]
     found["paths"] |= _ask_tell()
     found["paths"] = dict(sorted(found["paths"].items()))
     return found

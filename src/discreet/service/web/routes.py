@@ -63,7 +63,7 @@ def _route(
     *codes: str,
     method: str = "GET",
     status: int = 200,
-    response: Any = None,
+    **more: Any,
 ) -> Callable[[Any], Any]:
     """Add a route that needs a role and may answer with these errors."""
     secured: dict[str, Any] = {} if role is None else {"security": [{"bearer": []}], "x-role": role.value}
@@ -74,15 +74,15 @@ def _route(
         dependencies=[] if role is None else [needs(role, path)],
         responses=errors(*codes) if role is None else errors(*KEY, *codes),
         openapi_extra=secured,
-        **({} if response is None else {"response_model": response}),
+        **more,
     )
 
 
 def _learners(router: APIRouter, service: LearnerService) -> None:
-    one = "/v1/learners/{name}"
+    one = f"{_LEARNERS}/{{name}}"
     creation = ("not_found", "already_exists", "budget_exceeded")
 
-    @_route(router, Role.ADMIN, "/v1/learners", *BODY, *creation, method="POST", status=201)
+    @_route(router, Role.ADMIN, _LEARNERS, *BODY, *creation, method="POST", status=201)
     def create_learner(wanted: models.CreateLearner, by: By) -> models.LearnerResponse:
         """Create a learner."""
         given = wanted.model_dump(exclude_none=True)
@@ -100,7 +100,7 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         )
         return models.LearnerResponse.of(view)
 
-    @_route(router, Role.READ, "/v1/learners", "invalid_request")
+    @_route(router, Role.READ, _LEARNERS, "invalid_request", response_model_exclude_unset=True)
     def list_learners(
         request: Request,
         items: Annotated[
@@ -113,11 +113,12 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         """The latest epochs of learners, by name: those that the key may see."""
         names = request.scope["api_key"].learners
         page = service.page(limit=limit, after=after, search=search, names=names)
+        more = {} if page.next is None else {"next": page.next}
         if items:
             learners = [models.LearnerResponse.of(view) for view in page.learners]
-            return models.LearnersResponse(learners=learners, next=page.next)
+            return models.LearnersResponse(learners=learners, **more)
         summaries = [models.LearnerSummary.of(view) for view in page.learners]
-        return models.LearnerSummariesResponse(learners=summaries, next=page.next)
+        return models.LearnerSummariesResponse(learners=summaries, **more)
 
     @_route(router, Role.READ, one, "not_found")
     def show_learner(name: LearnerName) -> models.LearnerResponse:
@@ -149,7 +150,12 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         return models.MinutesResponse(minutes=minutes)
 
     @_route(
-        router, Role.READ, f"{one}/recent", "invalid_request", "not_found", response=models.RecentResponse
+        router,
+        Role.READ,
+        f"{one}/recent",
+        "invalid_request",
+        "not_found",
+        response_model=models.RecentResponse,
     )
     async def show_recent(
         request: Request, name: LearnerName, limit: Annotated[int, Query(ge=1, le=1000)] = 50
@@ -215,14 +221,15 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
         """Revoke an API key. Other server processes notice within three seconds."""
         return service.api_keys.revoke(key_id, by=by)
 
-    @_route(router, Role.ADMIN, "/v1/audit", "invalid_request")
+    @_route(router, Role.ADMIN, "/v1/audit", "invalid_request", response_model_exclude_unset=True)
     def show_audit(
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
         before: Annotated[int | None, Query(ge=1, le=_LATEST, description="Only ids below this.")] = None,
     ) -> models.AuditResponse:
         """What admins did, latest first."""
         records = service.audit(limit, before)
-        return models.AuditResponse(records=records, next=records[-1].id if len(records) == limit else None)
+        more = {"next": records[-1].id} if len(records) == limit else {}
+        return models.AuditResponse(records=records, **more)
 
 
 def _operations(router: APIRouter, service: LearnerService, metrics: Metrics) -> None:
