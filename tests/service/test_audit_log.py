@@ -25,7 +25,7 @@ def test_everything_that_admins_do_is_recorded(tmp_path: pathlib.Path) -> None:
             assert served.admin.post(f"/v1/learners/third/{action}").status_code == 200
         wanted = {"role": "read", "label": "wall", "learners": ["shop"]}
         key = served.admin.post("/v1/keys", json=wanted).json()
-        new = served.admin.post(f"/v1/keys/{key['id']}/rotate", json={"grace_seconds": 60}).json()
+        new = served.admin.post(f"/v1/keys/{key['id']}/rotate").json()
         assert served.admin.delete(f"/v1/keys/{new['id']}").status_code == 200
         (mine,) = [each.id for each in served.learner_service.api_keys.all() if each.role == "admin"]
         shown = served.admin.get("/v1/audit?limit=9").json()
@@ -36,7 +36,7 @@ def test_everything_that_admins_do_is_recorded(tmp_path: pathlib.Path) -> None:
         of_key = {"role": "read", "label": "wall", "learners": ["shop"], "expires_at": None}
         assert found == [
             ("key revoked", new["id"], {"label": "wall"}),
-            ("key rotated", new["id"], of_key | {"replaced": key["id"], "grace_seconds": 60.0}),
+            ("key rotated", new["id"], of_key | {"replaced": key["id"], "grace_seconds": 3600.0}),
             ("key created", key["id"], of_key),
             ("learner archived", "third", {"epoch": 2}),
             ("learner restarted", "third", settings | {"epoch": 2}),

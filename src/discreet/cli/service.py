@@ -212,11 +212,14 @@ def create(
     key_file: KeyFile = None,
 ) -> None:
     """Create a key, and print it once."""
+    from discreet.service.clock import milliseconds
     from discreet.service.records import COMMAND_LINE
 
-    seconds = None if expires_in is None else _seconds("expires-in", expires_in)
+    expires_at = None
+    if expires_in is not None:
+        expires_at = milliseconds() + round(1000 * _seconds("expires-in", expires_in))
     with _api_keys(store, key_file) as api_keys:
-        print(api_keys.create(role, label, learners=learner, expires_in=seconds, by=COMMAND_LINE)[1])
+        print(api_keys.create(role, label, learners=learner, expires_at=expires_at, by=COMMAND_LINE)[1])
 
 
 @keys_app.command(

@@ -31,6 +31,8 @@ _KEY = re.compile(r"discreet_([0-9a-f]{16})_([0-9a-f]{64})")
 _FIRST = "first admin key"
 #: Seconds for which a rotated key is still accepted, by default.
 GRACE = 3600.0
+#: Of times, in milliseconds: JSON has no larger integers.
+_LATEST = 1 << 53
 
 
 class Role(enum.StrEnum):
@@ -166,7 +168,7 @@ class ApiKeys:
         label: str = "",
         *,
         learners: Sequence[str] | None = None,
-        expires_in: float | None = None,
+        expires_at: int | None = None,
         by: str = IN_PROCESS,
     ) -> tuple[ApiKey, str]:
         """Create a key. The key itself is returned once, and stored nowhere.
@@ -175,10 +177,10 @@ class ApiKeys:
             role: What it allows.
             label: What it is for.
             learners: The only learners that it sees and is used for.
-            expires_in: Seconds after which it is refused.
+            expires_at: When it will be refused, in milliseconds since 1970.
             by: Who creates it, for the audit log.
         """
-        record, key = self._new(role, label, learners, expires_in)
+        record, key = self._new(role, label, learners, expires_at)
         with self._store.writing() as writing:
             self._add(writing, record, "key created", by)
         self.refresh()
@@ -204,8 +206,7 @@ class ApiKeys:
             now = self._clock()
             if old.expired(now):
                 raise InvalidArgument("This key has expired. Create another one.")
-            new, key = self._new(old.role, old.label, old.learners)
-            new = dataclasses.replace(new, expires_at=old.expires_at)
+            new, key = self._new(old.role, old.label, old.learners, old.expires_at)
             if not grace:
                 writing.revoke_key(record.digest)
             elif old.expires_at is None or old.expires_at > now + grace:
@@ -236,7 +237,7 @@ class ApiKeys:
         role: Role | str,
         label: str,
         learners: Sequence[str] | None = None,
-        expires_in: float | None = None,
+        expires_at: int | None = None,
     ) -> tuple[KeyRecord, str]:
         try:
             wanted = Role(role)
@@ -249,9 +250,9 @@ class ApiKeys:
                 raise InvalidArgument("The 'learners' of a key are names; the key of an admin is for all.")
             for name in learners:
                 check_name("learner", name)
-        now, expires_at = self._clock(), None
-        if expires_in is not None:
-            expires_at = now + round(1000 * checks.positive_number("key", "expires_in", expires_in))
+        now = self._clock()
+        if expires_at is not None:
+            checks.integer("key", "expires_at", expires_at, now + 1, _LATEST)
         secret = secrets.token_hex(32)
         digest, only = _digest(secret), None if learners is None else tuple(learners)
         record = KeyRecord(digest, wanted.value, label, now, only, expires_at)

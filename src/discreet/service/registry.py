@@ -135,11 +135,14 @@ class Registry:
     def _hosts(self, records: Sequence[LearnerRecord]) -> list[HostedLearner]:
         """Learners as the store has them. The rollback guard records releases before they are shown."""
         held = {record.id: self._made.get(record.id) for record in records}
-        old = [r.id for r in records if (made := held[r.id]) is None or made.generation < r.generation]
         states = {}
-        if old:
-            with self._store.reading() as reading:
-                states = reading.states(old)
+        with self._store.reading() as reading:
+            if missing := [learner for learner, made in held.items() if made is None]:
+                states = reading.states(missing)
+            for record in records:
+                made = held[record.id]
+                if made is not None and made.generation < record.generation:
+                    made.catch_up(reading)
         found = []
         for record in records:
             with self._lock:
@@ -147,9 +150,6 @@ class Registry:
                 if hosted is None:
                     hosted = HostedLearner(record, *states[record.id], self._ring, self._guard)
                     self._made[record.id] = hosted
-            generation, state = states.get(record.id, (-1, b""))
-            if generation > hosted.generation:
-                hosted.show(generation, hosted.opened_state(generation, state))
             if hosted.record.status is Status.ACTIVE:
                 hosted.record = record
             if record.status is not Status.ACTIVE:

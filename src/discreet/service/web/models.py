@@ -108,14 +108,16 @@ class SetLimit(RequestModel):
 class CreateKey(RequestModel):
     """A new API key."""
 
-    model_config = _example(role="ask_tell", label="web", learners=["till"], expires_in=7776000)
+    model_config = _example(role="ask_tell", label="web", learners=["till"])
 
     role: Role
     label: Annotated[str, Field(pattern=r"^[ -~]{0,100}$", strict=True)] = ""
     learners: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = Field(
         None, description="The only learners it sees and is used for; not for admins."
     )
-    expires_in: PositiveInteger | None = Field(None, description="Seconds after which it is refused.")
+    expires_at: Annotated[int, Field(ge=1, le=1 << 53, strict=True)] | None = Field(
+        None, description="When it will be refused, in milliseconds since 1970."
+    )
 
 
 class RotateKey(RequestModel):

@@ -25,6 +25,8 @@ LearnerName = Annotated[str, Path(description="The learner's name.", examples=["
 #: Latest time that may be asked for, in milliseconds since 1970.
 _LATEST = 1 << 53
 _LEARNERS = "/v1/learners"
+#: How long a rotated key is still accepted, if nothing is said.
+_ONE_HOUR = models.RotateKey()
 
 
 def needs(role: Role, path: str) -> Any:
@@ -201,12 +203,12 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
     def create_key(wanted: models.CreateKey, by: By) -> models.NewKeyResponse:
         """Create an API key. It is shown only this once."""
         api_key, key = service.api_keys.create(
-            wanted.role, wanted.label, learners=wanted.learners, expires_in=wanted.expires_in, by=by
+            wanted.role, wanted.label, learners=wanted.learners, expires_at=wanted.expires_at, by=by
         )
         return models.NewKeyResponse(**dataclasses.asdict(api_key), key=key)
 
     @_route(router, Role.ADMIN, f"{one}/rotate", *BODY, "not_found", method="POST", status=201)
-    def rotate_key(key_id: str, wanted: models.RotateKey, by: By) -> models.NewKeyResponse:
+    def rotate_key(key_id: str, by: By, wanted: models.RotateKey = _ONE_HOUR) -> models.NewKeyResponse:
         """Create a key like another one, which is refused after a while."""
         api_key, key = service.api_keys.rotate(key_id, wanted.grace_seconds, by=by)
         return models.NewKeyResponse(**dataclasses.asdict(api_key), key=key)
