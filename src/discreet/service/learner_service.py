@@ -201,7 +201,7 @@ class LearnerService:
 
     def guarantee(self, name: str) -> Guarantee:
         """The privacy guarantee of a learner."""
-        return self._registry.guarantee(name)
+        return self._registry.shown(name).host.guarantee
 
     def archive(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
         """End a learner after applying queued feedback. It stays visible, and its loss stays counted."""

@@ -16,7 +16,6 @@ from typing import Any
 from discreet import checks
 from discreet.errors import Archived, InvalidArgument, StaleState, UnknownName
 from discreet.learners.host import Host
-from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.deadlines import Deadlines
 from discreet.service.encryption import KeyRing
@@ -86,7 +85,7 @@ class Registry:
             or hosted.record.status is not Status.ACTIVE
             or lineage not in (None, hosted.record.lineage)
         ):
-            hosted = self._shown(name)  # another process may have created or restarted it
+            hosted = self.shown(name)  # another process may have created or restarted it
             self._kept[name] = hosted
             self.deadlines.follow(hosted.id)
         self._in_use[hosted.id] = hosted
@@ -122,7 +121,7 @@ class Registry:
             if record.status is Status.ACTIVE:
                 yield from self._hosts([record])
 
-    def _shown(self, name: str) -> HostedLearner:
+    def shown(self, name: str) -> HostedLearner:
         """The latest epoch of a learner, as the store has it."""
         found = []
         if isinstance(name, str) and NAME.fullmatch(name):
@@ -318,18 +317,14 @@ class Registry:
 
     def view(self, name: str) -> LearnerView:
         """What is shown of a learner: settings, counts and released values."""
-        hosted = self._shown(name)
+        hosted = self.shown(name)
         with self._store.reading() as reading:
             counts = reading.counts(hosted.id)
         return _view(hosted, counts)
 
-    def guarantee(self, name: str) -> Guarantee:
-        """The privacy guarantee of a learner."""
-        return self._shown(name).host.guarantee
-
     def minutes(self, name: str, since: int) -> list[MinuteView]:
         """Counts by minute; see `LearnerService.minutes`."""
-        hosted = self._shown(name)
+        hosted = self.shown(name)
         with self._store.reading() as reading:
             found = reading.minutes(hosted.id, since)
         return [
@@ -338,7 +333,7 @@ class Registry:
 
     def recent(self, name: str, most: int) -> list[RecentChoice]:
         """Recently chosen sets; see `LearnerService.recent`."""
-        hosted = self._shown(name)
+        hosted = self.shown(name)
         items = hosted.record.settings["items"]
         with self._store.reading() as reading:
             found = reading.recent(hosted.id, min(most, self.most_sets(hosted)))

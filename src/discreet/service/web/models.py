@@ -362,16 +362,11 @@ class PopulationsResponse(ResponseModel):
     populations: list[PopulationView]
 
 
-class NewKeyResponse(ResponseModel):
+@dataclasses.dataclass(frozen=True)
+class NewApiKey(ApiKey):
     """A new API key, and its public part. The key is shown only this once."""
 
-    id: str
-    role: Role
-    label: str
-    created_at: Time
-    learners: list[str] | None
-    expires_at: Time | None
-    key: str
+    key: str = dataclasses.field(default="", repr=False)
 
 
 class KeysResponse(ResponseModel):

@@ -200,18 +200,18 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
     one = "/v1/keys/{key_id}"
 
     @_route(router, Role.ADMIN, "/v1/keys", *BODY, method="POST", status=201)
-    def create_key(wanted: models.CreateKey, by: By) -> models.NewKeyResponse:
+    def create_key(wanted: models.CreateKey, by: By) -> models.NewApiKey:
         """Create an API key. It is shown only this once."""
         api_key, key = service.api_keys.create(
             wanted.role, wanted.label, learners=wanted.learners, expires_at=wanted.expires_at, by=by
         )
-        return models.NewKeyResponse(**dataclasses.asdict(api_key), key=key)
+        return models.NewApiKey(**dataclasses.asdict(api_key), key=key)
 
     @_route(router, Role.ADMIN, f"{one}/rotate", *BODY, "not_found", method="POST", status=201)
-    def rotate_key(key_id: str, by: By, wanted: models.RotateKey = _ONE_HOUR) -> models.NewKeyResponse:
+    def rotate_key(key_id: str, by: By, wanted: models.RotateKey = _ONE_HOUR) -> models.NewApiKey:
         """Create a key like another one, which is refused after a while."""
         api_key, key = service.api_keys.rotate(key_id, wanted.grace_seconds, by=by)
-        return models.NewKeyResponse(**dataclasses.asdict(api_key), key=key)
+        return models.NewApiKey(**dataclasses.asdict(api_key), key=key)
 
     @_route(router, Role.ADMIN, "/v1/keys")
     def list_keys() -> models.KeysResponse:
