@@ -169,17 +169,8 @@ class TellRequest(RequestModel):
 TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
 
 #: Names of fields that error messages may repeat.
-FIELDS = {
-    name for model in (CreateLearner, SetLimit, CreateKey, RotateKey) for name in model.model_fields
-} | {
-    "since",
-    "limit",
-    "name",
-    "items",
-    "after",
-    "search",
-    "before",
-}
+FIELDS = {name for model in (CreateLearner, SetLimit, CreateKey, RotateKey) for name in model.model_fields}
+FIELDS |= {"since", "limit", "name", "items", "after", "search", "before"}
 
 
 class ResponseModel(BaseModel):
