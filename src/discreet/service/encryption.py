@@ -43,6 +43,7 @@ class KeyRing:
         self._sealing = _derived(key, b"discreet sealing")
         self._people = _derived(key, b"discreet people")
         self._requests = _derived(key, b"discreet requests")
+        self._tokens = _derived(key, b"discreet tell tokens")
         #: Identifies the key, and reveals nothing about it.
         self.fingerprint = _derived(key, b"discreet fingerprint").hex()[:32]
 
@@ -105,6 +106,10 @@ class KeyRing:
         """The ids of a request's decisions: the same for a retry, and beyond guessing without the key."""
         seed = _derived(self._requests, _name(lineage, "request", request_id.encode()))
         return split_ids(hashlib.shake_256(seed).digest(16 * count))
+
+    def token(self, lineage: str, decision_id: bytes) -> bytes:
+        """What shows that the service allowed its holder to tell a decision."""
+        return _derived(self._tokens, _name(lineage, "token", decision_id))[:16]
 
     def __repr__(self) -> str:
         return f"KeyRing(fingerprint={self.fingerprint!r})"
