@@ -28,8 +28,9 @@ from discreet.atomic_files import errors_name, real_path
 from discreet.errors import StoreError, StoreInUse
 from discreet.storage.migrate import migrate
 from discreet.storage.records import DecisionRecord, How, Status
+from discreet.storage.sql_errors import clear_errors
 from discreet.storage.sql_reading import SqlReading, in_parts
-from discreet.storage.sql_store import SqlStore, clear_errors
+from discreet.storage.sql_store import SqlStore
 from discreet.storage.sql_writing import SqlWriting
 
 #: Suffix of the lock file.
