@@ -66,6 +66,14 @@ def missing(reason: str) -> None:
     pytest.skip(f"No PostgreSQL server can be had: {reason}.")
 
 
+def programs() -> pathlib.Path:
+    """The folder of the server's programs."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb")) or [shutil.which("initdb") or ""]
+    if not found[-1]:
+        missing("initdb is not installed")
+    return pathlib.Path(found[-1]).parent
+
+
 @contextlib.contextmanager
 def pooler(server: Server) -> Iterator[Server]:
     """A PgBouncer before a server that pools transactions on two connections."""
@@ -113,10 +121,7 @@ pidfile = {folder}/pid
 @contextlib.contextmanager
 def running() -> Iterator[Server]:
     """A server that lives as long as the context."""
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb")) or [shutil.which("initdb") or ""]
-    if not found[-1]:
-        missing("initdb is not installed")
-    programs = pathlib.Path(found[-1]).parent
+    folder_of_programs = programs()
     owner = _owner()
     folder = tempfile.mkdtemp(prefix="dpg", dir="/tmp")  # short: a socket's path has at most 107 bytes
     try:
@@ -125,7 +130,16 @@ def running() -> Iterator[Server]:
         os.chmod(folder, 0o755)
         options = {} if owner is None else {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
         made = subprocess.run(
-            [programs / "initdb", "-D", f"{folder}/data", "-U", "postgres", "--auth=trust", "-E", "UTF8"],
+            [
+                folder_of_programs / "initdb",
+                "-D",
+                f"{folder}/data",
+                "-U",
+                "postgres",
+                "--auth=trust",
+                "-E",
+                "UTF8",
+            ],
             capture_output=True,
             text=True,
             cwd=folder,
@@ -136,7 +150,7 @@ def running() -> Iterator[Server]:
         with open(f"{folder}/log", "wb") as log:
             process = subprocess.Popen(
                 [
-                    programs / "postgres",
+                    folder_of_programs / "postgres",
                     "-D",
                     f"{folder}/data",
                     "-k",

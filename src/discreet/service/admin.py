@@ -15,7 +15,7 @@ from discreet.service.opening import (
     FINGERPRINT,
     NAME,
     default_key_file,
-    guard_path,
+    open_guard,
     open_parts,
     require_latest,
 )
@@ -181,13 +181,13 @@ def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
                 "The export needs the key of the store that it was made from: name its file with --key-file, "
                 "or set DISCREET_KEY."
             )
-        path = guard_path(store, name or "", None)
-        if path.exists():
-            raise InvalidArgument(
-                f"The rollback guard {path} already exists: of another store, or of this one, which must not "
-                "be imported twice. If it is of the exported store, name another in "
-                "DISCREET_ROLLBACK_GUARD."
-            )
+        with contextlib.closing(open_guard(store, where, name or "", look_only=True)) as guard:
+            if not guard.fresh:
+                raise InvalidArgument(
+                    f"The rollback guard {guard.where} already exists: of the exported store, which must not "
+                    "be imported twice. If that store is elsewhere, name another guard in "
+                    "DISCREET_ROLLBACK_GUARD."
+                )
         rows = import_store(store, file)
     adopt(where, key_file, latest=True)
     return rows
