@@ -5,6 +5,7 @@ import json
 import pathlib
 import shutil
 import sqlite3
+import struct
 
 import psycopg
 import pytest
@@ -147,6 +148,32 @@ def test_the_check_finds_what_is_wrong(tmp_path: pathlib.Path, capsys: pytest.Ca
     code, _, err = run(capsys, "store", "check", "--store", store)
     assert code == 2
     assert "key" in err
+
+
+def test_a_damaged_database_is_reported(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whichever page it is, with exit code 1 and one line for each finding; nothing else is tried."""
+    store = tmp_path / "a.db"
+    with opened(store) as service:
+        filled(service)
+    sound = store.read_bytes()
+    (size,) = struct.unpack(">H", sound[16:18])
+    for first in (16, *range(size, len(sound), size)):
+        store.write_bytes(
+            sound[:first] + b"\xa5" * (size - first % size) + sound[first - first % size + size :]
+        )
+        code, out, err = run(capsys, "store", "check", "--store", store)
+        if code == 0:  # a page that is not in use
+            continue
+        assert (code, "The database is damaged: " in out, "Traceback" in out + err) == (1, True, False), first
+        code, _, err = run(capsys, "store", "adopt", "--store", store)
+        assert (code, "damaged" in err) == (2, True)
+        code, out, err = run(capsys, "keys", "list", "--store", store)  # may not need that page
+        assert code in (0, 2)
+        assert "Traceback" not in out + err
+    code, out, _ = run(capsys, "store", "check", "--store", store, "--json")
+    assert (code, json.loads(out)["inspection"]) == (1, None)
+    store.write_bytes(sound)
+    assert run(capsys, "store", "check", "--store", store)[0] == 0
 
 
 def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

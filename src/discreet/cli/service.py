@@ -44,9 +44,11 @@ def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
     from discreet.service import admin
 
     found = admin.check(store, key_file)
-    inspection = found.inspection
-    counts = table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()])
-    parts = [f"{inspection.backend}, schema {inspection.schema}; the key is right\n{counts}"]
+    parts = []
+    if found.inspection is not None:
+        inspection = found.inspection
+        counts = table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()])
+        parts.append(f"{inspection.backend}, schema {inspection.schema}; the key is right\n{counts}")
     if found.learners:
         rows = [
             [a.name, a.epoch, a.status, a.generation, a.rounds, a.asked, a.told, a.expired, a.pending]

@@ -22,7 +22,7 @@ from discreet.service.opening import (
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.storage import open_store, serves_one_process
-from discreet.storage.inspection import Inspection, inspect
+from discreet.storage.inspection import Inspection, damage, inspect
 from discreet.storage.sql_store import SqlStore
 from discreet.storage.sqlite_backup import back_up, put_back
 from discreet.storage.transfer import Exported, export_store, import_store, noted_in
@@ -50,12 +50,12 @@ class Checked:
     """The result of a check.
 
     Attributes:
-        inspection: Of the database.
+        inspection: Of the database; None if it is damaged.
         learners: The latest epoch of each.
         problems: One sentence for each problem.
     """
 
-    inspection: Inspection
+    inspection: Inspection | None
     learners: tuple[CheckedLearner, ...]
     problems: tuple[str, ...]
 
@@ -70,11 +70,16 @@ class Adopted:
 
 
 def check(where: Where, key_file: Where | None = None) -> Checked:
-    """Check a store: its database, its key, and that every state can be read."""
+    """Check a store: its database, and if that is sound its key, and that every state can be read."""
+    require_store(where)
+    damaged = damage(os.fspath(where))
+    if damaged:
+        problems = [f"The database is damaged: {line}." for line in damaged]
+        return Checked(None, (), (*problems, "Stop the server, and restore the latest state."))
     with _parts(where, key_file, look_only=True) as (store, ring, guard):
         found = inspect(store)
         registry = Registry(store, ring, guard, milliseconds)
-        problems = [f"The database is damaged: {line}." for line in found.damage]
+        problems = []
         try:
             require_latest(store, guard)
         except StaleState as error:
@@ -122,9 +127,10 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
     Raises:
         StaleState: With `latest`, if the rollback guard has recorded more: learners, or releases.
     """
+    require_store(where)
+    if damage(os.fspath(where)):
+        raise StoreError("The database is damaged. Restore a backup that is not.")
     with _parts(where, key_file, look_only=True, repair=True) as (store, ring, guard):
-        if inspect(store).damage:
-            raise StoreError("The database is damaged. Restore a backup that is not.")
         if latest and not guard.fresh:
             require_latest(store, guard)
         registry = Registry(store, ring, guard, milliseconds)

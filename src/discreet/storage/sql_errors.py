@@ -71,6 +71,8 @@ def clear_errors() -> Iterator[None]:
         raise (CannotKeep if refused else StoreError)(
             f"The database refused the transaction ({why}); nothing was changed."
         ) from error
+    except sqlite3.Error as error:  # while a connection was made
+        raise StoreError(f"The database cannot be opened ({reason(error)}).") from error
     except SQLAlchemyError as error:
         raise StoreError(
             f"The database is not reachable ({type(error).__name__}); nothing was changed."
