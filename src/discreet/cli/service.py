@@ -168,6 +168,23 @@ def migrate(store: Store = "discreet.db") -> None:
     print(f"The store has version {admin.migrate(store).schema} of the schema.")
 
 
+@store_app.command(
+    name="set-clock",
+    epilog=examples(
+        "discreet store set-clock --store shop.db",
+        note="""The service does not believe a clock that has jumped by more than an hour, or after another
+machine or a restart of this one by more than a day: then no decision expires. `discreet store check` and the
+log say so. First look whether the clock is right.""",
+    ),
+)
+def set_clock(store: Store = "discreet.db") -> None:
+    """Confirm that the clock of this machine is right. Decisions past their deadline are closed then."""
+    from discreet.service import admin
+
+    at = datetime.datetime.fromtimestamp(admin.set_clock(store) / 1000, datetime.UTC)
+    print(f"The service goes by the clock of this machine: {at:%Y-%m-%d %H:%M} UTC.")
+
+
 @keys_app.command(
     epilog=examples(
         "discreet keys create --role ask_tell --label checkout",

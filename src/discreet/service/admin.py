@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Iterable, Iterator
 
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
-from discreet.service.clock import milliseconds
+from discreet.service.clock import GuardedClock, confirm_clock, milliseconds
 from discreet.service.encryption import KeyRing
 from discreet.service.opening import (
     FINGERPRINT,
@@ -79,7 +79,8 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
     with _parts(where, key_file, look_only=True) as (store, ring, guard):
         found = inspect(store)
         registry = Registry(store, ring, guard, milliseconds)
-        problems = []
+        clock = GuardedClock(store)
+        problems = [clock.suspicious] if clock.suspicious else []
         try:
             require_latest(store, guard)
         except StaleState as error:
@@ -204,6 +205,13 @@ def migrate(where: Where) -> Inspection:
     require_store(where)
     with contextlib.closing(open_store(where)) as store:
         return inspect(store)
+
+
+def set_clock(where: Where) -> int:
+    """Let the service go by the clock of this machine; return its time."""
+    require_store(where)
+    with contextlib.closing(open_store(where)) as store:
+        return confirm_clock(store)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.service.clock import minute_of
+from discreet.service.clock import GuardedClock, minute_of
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.storage.base import Store
@@ -124,6 +124,8 @@ class Maintenance:
 
     def expire(self) -> int:
         """Close decisions past their deadline, with a neutral value through the same mechanism."""
+        if isinstance(self._clock, GuardedClock) and not self._clock.refresh():
+            return 0  # the clock may have jumped
         total = 0
         for hosted in self._learners():
             count = most = _within_memory(hosted, _AT_ONCE)

@@ -91,6 +91,10 @@ class Writing(Reading):
         """Store a fact unless there is one; return the stored value."""
 
     @abstractmethod
+    def note(self, key: str, value: str) -> None:
+        """Store a fact, in place of an earlier one."""
+
+    @abstractmethod
     def add_population(self, population: PopulationRecord) -> None:
         """Add a population, or change its limit."""
 

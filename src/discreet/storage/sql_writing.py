@@ -92,6 +92,12 @@ class SqlWriting(SqlReading, Writing):
         self.connection.execute(self._insert(t).values(key=key, value=value).on_conflict_do_nothing())
         return str(self.connection.execute(select(t.c.value).where(t.c.key == key)).scalar_one())
 
+    def note(self, key: str, value: str) -> None:
+        statement = self._insert(tables.meta).values(key=key, value=value)
+        self.connection.execute(
+            statement.on_conflict_do_update(index_elements=["key"], set_={"value": statement.excluded.value})
+        )
+
     def add_population(self, population: PopulationRecord) -> None:
         t = tables.populations
         statement = self._insert(t).values(name=population.name, epsilon_limit=population.limit)
