@@ -128,27 +128,26 @@ class Maintenance:
             return 0  # the clock may have jumped
         total = 0
         for hosted in self._learners():
-            count = most = _within_memory(hosted, _AT_ONCE)
-            while count == most and not hosted.stale:
-                count = self._expire(hosted, most)
+            most, done = _within_memory(hosted, _AT_ONCE), False
+            while not done and not hosted.stale:
+                count, done = self._expire(hosted, most)
                 total += count
         if total:
             self.wake()
         return total
 
-    def _expire(self, hosted: HostedLearner, most: int) -> int:
+    def _expire(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
+        """Close some decisions; return how many, and whether these were all."""
         now = self._clock()
         before = now - round(1000 * hosted.record.deadline)
         with self._store.writing() as writing:
             if writing.hold([hosted.id])[hosted.id][0] is not Status.ACTIVE:
-                return 0
-            due = writing.expire(hosted.id, hosted.swept, before, now, most)
+                return 0, True
+            due, hosted.swept = writing.expire(hosted.id, hosted.swept, before, now, most)
             if due:
                 writing.queue_feedback(hosted.id, _neutral(hosted, due))
                 writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))
-        if len(due) < most:
-            hosted.swept = before - _LATE  # may be lower than before, if the clock was set back
-        return len(due)
+        return len(due), hosted.swept >= before
 
     def compact(self) -> int:
         """Delete old closed decisions and people of ended learners; merge old minutes.
@@ -159,20 +158,23 @@ class Maintenance:
             How many decisions were deleted.
         """
         total, now = 0, self._clock()
-        with self._store.writing() as writing:
-            for length, age in MERGED:
-                writing.merge_minutes(now - 1000 * age, 1000 * length)
+        for hosted in self._learners():  # some may have been written late, or the clock was set back
+            hosted.swept = min(hosted.swept, now - round(1000 * hosted.record.deadline)) - _LATE
         with self._store.reading() as reading:
             records = reading.learners()
         for record in records:
             if record.status is not Status.ACTIVE:
                 self._forget_people(record.id)
             before = now - round(1000 * (record.deadline + REMEMBERED))
-            gone = _AT_ONCE
-            while gone == _AT_ONCE:
+            gone, merged = _AT_ONCE, [_AT_ONCE]
+            while gone == _AT_ONCE or max(merged) == _AT_ONCE:
                 with self._store.writing() as writing:
                     open_too = record.status is not Status.ACTIVE
                     gone = writing.compact(record.id, before, open_too=open_too, most=_AT_ONCE)
+                    merged = [
+                        writing.merge_minutes(record.id, now - 1000 * age, 1000 * length, most=_AT_ONCE)
+                        for length, age in MERGED
+                    ]
                 total += gone
         return total
 

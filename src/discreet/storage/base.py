@@ -131,8 +131,15 @@ class Writing(Reading):
         """Close those of the decisions that are open and this learner's; return the draws of these."""
 
     @abstractmethod
-    def expire(self, learner: int, since: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
-        """Close at most `most` open decisions that were asked between two times; return their draws."""
+    def expire(
+        self, learner: int, since: int, before: int, at: int, most: int
+    ) -> tuple[dict[bytes, bytes], int]:
+        """Close at most `most` open decisions that were asked between two times.
+
+        Returns:
+            Their draws, and the time before which none is open any more. It may be less than `before`, even
+            if nothing was closed: no call looks at more than ten times `most`.
+        """
 
     @abstractmethod
     def count_attempts(self, learner: int, people: Mapping[bytes, int]) -> dict[bytes, int]:
@@ -166,8 +173,12 @@ class Writing(Reading):
         """Delete the attempts of people for a learner that has ended; return how many were deleted."""
 
     @abstractmethod
-    def merge_minutes(self, before: int, length: int) -> None:
-        """Merge counts from before a time into spans of a length, over all processes that wrote them."""
+    def merge_minutes(self, learner: int, before: int, length: int, *, most: int = 2_000) -> int:
+        """Merge counts from before a time into spans of a length, over all processes that wrote them.
+
+        Returns:
+            How many rows were merged. If it is `most`, there may be more.
+        """
 
     @abstractmethod
     def add_key(self, key: KeyRecord) -> None:
