@@ -169,6 +169,30 @@ def migrate(store: Store = "discreet.db") -> None:
 
 
 @store_app.command(
+    name="rotate-key",
+    epilog=examples(
+        "discreet store rotate-key --new-key-file new.key --store shop.db",
+        note="""After a key has leaked, or as a matter of routine. Stop all servers first. Everything is
+sealed with a new key in one transaction: if it is interrupted, nothing has changed, and it can be repeated.
+Then start the servers with the new key. The old one opens nothing but old backups: destroy both. It cannot be
+undone that whoever had it, and a copy of the store, knows what was sealed there, and can check guesses of
+people's ids.""",
+    ),
+)
+def rotate_key(
+    new_key_file: Annotated[str, Option(help="The new key; created if missing.")],
+    store: Store = "discreet.db",
+    key_file: KeyFile = None,
+) -> None:
+    """Replace the encryption key, and seal everything again."""
+    from discreet.service import admin
+
+    done = admin.rotate_key(store, new_key_file, key_file)
+    what = "The store has this key already" if done is None else f"{done} sealed values were sealed again"
+    print(f"{what}. Start the servers with --key-file {new_key_file}, and destroy the old key.")
+
+
+@store_app.command(
     name="set-clock",
     epilog=examples(
         "discreet store set-clock --store shop.db",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service.clock import GuardedClock, confirm_clock, milliseconds
-from discreet.service.encryption import KeyRing
+from discreet.service.encryption import KeyRing, fingerprint, load_key
 from discreet.service.opening import (
     FINGERPRINT,
     NAME,
@@ -21,6 +21,7 @@ from discreet.service.opening import (
 )
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.service.rotation import rotate
 from discreet.storage import open_store, serves_one_process
 from discreet.storage.inspection import Inspection, damage, inspect
 from discreet.storage.sql_store import SqlStore
@@ -207,6 +208,28 @@ def migrate(where: Where) -> Inspection:
         return inspect(store)
 
 
+def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None) -> int | None:
+    """Seal a store with another key, and everything in it with keys that the old one never opened.
+
+    Args:
+        where: The store, which no server has open.
+        new_key_file: The new key; created if missing.
+        key_file: The old one.
+
+    Returns:
+        How many sealed values were replaced; None if the store already has the new key.
+    """
+    require_store(where)
+    file = pathlib.Path(new_key_file)
+    if file.exists():
+        with contextlib.closing(open_store(where)) as store, store.reading() as reading:
+            if reading.meta(FINGERPRINT) == _fingerprint(file, environment=False):
+                return None
+    with _parts(where, key_file, look_only=True) as (store, ring, _):
+        new = load_key(file, create=True, environment=False)
+        return rotate(store, ring, ring.rotated(new))
+
+
 def set_clock(where: Where) -> int:
     """Let the service go by the clock of this machine; return its time."""
     require_store(where)
@@ -234,10 +257,10 @@ def require_store(where: Where) -> None:
         raise InvalidArgument(f"The store {_sqlite_file(where)} does not exist.")
 
 
-def _fingerprint(key_file: pathlib.Path | None) -> str | None:
+def _fingerprint(key_file: pathlib.Path | None, *, environment: bool = True) -> str | None:
     """Of the given key; None if there is none."""
     try:
-        return KeyRing.load(key_file, create=False).fingerprint
+        return fingerprint(load_key(key_file, create=False, environment=environment))
     except WrongKey:
         return None
 

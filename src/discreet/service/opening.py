@@ -8,7 +8,7 @@ import secrets
 
 from discreet.errors import StaleState, WrongKey
 from discreet.imports import require_extra
-from discreet.service.encryption import KeyRing
+from discreet.service.encryption import KeyRing, fingerprint, load_key
 from discreet.service.file_guard import FileGuard
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.storage import Store, open_store, serves_one_process
@@ -17,8 +17,8 @@ from discreet.storage.sqlite import SqliteStore
 
 #: The environment variable that may name the rollback guard.
 GUARD_VARIABLE = "DISCREET_ROLLBACK_GUARD"
-#: Keys of the store's own facts: the fingerprint of its encryption key, and its random name.
-FINGERPRINT, NAME = "key fingerprint", "store name"
+#: The store's own facts: the fingerprint of its encryption key, the keys that it opens, its random name.
+FINGERPRINT, KEYS, NAME = "key fingerprint", "sealed keys", "store name"
 
 
 def open_parts(
@@ -42,17 +42,19 @@ def open_parts(
     try:
         file = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
         with store.reading() as reading:
-            noted, name = reading.meta(FINGERPRINT), reading.meta(NAME)
-        ring = KeyRing.load(file, create=noted is None)
-        if noted is None or name is None:
+            noted, keys, name = (reading.meta(fact) for fact in (FINGERPRINT, KEYS, NAME))
+        key = load_key(file, create=noted is None)
+        if noted is None or keys is None or name is None:
             with store.writing() as writing:
-                noted = writing.note_once(FINGERPRINT, ring.fingerprint)
+                noted = writing.note_once(FINGERPRINT, fingerprint(key))
+                keys = writing.note_once(KEYS, KeyRing(key).keys)
                 name = writing.note_once(NAME, secrets.token_hex(16))
-        if noted != ring.fingerprint:
+        if noted != fingerprint(key):
             raise WrongKey(
                 "This store was made with another key. With this one nothing sealed can be opened, and "
-                "people would be counted again from zero. Give the key that it was made with."
+                "people would be counted again from zero. Give the key that it was made with, or rotated to."
             )
+        ring = KeyRing(key, keys)
         return store, ring, open_guard(store, where, name, guard_file, look_only=look_only, repair=repair)
     except BaseException:
         store.close()

@@ -22,7 +22,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from discreet.storage import tables
 from discreet.storage.migrate import migrate
-from discreet.storage.postgres_engine import PATIENCE, new_engine, postgres_url
+from discreet.storage.postgres_engine import OTHERS, PATIENCE, new_engine, postgres_url
 from discreet.storage.records import DecisionRecord
 from discreet.storage.sql_errors import clear_errors
 from discreet.storage.sql_reading import SqlReading
@@ -122,6 +122,10 @@ class PostgresStore(SqlStore):
         except BaseException:
             self.close()
             raise
+
+    def others(self) -> int:
+        with self.reading() as reading:
+            return int(reading.connection.scalar(text(OTHERS)) or 0)
 
     def _read(self, connection: Connection) -> SqlReading:
         return _PostgresReading(connection)

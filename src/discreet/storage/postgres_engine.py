@@ -8,6 +8,7 @@ A server may also hang: then its own timeouts do not work, and the connection is
 
 from __future__ import annotations
 
+import secrets
 import time
 from typing import Any
 
@@ -22,6 +23,14 @@ from discreet.errors import InvalidArgument, StoreError
 PATIENCE = 20.0
 #: Seconds to connect; libpq takes no less than two.
 _CONNECT = 10
+
+#: Names the connections of this process.
+_NAME = f"discreet {secrets.token_hex(8)}"
+#: How many connections to the same database other processes have.
+OTHERS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+    f"AND application_name LIKE 'discreet %' AND application_name <> '{_NAME}'"
+)
 
 #: Parts of the driver's messages, which are not repeated themselves: they may quote the address.
 _REASONS = {
@@ -67,6 +76,7 @@ def new_engine(address: URL, patience: float = PATIENCE) -> Engine:
         max_overflow=16,
         connect_args={
             "autocommit": True,  # transactions are begun below, in one message with their settings
+            "application_name": _NAME,
             "connect_timeout": connect,
             "keepalives_idle": connect,
             "keepalives_interval": connect,

@@ -48,6 +48,10 @@ class SqlStore(Store):
         with clear_errors(), self._writer.begin() as connection:
             yield self._write(connection)
 
+    def others(self) -> int:
+        """How many connections other processes have to this store."""
+        return 0
+
     def _check_open(self) -> None:
         """A disposed engine would reconnect by itself, when another process may have the store."""
         if self._closed:
