@@ -2,6 +2,7 @@
 
 import contextlib
 import pathlib
+import secrets
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -166,3 +167,20 @@ def test_an_old_backup_is_not_continued(postgres: str) -> None:
         with pytest.raises(StaleState):
             service.ask("shop")
     assert admin.adopt(postgres).restarted == ("shop",)
+
+
+def test_the_schema_may_be_made_by_somebody_else(postgres_server: Server, postgres: str) -> None:
+    """For a user who may not; otherwise the error says which place and why, and no password."""
+    role = f"modest_{secrets.token_hex(4)}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+        address = postgres.replace("postgres@", f"{role}:hunter2@")
+        with guard_at(address) as guard:
+            with pytest.raises(StoreError, match=r"schema discreet_guard.*InsufficientPrivilege") as caught:
+                guard.begin()
+            assert "hunter2" not in str(caught.value)
+            connection.execute(f"CREATE SCHEMA discreet_guard AUTHORIZATION {role}")
+            guard.begin()
+            guard.record(A, 1, durable=True)
+    with guard_at(address) as again:
+        assert again.lineages == {A}

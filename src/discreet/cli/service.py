@@ -106,8 +106,7 @@ point, which costs their epsilon again, or archived if their population's limit 
 feedback is dropped. Learners created after the backup are gone, and their privacy loss is not counted: lower
 the limits of populations.
 
---latest restarts nothing. Use it for another machine at the same PostgreSQL database, or if you know that
-nothing was released after this state of the store.""",
+--latest restarts nothing. Use it if you know that nothing was released after this state of the store.""",
     )
 )
 def adopt(

@@ -30,6 +30,9 @@ from discreet.storage.transfer import Exported, export_store, import_store, note
 
 Where = str | os.PathLike[str]
 
+#: Seconds that a statement may take: those that go through whole tables do.
+_PATIENCE = 3_600.0
+
 
 @dataclasses.dataclass(frozen=True)
 class CheckedLearner:
@@ -182,7 +185,7 @@ def export(where: Where, file: Where, key_file: Where | None = None) -> Exported
 def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
     """Import a file into an empty store. The key of the exported store must be there first."""
     fingerprint, name = noted_in(file, FINGERPRINT), noted_in(file, NAME)
-    with contextlib.closing(open_store(where)) as store:
+    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
         given = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
         if fingerprint is not None and _fingerprint(given) != fingerprint:
             raise WrongKey(
@@ -204,7 +207,7 @@ def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
 def migrate(where: Where) -> Inspection:
     """Migrate a store to the schema of this release, which opening it does."""
     require_store(where)
-    with contextlib.closing(open_store(where)) as store:
+    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
         return inspect(store)
 
 
@@ -222,7 +225,7 @@ def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None)
     require_store(where)
     file = pathlib.Path(new_key_file)
     if file.exists():
-        with contextlib.closing(open_store(where)) as store, store.reading() as reading:
+        with contextlib.closing(open_store(where, patience=_PATIENCE)) as store, store.reading() as reading:
             if reading.meta(FINGERPRINT) == _fingerprint(file, environment=False):
                 return None
     with _parts(where, key_file, look_only=True) as (store, ring, _):
@@ -233,7 +236,7 @@ def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None)
 def set_clock(where: Where) -> int:
     """Let the service go by the clock of this machine; return its time."""
     require_store(where)
-    with contextlib.closing(open_store(where)) as store:
+    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
         return confirm_clock(store)
 
 
@@ -243,7 +246,7 @@ def _parts(
 ) -> Iterator[tuple[SqlStore, KeyRing, RollbackGuard]]:
     """The parts of a store that exists; closed at the end."""
     require_store(where)
-    store, ring, guard = open_parts(where, key_file, None, **options)
+    store, ring, guard = open_parts(where, key_file, None, patience=_PATIENCE, **options)
     try:
         yield store, ring, guard
     finally:

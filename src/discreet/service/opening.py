@@ -28,6 +28,7 @@ def open_parts(
     *,
     look_only: bool = False,
     repair: bool = False,
+    patience: float | None = None,
 ) -> tuple[SqlStore, KeyRing, RollbackGuard]:
     """The parts of a service. An encryption key is created only for a store that has none.
 
@@ -37,8 +38,9 @@ def open_parts(
         guard_file: The rollback guard, a path or address, unless the environment names it.
         look_only: Whether to leave the rollback guard unchanged.
         repair: Whether to treat a damaged rollback guard as missing.
+        patience: See `open_store`.
     """
-    store = open_store(where)
+    store = open_store(where, patience=patience)
     try:
         file = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
         with store.reading() as reading:

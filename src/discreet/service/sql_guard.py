@@ -141,7 +141,9 @@ class SqlGuard(RollbackGuard):
         """Create the table if it is missing, and note its id."""
         connection.execute(text(f"SELECT pg_advisory_xact_lock({_CREATING})"))
         if self._id(connection) is None:
-            connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {self._schema}"))
+            schema = {"schema": self._schema}
+            if not connection.scalar(text("SELECT to_regnamespace(:schema) IS NOT NULL"), schema):
+                connection.execute(text(f"CREATE SCHEMA IF NOT EXISTS {self._schema}"))
             connection.execute(
                 text(
                     f"CREATE TABLE IF NOT EXISTS {self._table} "
