@@ -115,8 +115,8 @@ class LearnerService:
         Args:
             where: See `discreet.storage.open_store`.
             key_file: The encryption key, unless DISCREET_KEY has it; beside an SQLite file by default.
-            guard_file: The rollback guard, unless DISCREET_ROLLBACK_GUARD names it; beside an SQLite file by
-                default.
+                has it. By default beside an SQLite file, or in a schema apart of a PostgreSQL database.
+                has it. By default it is beside an SQLite file, or in a schema apart of a PostgreSQL database.
             clock: Milliseconds since 1970; a `GuardedClock` by default.
             maintenance: Whether a background thread applies queued feedback, expires and compacts decisions.
 
