@@ -115,8 +115,8 @@ class LearnerService:
         Args:
             where: See `discreet.storage.open_store`.
             key_file: The encryption key, unless DISCREET_KEY has it; beside an SQLite file by default.
+            guard_file: The rollback guard, a path or the address of a database, unless DISCREET_ROLLBACK_GUARD
                 has it. By default beside an SQLite file, or in a schema apart of a PostgreSQL database.
-                has it. By default it is beside an SQLite file, or in a schema apart of a PostgreSQL database.
             clock: Milliseconds since 1970; a `GuardedClock` by default.
             maintenance: Whether a background thread applies queued feedback, expires and compacts decisions.
 
