@@ -19,7 +19,15 @@ from collections.abc import Iterator
 from benchmarks.measure import Row
 
 _CLIENTS, _SECONDS, _REPEATS = 32, 3.5, 3
-_LEARNER = {"name": "shop", "feedback": "bandit", "items": 10, "epsilon": 1.0, "cost_range": [0, 1]}
+_LEARNER = {
+    "name": "shop",
+    "feedback": "bandit",
+    "items": 10,
+    "epsilon": 1.0,
+    "cost_range": [0, 1],
+    "mode": "local",
+    "method": "worst-case",
+}
 
 
 def free_port() -> int:

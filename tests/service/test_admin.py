@@ -475,7 +475,7 @@ def test_an_export_that_changed_nothing_leaves_nothing(
 def test_damaged_feedback_does_not_stop_a_learner(
     status: str, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What waits sealed and cannot be opened is left out; the rest is learned from, and it can be ended."""
+    """What waits sealed and cannot be opened counts as nothing; the rest is learned from."""
     path = tmp_path / "a.db"
     with opened(path) as service:
         functions(service)
@@ -487,7 +487,7 @@ def test_damaged_feedback_does_not_stop_a_learner(
         connection.execute("UPDATE feedback SET payload = ? WHERE decision = ?", (damaged, decision))
     connection.close()
     with opened(path) as service:
-        assert rounds(service, "plan") == 2
+        assert rounds(service, "plan") == 3  # with nothing instead of what is damaged
         assert "1 stored decisions are damaged" in caplog.text
         assert service.tell("plan", [Feedback(each, function=Modular([0, 0, 0])) for each in ids])[0].accepted
         view = service.archive("plan") if status == "archived" else service.restart("plan")

@@ -130,6 +130,9 @@ def test_the_key_is_rotated(
         choices = service.ask("shop", 3, request_id="r")
         told(service, "shop", choices[:1], cost=0.5, person="ann")
         service.maintenance.apply_queued()
+        bandit(service, "central", mode="central", method="model")
+        told(service, "central", service.ask("central", 3), cost=0.5)
+        assert rounds(service, "central") == 3  # in open sums
         told(service, "plan", service.ask("plan", 3), function=Modular([0.5, -0.2, 0.1]))  # sealed, queued
     line = ("store", "rotate-key", "--new-key-file", new, "--store", where, "--key-file", old)
     code, out, _ = run(capsys, *line)
@@ -139,8 +142,9 @@ def test_the_key_is_rotated(
     with pytest.raises(WrongKey, match="another key"):
         opened(where, key_file=old)
     with opened(where, key_file=new) as service:
-        assert rounds(service, "plan") == 3
-        assert service.learner("plan").status == "active"
+        told(service, "central", service.ask("central", 2), cost=0.5)
+        assert (rounds(service, "plan"), rounds(service, "central")) == (3, 5)
+        assert {view.status for view in service.learners()} == {"active"}
         assert service.ask("shop", 3, request_id="r") == choices
         told(service, "shop", choices[1:2], cost=0.5, person="ann")
         assert rounds(service) == 1
@@ -218,6 +222,6 @@ def sealed_values(path: pathlib.Path) -> list[bytes]:
     """The sealed keys, and all else that is sealed."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         (keys,) = connection.execute("SELECT value FROM meta WHERE key = 'sealed keys'").fetchone()
-        states = connection.execute("SELECT state FROM learners WHERE secret").fetchall()
+        states = connection.execute("SELECT state FROM learners UNION ALL SELECT sums FROM sums").fetchall()
         payloads = connection.execute("SELECT payload FROM feedback").fetchall()
     return [keys.encode(), *(value for (value,) in states + payloads)]

@@ -443,7 +443,7 @@ def test_expiry_looks_at_few_rows_at_a_time(store: Store) -> None:
     assert 6 <= calls <= 9
 
 
-@pytest.mark.parametrize("call", ["expire", "compact", "compact open", "forget_people", "merge_minutes"])
+@pytest.mark.parametrize("call", ["expire", "compact", "compact open", "people", "merge"])
 def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
     """Each statement of a step goes by an index."""
     learner = added(store)
@@ -463,9 +463,10 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
         sa.event.listen(connection, "before_cursor_execute", note)
         if call == "expire":
             writing.expire(learner, 0, 5000, 1, 2)
-        elif call == "merge_minutes":
+        elif call == "merge":
             writing.merge_minutes(learner, HOUR, HOUR)
-        elif call == "forget_people":
+            writing.merge_history(learner, HOUR, HOUR)
+        elif call == "people":
             writing.forget_people(learner)
         else:
             writing.close_decisions(learner, ids, How.TOLD, 1)
@@ -477,7 +478,7 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
             explain = "EXPLAIN QUERY PLAN" if sqlite else "EXPLAIN"
             rows = connection.exec_driver_sql(f"{explain} {statement}", parameters)
             plan = "\n".join(str(row[-1]) for row in rows)
-            for table in ("decisions", "feedback", "people", "minutes"):
+            for table in ("decisions", "feedback", "people", "minutes", "history"):
                 assert f"SCAN {table}" not in plan, plan
                 assert f"Seq Scan on {table}" not in plan, plan
 

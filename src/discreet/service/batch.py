@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from discreet.errors import Archived, Busy, Conflict, HorizonReached, InvalidArgument
+from discreet.learners.tickets import INLINE, phase_of
 from discreet.service.clock import minute_of
+from discreet.service.dealing import Dealer
 from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import Code
@@ -26,12 +27,14 @@ class BatchResult:
         applied: States to show once the transaction is committed.
         behind: Learners that another process has updated.
         queued: Whether reports were queued.
+        closed: Decisions that were told about, by learner.
     """
 
     answers: list[Any]
     applied: list[tuple[HostedLearner, Applied]] = dataclasses.field(default_factory=list)
     behind: list[HostedLearner] = dataclasses.field(default_factory=list)
     queued: bool = False
+    closed: list[tuple[HostedLearner, list[bytes]]] = dataclasses.field(default_factory=list)
 
 
 class Batch:
@@ -40,7 +43,7 @@ class Batch:
     Args:
         writing: The transaction.
         now: Milliseconds.
-        alone: Whether no other process has the store: then feedback without secrets is applied at once.
+        alone: Whether no other process has the store: then bits of single rounds are applied at once.
     """
 
     def __init__(self, writing: Writing, now: int, *, alone: bool) -> None:
@@ -126,20 +129,16 @@ class Batch:
                 done.answers[place] = _answer(ask, ids[place], known)
 
     def _draw(self, hosted: HostedLearner, asks: list[tuple[Ask, list[bytes]]]) -> list[DecisionRecord]:
-        """Decisions for each ask, drawn from the committed point; asks of all items are drawn together."""
-        host, state = hosted.host, hosted.state
-        plain = iter(host.deal(state, sum(ask.count for ask, _ in asks if ask.among is None)))
-        return [
-            DecisionRecord(decision_id, hosted.id, dealt.ticket, dealt.subset, self._now)
-            for ask, ids in asks
-            for decision_id, dealt in zip(
-                ids[: ask.count],
-                itertools.islice(plain, ask.count)
-                if ask.among is None
-                else host.deal(state, ask.count, ask.among),
-                strict=True,
-            )
-        ]
+        """Decisions for each ask, dealt from the committed state."""
+        if not asks:
+            return []
+        dealer, made = Dealer(hosted, self._writing, self._now), []
+        for ask, ids in asks:
+            for decision_id in ids[: ask.count]:
+                subset, ticket = dealer.deal(ask.among)
+                made.append(DecisionRecord(decision_id, hosted.id, ticket, subset, self._now))
+        dealer.finish()
+        return made
 
     def _room(self, hosted: HostedLearner) -> int | None:
         """How many more decisions a learner with a horizon can make; None if it has none."""
@@ -168,51 +167,46 @@ class Batch:
         for place, tell in tells.items():
             done.answers[place] = [codes[report.decision_id] for report in tell.reports]
         counts.told += len(closed)
-        counted = self._counted(hosted, closed, first)
-        if not counted:
+        payloads = self._payloads(hosted, closed, first)
+        if not payloads:
             return
-        if hosted.record.secret or not self._alone:
-            self._queue(hosted, closed, counted)
-            done.queued = True
-        else:
+        done.closed.append((hosted, list(closed)))
+        if hosted.host.by_rounds and hosted.host.local and self._alone:
             update = hosted.resume(self._writing, generation)
-            bits = [report.payload for report in counted if report.payload is not None]
-            applied = hosted.apply(update, [closed[report.decision_id] for report in counted], bits)
+            tickets = [closed[key] for key in payloads]
+            applied = hosted.apply(self._writing, update, tickets, list(payloads.values()))
             counts.released += applied.released
             counts.ones += applied.ones
             done.applied.append((hosted, applied))
+        else:
+            sealed = {key: hosted.sealed_feedback(key, payload) for key, payload in payloads.items()}
+            self._writing.queue_feedback(hosted.id, sealed)
+            done.queued = True
 
-    def _counted(
+    def _payloads(
         self, hosted: HostedLearner, closed: dict[bytes, bytes], reports: dict[bytes, Report]
-    ) -> list[Report]:
-        """The reports to apply: at most `rounds_per_person` of each person. Values play no part."""
+    ) -> dict[bytes, bytes]:
+        """The reports to apply. Values play no part in which they are.
+
+        At most `rounds_per_person` of each person count. Others give a neutral report, which a phase of
+        several rounds needs to be complete; a round that is a phase by itself does without.
+        """
         people: dict[bytes, int] = collections.Counter(
             person for key in closed if (person := reports[key].person) is not None
         )
-        if not people:
-            return [reports[key] for key in closed]
-        totals = self._writing.count_attempts(hosted.id, people)
+        totals = self._writing.count_attempts(hosted.id, people) if people else {}
         left = {p: max(0, min(k, hosted.cap - (totals[p] - k))) for p, k in people.items()}
-        counted = []
-        for key in closed:
-            person = reports[key].person
+        payloads = {}
+        for key, ticket in closed.items():
+            payload, person = reports[key].payload, reports[key].person
             if person is not None:
-                if left[person] == 0:
-                    continue
                 left[person] -= 1
-            counted.append(reports[key])
-        return counted
-
-    def _queue(self, hosted: HostedLearner, closed: dict[bytes, bytes], counted: list[Report]) -> None:
-        """Store reports, sealed, until they are applied."""
-        queued = {}
-        for decision_id, payload, _ in counted:
-            if payload is None:
-                payload = hosted.neutral(decision_id, closed[decision_id])
-            elif not hosted.record.secret:
-                payload = hosted.sealed_feedback(decision_id, payload)
-            queued[decision_id] = payload
-        self._writing.queue_feedback(hosted.id, queued)
+                if left[person] < 0:
+                    if phase_of(ticket) == INLINE:
+                        continue
+                    payload = None
+            payloads[key] = hosted.neutral() if payload is None else payload
+        return payloads
 
 
 def _answer(

@@ -11,6 +11,7 @@ rolled back, and its halves are tried separately, until the failing operation is
 from __future__ import annotations
 
 import collections
+import math
 import os
 import threading
 import time
@@ -51,6 +52,7 @@ class Committer(Generic[Operation]):
         self._size = 0
         self._changed = threading.Condition()
         self._closed = False
+        self._worked_at = -math.inf
         self._process = os.getpid()
         self._thread = threading.Thread(target=self._run, name="discreet-committer", daemon=True)
         self._thread.start()
@@ -71,6 +73,11 @@ class Committer(Generic[Operation]):
             self._changed.notify()
         return future
 
+    @property
+    def busy(self) -> bool:
+        """Whether operations are queued, being written, or were within the last second."""
+        return bool(self._queue) or time.monotonic() - self._worked_at < 1.0
+
     def close(self) -> None:
         """Write what is queued, and end."""
         with self._changed:
@@ -89,6 +96,7 @@ class Committer(Generic[Operation]):
                 if not self._queue:
                     return
                 taken = self._taken()
+                self._worked_at = time.monotonic()
                 last, before = len(taken), last
             # A cancelled operation is performed anyway; only its answer is dropped.
             for _, future in taken:

@@ -24,7 +24,9 @@ from discreet.storage.records import (
     KeyRecord,
     LearnerRecord,
     Minute,
+    Moment,
     NewLearner,
+    PhaseRecord,
     PopulationRecord,
     QueuedReport,
     Status,
@@ -53,6 +55,26 @@ class Reading(ABC):
     @abstractmethod
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
         """The decisions that are stored, open or closed."""
+
+    @abstractmethod
+    def phases(self, learner: int, numbers: Iterable[int]) -> dict[int, PhaseRecord]:
+        """Phases by number; those that are closed may be gone."""
+
+    @abstractmethod
+    def sums(self, learner: int) -> dict[int, tuple[int, bytes]]:
+        """Of each open phase with reports how many these are, and their sums."""
+
+    @abstractmethod
+    def complete_phases(self) -> list[tuple[int, int, int]]:
+        """Learner, number and time of the last round of all phases whose reports are all there."""
+
+    @abstractmethod
+    def history(self, learner: int) -> list[Moment]:
+        """What a learner had released over time, in order."""
+
+    @abstractmethod
+    def next_ask(self, learner: int, since: int) -> int | None:
+        """When the first stored decision since a time was asked."""
 
     @abstractmethod
     def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
@@ -127,6 +149,30 @@ class Writing(Reading):
         """Store decisions; return how many were new."""
 
     @abstractmethod
+    def current_phase(self, learner: int) -> PhaseRecord | None:
+        """The first phase with rounds to deal. Nobody else deals them until the transaction ends."""
+
+    @abstractmethod
+    def add_phase(self, learner: int, plan: bytes, total: int, dealt: int, at: int) -> int:
+        """Store a phase and return its number, which no other ever had; raises `Conflict` if others do so."""
+
+    @abstractmethod
+    def deal(self, learner: int, number: int, dealt: int, at: int) -> None:
+        """So many rounds of a phase are dealt."""
+
+    @abstractmethod
+    def put_sums(self, learner: int, number: int, applied: int, sums: bytes) -> None:
+        """Replace the sums of a phase."""
+
+    @abstractmethod
+    def drop_phases(self, learner: int, numbers: Iterable[int] | None = None) -> None:
+        """Delete phases and their sums, by default all: they are closed, or will never be released."""
+
+    @abstractmethod
+    def add_moment(self, learner: int, moment: Moment) -> None:
+        """Add to the history; it has one entry a minute at most, the latest."""
+
+    @abstractmethod
     def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
         """Close those of the decisions that are open and this learner's; return the draws of these."""
 
@@ -181,6 +227,10 @@ class Writing(Reading):
         """
 
     @abstractmethod
+    def merge_history(self, learner: int, before: int, length: int) -> None:
+        """Keep the last entry of each span of a length before a time."""
+
+    @abstractmethod
     def add_key(self, key: KeyRecord) -> None:
         """Add an API key."""
 
@@ -207,6 +257,10 @@ class StateUpdate(ABC):
     @abstractmethod
     def put(self, state: bytes) -> None:
         """Write the state of the next generation and delete the queued reports; raises `Conflict`."""
+
+    @abstractmethod
+    def drop_queued(self) -> None:
+        """Delete the queued reports, which were applied to sums."""
 
 
 class Store(ABC):

@@ -23,6 +23,7 @@ from discreet.storage.records import (
     PopulationRecord,
     Status,
 )
+from discreet.storage.sql_phases import ReadingPhases
 
 #: Ids in one statement; SQLite takes 32,766 parameters.
 _AT_ONCE = 8_000
@@ -39,7 +40,7 @@ KEYS = (
 )
 
 
-class SqlReading(Reading):
+class SqlReading(ReadingPhases, Reading):
     """Reads through one connection."""
 
     def __init__(self, connection: Connection) -> None:
@@ -88,6 +89,12 @@ class SqlReading(Reading):
                     decision_id, learner, bytes(draw), bytes(subset), asked_at, closed
                 )
         return found
+
+    def next_ask(self, learner: int, since: int) -> int | None:
+        t = tables.decisions
+        found = select(func.min(t.c.asked_at)).where(t.c.learner == learner, t.c.asked_at >= since)
+        first: int | None = self.connection.scalar(found)
+        return first
 
     def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
         t = tables.decisions

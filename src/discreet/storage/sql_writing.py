@@ -27,6 +27,7 @@ from discreet.storage.records import (
     QueuedReport,
     Status,
 )
+from discreet.storage.sql_phases import WritingPhases
 from discreet.storage.sql_reading import COUNTED, HEADS, KEYS, SqlReading, in_parts
 
 #: Rows that are looked at, as a multiple of those that are closed or deleted.
@@ -41,7 +42,7 @@ _HELD = HEADS.order_by(tables.learners.c.id).with_for_update(read=True, key_shar
 _HELD_TO_END = HEADS.order_by(tables.learners.c.id).with_for_update()
 
 
-class SqlWriting(SqlReading, Writing):
+class SqlWriting(WritingPhases, SqlReading, Writing):
     """One transaction on one connection.
 
     Args:
@@ -291,18 +292,19 @@ class SqlStateUpdate(StateUpdate):
         self.queued = queued
 
     def put(self, state: bytes) -> None:
-        f = tables.feedback
-        connection = self._writing.connection
-        done = connection.execute(
+        done = self._writing.connection.execute(
             _NEXT_STATE,
             {"of": self.learner, "from": self.generation, "to": self.generation + 1, "new": state},
         )
         if done.rowcount != 1:
             raise Conflict("Another process updated this learner first; nothing was changed.")
-        for some in in_parts(report.decision_id for report in self.queued):
-            connection.execute(
-                delete(f).where(self._writing._among(f.c.decision)), {"ids": self._writing._ids(some)}
-            )
         self.generation += 1
         self.state = state
+        self.drop_queued()
+
+    def drop_queued(self) -> None:
+        f, writing = tables.feedback, self._writing
+        for some in in_parts(report.decision_id for report in self.queued):
+            statement = delete(f).where(writing._among(f.c.decision))
+            writing.connection.execute(statement, {"ids": writing._ids(some)})
         self.queued = []
