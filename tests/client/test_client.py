@@ -123,7 +123,7 @@ def test_learners_and_populations(client: Any) -> None:
     )
     assert isinstance(made, Learner)
     assert (made.items, made.cost_range, made.maximize) == ((0, 1, 2, 3), (0.0, 2.0), True)
-    assert (made.mode, len(made.point)) == ("local", 4)
+    assert (made.mode, len(made.point)) == ("central", 4)
     with pytest.raises(errors.BudgetExceeded):
         client.create_learner(f"{name}-2", "bandit", 2, epsilon=1.0, cost_range=(0, 1), population=people)
     assert client.population(people).spent == 1.0
