@@ -6,6 +6,7 @@ import secrets
 import shutil
 import subprocess
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -150,6 +151,33 @@ def test_a_dump_does_not_bring_the_guard_with_it(postgres_server: Server, postgr
     assert admin.adopt(restored, latest=True).active == ("shop",)
     with opened(restored) as service:
         assert rounds(service) == 1
+
+
+def test_a_phase_that_another_process_closes_meanwhile(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its release is not taken for one that is missing in the state that an update has just read."""
+    with opened(postgres) as one, opened(postgres) as two:
+        functions(one)
+        told(one, "plan", one.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
+        hosted = one._registry.named("plan")
+        assert one.maintenance._apply_all(hosted) == 40  # complete, and not closed
+        told(one, "plan", one.ask("plan", 5), function=Modular([0.5, -0.2, 0.1]))
+        other, look = two._registry.named("plan"), two._guard.is_behind
+        before = hosted.generation
+
+        def slow(*state: Any, **options: Any) -> bool:
+            if options.get("look"):
+                one.maintenance._close_phases()
+            return look(*state, **options)
+
+        monkeypatch.setattr(two._guard, "is_behind", slow)
+        assert two.maintenance._apply_all(other) == 5
+        assert not other.stale
+        one.maintenance._close_phases()
+        assert hosted.generation > before
+        two.maintenance.refresh()
+        assert (other.generation, other.stale) == (hosted.generation, False)
 
 
 def test_an_old_backup_is_not_continued(postgres: str) -> None:

@@ -89,6 +89,21 @@ def test_a_second_connection_sees_what_is_committed(store: Store, address: str) 
     assert elsewhere(address, "SELECT count(*) FROM decisions WHERE how = 1") == [(2,)]
 
 
+def test_what_is_read_does_not_change_meanwhile(store: Store) -> None:
+    """A state and what belongs to it are of one moment, whatever others commit between two calls."""
+    learner = added(store)
+    with store.reading() as reading:
+        before = reading.state(learner)
+        with store.writing() as writing:
+            update = writing.start_update(learner)
+            assert update is not None
+            update.put(b"second")
+            writing.add_counts(learner, 0, Counts(asked=1))
+        assert (reading.state(learner), reading.counts(learner)) == (before, Counts())
+    with store.reading() as reading:
+        assert (reading.state(learner), reading.counts(learner).asked) == ((1, b"second"), 1)
+
+
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     """An exception of the caller undoes the whole transaction and is passed on."""
     learner = added(store)

@@ -190,7 +190,8 @@ class Maintenance:
             return
         generation, sealed, applied = closed
         with self._store.writing() as writing:
-            if not _is_active(writing, hosted):
+            # Nobody may be updating it: their state would lack what the rollback guard records next.
+            if writing.start_update(hosted.id, most=0) is None or not _is_active(writing, hosted):
                 return
             writing.resume(hosted.id, generation, b"").put(sealed)
             writing.drop_phases(hosted.id, [number])

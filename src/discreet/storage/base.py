@@ -34,7 +34,10 @@ from discreet.storage.records import (
 
 
 class Reading(ABC):
-    """Read access. Each call sees one consistent state, including everything committed before it."""
+    """Read access. All calls see one consistent state: everything committed before the first of them.
+
+    In `writing()` each call sees what was committed before it.
+    """
 
     @abstractmethod
     def meta(self, key: str) -> str | None:

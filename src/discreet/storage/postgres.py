@@ -112,7 +112,7 @@ class PostgresStore(SqlStore):
     def __init__(self, url: str, patience: float = PATIENCE) -> None:
         self.address = postgres_url(url)
         engine = new_engine(self.address, patience)
-        super().__init__(engine, engine)
+        super().__init__(engine, engine.execution_options(snapshot=True))
         try:
             with clear_errors(), engine.begin() as connection:
                 if connection.scalar(text("SHOW fsync")) == "off":

@@ -91,6 +91,7 @@ def new_engine(address: URL, patience: float = PATIENCE) -> Engine:
     }
     settings = "; ".join(f"SET LOCAL {name} = {round(1000 * value)}" for name, value in limits.items())
     begin = f"BEGIN; {settings}; SET LOCAL synchronous_commit = on"
+    look = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {settings}"
 
     @event.listens_for(engine, "do_connect")
     def connected(_: Any, __: Any, arguments: list[Any], options: dict[str, Any]) -> Any:
@@ -103,7 +104,7 @@ def new_engine(address: URL, patience: float = PATIENCE) -> Engine:
 
     @event.listens_for(engine, "begin")
     def start(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        connection.exec_driver_sql(look if connection.get_execution_options().get("snapshot") else begin)
 
     try:
         engine.connect().close()
