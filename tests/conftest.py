@@ -60,9 +60,8 @@ def postgres_server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def postgres(postgres_server: Server, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of an empty PostgreSQL database. Witnesses are kept in the test's folder."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+def postgres(postgres_server: Server) -> str:
+    """The address of an empty PostgreSQL database."""
     return postgres_server.new_database()
 
 

@@ -28,10 +28,11 @@ class Server:
 
     Attributes:
         folder: Where its socket is.
+        process: The first of its processes, which starts the others.
     """
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: str, process: "subprocess.Popen[bytes]") -> None:
+        self.folder, self.process = folder, process
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://postgres@/{database}?host={self.folder}"
@@ -43,6 +44,21 @@ class Server:
             connection.execute(f"CREATE DATABASE {name}")
         return self.url(name)
 
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """A server that takes connections and answers nothing, until the context ends."""
+        first = self.process.pid
+        started = pathlib.Path(f"/proc/{first}/task/{first}/children")
+        os.kill(first, signal.SIGSTOP)  # before the others: from now on it starts none
+        others = [int(number) for number in started.read_text().split()]
+        for number in others:
+            os.kill(number, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for number in (*others, first):
+                os.kill(number, signal.SIGCONT)
+
 
 def missing(reason: str) -> None:
     if os.environ.get("DISCREET_REQUIRE_POSTGRES") == "1":
@@ -50,13 +66,62 @@ def missing(reason: str) -> None:
     pytest.skip(f"No PostgreSQL server can be had: {reason}.")
 
 
-@contextlib.contextmanager
-def running() -> Iterator[Server]:
-    """A server that lives as long as the context."""
+def programs() -> pathlib.Path:
+    """The folder of the server's programs."""
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb")) or [shutil.which("initdb") or ""]
     if not found[-1]:
         missing("initdb is not installed")
-    programs = pathlib.Path(found[-1]).parent
+    return pathlib.Path(found[-1]).parent
+
+
+@contextlib.contextmanager
+def pooler(server: Server) -> Iterator[Server]:
+    """A PgBouncer before a server that pools transactions on two connections."""
+    program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin") or missing(
+        "pgbouncer is not installed"
+    )
+    folder, owner = tempfile.mkdtemp(prefix="dpb", dir="/tmp"), _owner()
+    settings = f"""
+[databases]
+* = host={server.folder}
+[pgbouncer]
+listen_addr =
+unix_socket_dir = {folder}
+listen_port = 5432
+auth_type = trust
+auth_file = {folder}/users
+pool_mode = transaction
+default_pool_size = 2
+logfile = {folder}/log
+pidfile = {folder}/pid
+"""
+    try:
+        pathlib.Path(f"{folder}/users").write_text('"postgres" ""\n')
+        pathlib.Path(f"{folder}/settings").write_text(settings)
+        if owner is not None:
+            os.chown(folder, owner.pw_uid, owner.pw_gid)
+        process = subprocess.Popen(
+            [str(program), "-q", f"{folder}/settings"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            **({} if owner is None else {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}),
+        )
+        try:
+            found = Server(folder, process)
+            _wait_until_ready(found, process)
+            yield found
+        finally:
+            process.kill()
+            process.wait(10)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def running() -> Iterator[Server]:
+    """A server that lives as long as the context."""
+    folder_of_programs = programs()
     owner = _owner()
     folder = tempfile.mkdtemp(prefix="dpg", dir="/tmp")  # short: a socket's path has at most 107 bytes
     try:
@@ -65,7 +130,16 @@ def running() -> Iterator[Server]:
         os.chmod(folder, 0o755)
         options = {} if owner is None else {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
         made = subprocess.run(
-            [programs / "initdb", "-D", f"{folder}/data", "-U", "postgres", "--auth=trust", "-E", "UTF8"],
+            [
+                folder_of_programs / "initdb",
+                "-D",
+                f"{folder}/data",
+                "-U",
+                "postgres",
+                "--auth=trust",
+                "-E",
+                "UTF8",
+            ],
             capture_output=True,
             text=True,
             cwd=folder,
@@ -76,7 +150,7 @@ def running() -> Iterator[Server]:
         with open(f"{folder}/log", "wb") as log:
             process = subprocess.Popen(
                 [
-                    programs / "postgres",
+                    folder_of_programs / "postgres",
                     "-D",
                     f"{folder}/data",
                     "-k",
@@ -91,7 +165,7 @@ def running() -> Iterator[Server]:
                 **options,
             )
         try:
-            server = Server(folder)
+            server = Server(folder, process)
             _wait_until_ready(server, process)
             yield server
         finally:

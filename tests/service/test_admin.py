@@ -5,16 +5,19 @@ import json
 import pathlib
 import shutil
 import sqlite3
+import struct
 
+import psycopg
 import pytest
 from service_helpers import bandit, functions, opened, rounds, told
 
 from commands import run
 from discreet.errors import Archived, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service import admin
+from discreet.service.file_guard import FileGuard
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Code, Feedback
-from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.service.rollback_guard import ENDED
 from discreet.set_functions import Modular
 
 
@@ -145,6 +148,32 @@ def test_the_check_finds_what_is_wrong(tmp_path: pathlib.Path, capsys: pytest.Ca
     code, _, err = run(capsys, "store", "check", "--store", store)
     assert code == 2
     assert "key" in err
+
+
+def test_a_damaged_database_is_reported(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whichever page it is, with exit code 1 and one line for each finding; nothing else is tried."""
+    store = tmp_path / "a.db"
+    with opened(store) as service:
+        filled(service)
+    sound = store.read_bytes()
+    (size,) = struct.unpack(">H", sound[16:18])
+    for first in (16, *range(size, len(sound), size)):
+        store.write_bytes(
+            sound[:first] + b"\xa5" * (size - first % size) + sound[first - first % size + size :]
+        )
+        code, out, err = run(capsys, "store", "check", "--store", store)
+        if code == 0:  # a page that is not in use
+            continue
+        assert (code, "The database is damaged: " in out, "Traceback" in out + err) == (1, True, False), first
+        code, _, err = run(capsys, "store", "adopt", "--store", store)
+        assert (code, "damaged" in err) == (2, True)
+        code, out, err = run(capsys, "keys", "list", "--store", store)  # may not need that page
+        assert code in (0, 2)
+        assert "Traceback" not in out + err
+    code, out, _ = run(capsys, "store", "check", "--store", store, "--json")
+    assert (code, json.loads(out)["inspection"]) == (1, None)
+    store.write_bytes(sound)
+    assert run(capsys, "store", "check", "--store", store)[0] == 0
 
 
 def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -383,7 +412,7 @@ def test_adopting_archives_what_exceeds_the_limit(
 
 
 def test_adopting_beside_running_processes(postgres: str, tmp_path: pathlib.Path) -> None:
-    """They go on writing to the file that everybody reads."""
+    """They go on writing to the guard that everybody reads."""
     key = tmp_path / "key"
     with opened(postgres, key_file=key) as service:
         bandit(service)
@@ -394,9 +423,9 @@ def test_adopting_beside_running_processes(postgres: str, tmp_path: pathlib.Path
         told(service, "shop", service.ask("shop", 15), cost=0.5)
         assert rounds(service) == 20
         bandit(service, "third")
-    (file,) = (tmp_path / "state" / "discreet").glob("*.guard")
-    lines = file.read_text().splitlines()
-    assert sorted(int(line.split()[1]) for line in lines[1:]) == [0, 0, 20]
+    with psycopg.connect(postgres) as connection:
+        found = connection.execute("SELECT releases FROM discreet_guard.rollback_guard WHERE lineage <> ''")
+        assert sorted(number for (number,) in found) == [0, 0, 20]
 
 
 def test_a_complete_export_is_never_removed(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,15 +435,15 @@ def test_a_complete_export_is_never_removed(tmp_path: pathlib.Path, monkeypatch:
     key, file = tmp_path / "a.db.key", tmp_path / "a.jsonl"
     old = shutil.copy(tmp_path / "a.db", tmp_path / "old.db")
 
-    record = RollbackGuard.record
+    record = FileGuard.record
 
-    def failing(guard: RollbackGuard, lineage: str, releases: int, *, durable: bool) -> None:
+    def failing(guard: FileGuard, lineage: str, releases: int, *, durable: bool) -> None:
         if releases == ENDED:
             raise StoreError("The rollback guard cannot be written.")
         record(guard, lineage, releases, durable=durable)
 
     with monkeypatch.context() as broken:
-        broken.setattr(RollbackGuard, "record", failing)
+        broken.setattr(FileGuard, "record", failing)
         with pytest.raises(StoreError, match=r"complete, in .*a\.jsonl"):
             admin.export(tmp_path / "a.db", file)
     assert admin.export(tmp_path / "a.db", tmp_path / "again.jsonl").handed_over == ()

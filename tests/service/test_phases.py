@@ -339,13 +339,16 @@ def test_steps_are_small_and_traffic_comes_first() -> None:
     """Rows in a step follow the time it takes; after each there is a pause while others want to write."""
     pauses, taken, now = list[float](), list[int](), [0.0]
 
-    def step(rows: int) -> int:
+    def step(rows: int) -> tuple[int, bool]:
         taken.append(rows)
         now[0] += rows * 1e-3  # a millisecond each
-        return min(rows, 3_000 - sum(taken[:-1]))
+        return min(rows, 3_000 - sum(taken[:-1])), sum(taken) < 3_000
 
     pace = Pace(lambda: True, clock=lambda: now[0], sleep=pauses.append)
     assert pace.steps("rows", step) == 3_000
     assert max(taken[3:]) <= 32  # the least
     assert pauses[-1] == pytest.approx(4 * 0.032, rel=0.01)
-    assert Pace(lambda: False, sleep=lambda _: pytest.fail("nobody waits")).steps("rows", lambda _: 5) == 5
+    assert (
+        Pace(lambda: False, sleep=lambda _: pytest.fail("nobody waits")).steps("rows", lambda _: (5, False))
+        == 5
+    )

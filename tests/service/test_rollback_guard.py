@@ -1,22 +1,56 @@
-"""The rollback guard file: what it knows, and what it survives."""
+"""The contract of rollback guards: what one knows, in a file and in a table of PostgreSQL."""
 
-import contextlib
-import os
 import pathlib
+import threading
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from discreet.errors import StaleState, StoreError
-from discreet.service.rollback_guard import GONE, DamagedGuard, RollbackGuard
+from discreet.service.file_guard import FileGuard
+from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.service.sql_guard import SqlGuard
+from discreet.storage.postgres_engine import postgres_url
 
-A, B, C = "a" * 32, "b" * 32, "c" * 32
+A, B, C, D = "a" * 32, "b" * 32, "c" * 32, "d" * 32
+
+Opened = Callable[..., RollbackGuard]
 
 
-def test_records_survive(tmp_path: pathlib.Path) -> None:
-    """The greatest number counts; processes share the file."""
-    path = tmp_path / "deep" / "rollback guard"
-    one, two = RollbackGuard(path, "store"), RollbackGuard(path, "store")
-    assert one.fresh
+@pytest.fixture(params=["file", "postgres"])
+def opened(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[Opened]:
+    """Opens a guard at the same place again and again; closes what is open at the end."""
+    address = str(request.getfixturevalue("postgres")) if request.param == "postgres" else ""
+    guards = []
+
+    def new(look_only: bool = False) -> RollbackGuard:
+        guard: RollbackGuard = (
+            SqlGuard(postgres_url(address), "store", look_only=look_only)
+            if address
+            else FileGuard(tmp_path / "deep" / "guard", "store", look_only=look_only)
+        )
+        guards.append(guard)
+        return guard
+
+    yield new
+    for guard in guards:
+        guard.close()
+
+
+def test_a_guard_is_fresh_until_it_begins(opened: Opened) -> None:
+    """Looking at it does not make it."""
+    assert opened(look_only=True).fresh
+    first = opened()
+    assert (first.fresh, first.lineages) == (True, frozenset())
+    first.begin()
+    first.begin()
+    assert not opened().fresh
+
+
+def test_records_survive(opened: Opened) -> None:
+    """The greatest number counts; processes share the guard."""
+    one, two = opened(), opened()
+    one.begin()
+    two.begin()
     one.record(A, 3, durable=True)
     one.record(A, 2, durable=False)
     two.record(B, 1, durable=False)
@@ -26,178 +60,80 @@ def test_records_survive(tmp_path: pathlib.Path) -> None:
     one.close()
     two.close()
     two.close()
-    again = RollbackGuard(path, "store")
+    again = opened()
     assert not again.fresh
     assert again.lineages == {A, B, C}
-    assert [
-        again.is_behind(A, 4),
-        again.is_behind(A, 5),
-        again.is_behind(B, 0),
-        again.is_behind(C, 0),
-    ] == [
-        True,
+    behind = [again.is_behind(*state) for state in ((A, 4), (A, 5), (B, 0), (C, 0))]
+    assert behind == [True, False, True, False]
+
+
+def test_what_must_be_durable_is_seen_by_others_at_once(opened: Opened) -> None:
+    """New learners too; the rest once it was flushed."""
+    one, two = opened(), opened()
+    one.begin()
+    two.begin()
+    one.record(A, 3, durable=True)
+    one.record(B, 0, durable=False)
+    assert opened().lineages == {A, B}
+    two.record(B, 0, durable=False)
+    one.record(B, 8, durable=False)
+    one.sync()
+    one.sync()
+    assert [two.is_behind(B, 7), two.is_behind(B, 7, look=True), two.is_behind(B, 8, look=True)] == [
         False,
         True,
         False,
     ]
-    assert path.stat().st_size == 4 * 64
 
 
-def test_unknown_learners(tmp_path: pathlib.Path) -> None:
-    """All are noted when they are made; on other machines others do so."""
-    alone, shared = (
-        RollbackGuard(tmp_path / "1", "store"),
-        RollbackGuard(tmp_path / "2", "store", shared=True),
-    )
-    assert (alone.is_behind(A, 0), alone.is_behind(A, 1)) == (False, True)
-    assert (shared.is_behind(A, 0), shared.is_behind(A, 1)) == (False, False)
+def test_unknown_learners(opened: Opened) -> None:
+    """Each is recorded by the process that creates it, so one that has released before is an old backup."""
+    guard = opened()
+    guard.begin()
+    assert (guard.is_behind(A, 0), guard.is_behind(A, 1)) == (False, True)
 
 
-def test_reading_changes_nothing(tmp_path: pathlib.Path) -> None:
-    """Not even whether there is a file."""
-    looking = RollbackGuard(tmp_path / "rollback guard", "store", look_only=True)
+def test_looking_changes_nothing(opened: Opened) -> None:
+    """Not even what it knows."""
+    looking = opened(look_only=True)
     looking.record(A, 3, durable=True)
     looking.close()
-    assert not (tmp_path / "rollback guard").exists()
+    assert opened().fresh
 
 
-@pytest.mark.parametrize("tail", [b"c" * 32 + b" 000", b"\0" * 64, b"\0" * 7])
-def test_a_truncated_line_is_ignored(tmp_path: pathlib.Path, tail: bytes) -> None:
-    """And its place is used again."""
-    path = tmp_path / "rollback guard"
-    guard = RollbackGuard(path, "store")
-    guard.record(A, 3, durable=True)
-    guard.close()
-    with open(path, "ab") as file:
-        file.write(tail)
-    again = RollbackGuard(path, "store")
-    assert again.lineages == {A}
-    again.record(B, 7, durable=False)
-    again.close()
-    assert RollbackGuard(path, "store").is_behind(B, 6)
-
-
-def test_damage_and_other_stores_are_refused(tmp_path: pathlib.Path) -> None:
-    """Rather than taken for knowing nothing."""
-    path = tmp_path / "rollback guard"
-    guard = RollbackGuard(path, "store")
-    guard.record(A, 3, durable=True)
-    guard.close()
-    with pytest.raises(StaleState, match="another store"):
-        RollbackGuard(path, "other")
-    sound = path.read_bytes()
-    for damaged in (sound[:64] + b"x" * 64, sound[:64] + sound[64:].replace(b"3", b"z"), b"y" + sound[1:]):
-        path.write_bytes(damaged)
-        with pytest.raises(DamagedGuard, match="is damaged"):
-            RollbackGuard(path, "store")
-        assert RollbackGuard(path, "store", repair=True).fresh
-
-
-def test_stores_do_not_share_a_file(tmp_path: pathlib.Path) -> None:
-    """Nor do two that were opened before there was one."""
-    one, two = (
-        RollbackGuard(tmp_path / "rollback guard", "one"),
-        RollbackGuard(tmp_path / "rollback guard", "two"),
-    )
-    one.begin()
-    with pytest.raises(StaleState, match="another store"):
-        two.begin()
-    one.close()
-
-
-def test_lines_that_were_moved_are_found(tmp_path: pathlib.Path) -> None:
-    """Another process settled what the file knows, and somebody put its lines into another order."""
-    path = tmp_path / "rollback guard"
-    guard = RollbackGuard(path, "store")
-    for lineage in (A, B, C):
-        guard.record(lineage, 5, durable=False)
-    other = RollbackGuard(path, "store", look_only=True)
-    guard.record("d" * 32, 1, durable=False)  # made meanwhile
-    other.settle({A: 7, C: 5})
-    other.close()
-    content = path.read_bytes()
-    moved = [content[k : k + 64] for k in range(64, len(content), 64)][::-1]
-    path.write_bytes(content[:64] + b"".join(moved))
-    assert (guard.is_behind(A, 6), guard.is_behind(A, 6, look=True)) == (False, True)
-    guard.record(C, 6, durable=False)
-    guard.record(A, 6, durable=False)
-    guard.record(B, 9, durable=False)
-    guard.close()
-    lines = [line.split() for line in path.read_text().splitlines()[1:]]
-    assert {lineage: int(number) for lineage, number, _ in lines} == {A: 7, B: GONE, C: 6, "d" * 32: 1}
-
-
-def test_what_waits_for_the_disk(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """New learners and durable records do; others are synced later, in one go."""
-    synced = []
-    sync = os.fdatasync
-
-    def watched(handle: int) -> None:
-        synced.append(handle)
-        sync(handle)
-
-    monkeypatch.setattr(os, "fdatasync", watched)
-    guard = RollbackGuard(tmp_path / "rollback guard", "store")
-    guard.record(A, 0, durable=False)
-    assert len(synced) == 2  # the line, and the number of lines
-    synced.pop()
-    for count in range(1, 10):
-        guard.record(A, count, durable=False)
-    assert len(synced) == 1
-    guard.sync()
-    guard.sync()
-    assert len(synced) == 2
-    guard.record(A, 20, durable=True)
-    assert len(synced) == 3
-    guard.record(A, 21, durable=False)
-    guard.close()
-    assert len(synced) == 4
-
-
-def test_settling(tmp_path: pathlib.Path) -> None:
+def test_settling(opened: Opened) -> None:
     """As adopting a store does: no number gets lower, and what is not there any more has ended."""
-    path = tmp_path / "deep" / "rollback guard"
-    RollbackGuard(path, "store").settle({A: 4, B: 0})
-    RollbackGuard(path, "store", look_only=True).settle({A: 3})
-    again = RollbackGuard(path, "store")
-    assert again.lineages == {A}
+    opened().settle({A: 4, B: 0})
+    running = opened()
+    running.record(D, 1, durable=True)
+    opened(look_only=True).settle({A: 3, C: 2, D: 1})
+    again = opened()
+    assert (again.fresh, again.lineages) == (False, {A, C, D})
     assert (again.is_behind(A, 3), again.is_behind(A, 4)) == (True, False)
     assert again.is_behind(B, 10**9)
+    running.record(A, 9, durable=True)
+    running.record(B, 9, durable=True)
+    running.record(A, ENDED, durable=True)
+    assert opened().is_behind(A, 10**9)
+    assert opened().is_behind(B, 10**9)
 
 
-def test_a_guard_that_cannot_be_written_keeps_things_hidden(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A line that the disk had no room for is as good as none, and is written once there is room."""
-    path = tmp_path / "rollback guard"
-    guard = RollbackGuard(path, "store")
-    guard.record(A, 1, durable=True)
-    write = os.pwrite
-    monkeypatch.setattr(os, "pwrite", lambda handle, data, place: write(handle, data[:20], place))
-    with pytest.raises(StoreError, match="cannot be written"):
-        guard.record(B, 1, durable=False)
-    assert guard.lineages == {A}
-    monkeypatch.setattr(os, "pwrite", write)
-    guard.record(B, 1, durable=False)
-    guard.close()
-    assert RollbackGuard(path, "store").lineages == {A, B}
+def test_threads_and_processes_record_at_once(opened: Opened) -> None:
+    """No number is lost or lowered, and nobody waits for ever."""
+    lineages = [f"{number:032x}" for number in range(20)]
+    guards = [opened() for _ in range(4)]
 
+    def record(guard: RollbackGuard) -> None:
+        guard.begin()
+        for count in range(5):
+            for lineage in lineages if guards.index(guard) % 2 else reversed(lineages):
+                guard.record(lineage, count, durable=count == 4)
 
-def test_a_truncated_or_changed_file_is_detected(tmp_path: pathlib.Path) -> None:
-    """Lines are counted, and each has a checksum: a smaller number cannot slip in unnoticed."""
-    path = tmp_path / "rollback guard"
-    with contextlib.closing(RollbackGuard(path, "store")) as guard:
-        for lineage in (A, B):
-            guard.record(lineage, 5, durable=False)
-    whole = path.read_bytes()
-    changed = bytearray(whole)
-    changed[64 + 32 + 20] = ord("4")
-    wrong_count = bytearray(whole)
-    wrong_count[62] = ord("x")
-    for damaged in (whole[:-64], whole[:-1], bytes(changed), bytes(wrong_count)):
-        assert damaged != whole
-        path.write_bytes(damaged)
-        with pytest.raises(DamagedGuard):
-            RollbackGuard(path, "store", shared=True)
-    path.write_bytes(whole)
-    assert RollbackGuard(path, "store").is_behind(A, 4)
+    threads = [threading.Thread(target=record, args=(guard,)) for guard in guards]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    again = opened()
+    assert again.lineages == set(lineages)
+    assert all(again.is_behind(lineage, 3) and not again.is_behind(lineage, 4) for lineage in lineages)

@@ -151,6 +151,52 @@ def test_a_damaged_page_is_an_error_of_the_store(tmp_path: pathlib.Path) -> None
     store.close()
 
 
+def test_errors_say_why(tmp_path: pathlib.Path) -> None:
+    """A full disk, a database that must not be written, a damaged one: a class, and no more."""
+    store = SqliteStore(tmp_path / "store.db")
+    learner = added(store)
+
+    def write() -> None:
+        with store.writing() as writing:
+            writing.note_once("fact", "x" * 100_000)
+
+    store._connection.exec_driver_sql("PRAGMA max_page_count=1")
+    store._connection.rollback()
+    with pytest.raises(StoreError, match=r"refused the transaction \(disk full\); nothing was changed"):
+        write()
+    store._connection.exec_driver_sql("PRAGMA query_only=1")
+    store._connection.rollback()
+    with pytest.raises(StoreError, match=r"\(read-only\)"):
+        write()
+    store.close()
+    path = tmp_path / "store.db"
+    size = path.stat().st_size
+    path.write_bytes(path.read_bytes()[:4096] + b"\xa5" * (size - 4096))
+    with pytest.raises(StoreError, match=r"\(damaged\)") as caught:
+        SqliteStore(path).state(learner)  # type: ignore[attr-defined]
+    assert "SELECT" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("SELECT 1 / 0", "DivisionByZero"),
+        ("SET TRANSACTION READ ONLY; CREATE TABLE t (x int)", "read-only"),
+        ("DO $$ BEGIN RAISE SQLSTATE '53100'; END $$", "disk full"),
+        ("DO $$ BEGIN RAISE SQLSTATE 'XX001'; END $$", "damaged"),
+        ("SELECT pg_terminate_backend(pg_backend_pid())", "unreachable"),
+    ],
+)
+def test_errors_of_postgres_say_why(statement: str, why: str, postgres: str) -> None:
+    """From the state that the server sends, not from its words."""
+    store = PostgresStore(postgres)
+    with pytest.raises(StoreError, match=rf"\({why}\)"), store.reading() as reading:
+        reading.connection.exec_driver_sql(statement)
+    with store.reading() as reading:
+        assert reading.meta("a") is None
+    store.close()
+
+
 def test_processes_that_start_at_once_make_one_schema(postgres: str) -> None:
     """Six of them migrate an empty database together: all work, and the first fact is everybody's."""
     processes = [started(OPEN, postgres, number) for number in range(6)]

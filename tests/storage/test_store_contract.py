@@ -26,6 +26,8 @@ from discreet.storage.records import (
 
 HOUR = 3_600_000
 
+DAY = 86_400_000
+
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
@@ -91,6 +93,21 @@ def test_a_second_connection_sees_what_is_committed(store: Store, address: str) 
         assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
     assert elsewhere(address, "SELECT count(*) FROM feedback") == [(2,)]
     assert elsewhere(address, "SELECT count(*) FROM decisions WHERE how = 1") == [(2,)]
+
+
+def test_what_is_read_does_not_change_meanwhile(store: Store) -> None:
+    """A state and what belongs to it are of one moment, whatever others commit between two calls."""
+    learner = added(store)
+    with store.reading() as reading:
+        before = reading.state(learner)
+        with store.writing() as writing:
+            update = writing.start_update(learner)
+            assert update is not None
+            update.put(b"second")
+            writing.add_counts(learner, 0, Counts(asked=1))
+        assert (reading.state(learner), reading.counts(learner)) == (before, Counts())
+    with store.reading() as reading:
+        assert (reading.state(learner), reading.counts(learner).asked) == ((1, b"second"), 1)
 
 
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
@@ -213,10 +230,10 @@ def test_only_what_is_due_expires(store: Store) -> None:
     ids, _ = asked(store, learner, 5, at=1000), asked(store, other, 5, at=1000)
     with store.writing() as writing:
         writing.close_decisions(learner, ids[:1], How.TOLD, 1)
-        assert writing.expire(learner, 1004, 1004, 2000, 2) == {}
-        assert writing.expire(learner, 0, 1004, 2000, 2).keys() == set(ids[1:3])
-        assert writing.expire(learner, 0, 1004, 2000, 9).keys() == {ids[3]}
-        assert writing.expire(learner, 0, 1004, 2000, 9) == {}
+        assert writing.expire(learner, 1004, 1004, 2000, 2) == ({}, 1004)
+        assert writing.expire(learner, 0, 1004, 2000, 2)[0].keys() == set(ids[1:3])
+        assert writing.expire(learner, 0, 1004, 2000, 9)[0].keys() == {ids[3]}
+        assert writing.expire(learner, 0, 1004, 2000, 9) == ({}, 1004)
         assert writing.decisions(ids)[ids[1]].how is How.EXPIRED
 
 
@@ -398,17 +415,93 @@ def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) ->
     assert (total, total.pending) == (Counts(8, 4, 0, 4, 4), 4)
     for _ in range(2):
         with store.writing() as writing:
-            writing.merge_minutes(HOUR + 5, HOUR)
+            writing.merge_minutes(learner, HOUR + 5, HOUR)
     with store.reading() as reading:
         assert reading.counts(learner) == total
         assert [m.start for m in reading.minutes(learner, 0)] == [0, 2 * HOUR]
     with store.writing() as writing:
-        writing.merge_minutes(24 * HOUR - 1, 24 * HOUR)
+        assert writing.merge_minutes(learner, 24 * HOUR - 1, 24 * HOUR) == 0
         assert len(writing.minutes(learner, 0)) == 2
-        writing.merge_minutes(24 * HOUR, 24 * HOUR)
+        assert writing.merge_minutes(learner, 24 * HOUR, 24 * HOUR) == 1
     with store.reading() as reading:
         assert reading.counts(learner) == total
         assert [m.start for m in reading.minutes(learner, 0)] == [0]
+
+
+def test_merging_takes_few_rows_at_a_time(store: Store) -> None:
+    """Nothing is lost between two steps, and other learners are left alone."""
+    learner, other = added(store), added(store, "other")
+    with store.writing() as writing:
+        for each in (learner, other):
+            for minute in range(10):
+                writing.add_counts(each, 60_000 * minute, Counts(asked=1 + minute))
+    taken = []
+    while not taken or taken[-1]:
+        with store.writing() as writing:
+            taken.append(writing.merge_minutes(learner, HOUR, HOUR, most=4))
+        with store.reading() as reading:
+            assert reading.counts(learner).asked == 55
+    assert taken == [4, 4, 2, 0]
+    with store.reading() as reading:
+        assert [m.start for m in reading.minutes(learner, 0)] == [0]
+        assert len(reading.minutes(other, 0)) == 10
+
+
+def test_expiry_looks_at_few_rows_at_a_time(store: Store) -> None:
+    """However many closed decisions are remembered; it says how far it has come."""
+    learner = added(store)
+    ids = asked(store, learner, 50, at=1000)
+    same = asked(store, learner, 1, at=1020)
+    with store.writing() as writing:
+        writing.close_decisions(learner, ids[:-1], How.TOLD, 1)
+    closed, since, calls = set[bytes](), 0, 0
+    while since < 2000:
+        with store.writing() as writing:
+            found, since = writing.expire(learner, since, 2000, 3000, 1)
+        closed |= found.keys()
+        calls += 1
+    assert closed == {ids[-1], same[0]}
+    assert 6 <= calls <= 9
+
+
+@pytest.mark.parametrize("call", ["expire", "compact", "compact open", "people", "merge"])
+def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
+    """Each statement of a step goes by an index."""
+    learner = added(store)
+    ids = asked(store, learner, 3)
+    statements: list[tuple[str, object]] = []
+    with store.writing() as writing:
+        writing.add_counts(learner, 0, Counts(asked=3))
+        writing.count_attempts(learner, {b"p" * 16: 1})
+        connection = writing.connection  # type: ignore[attr-defined]
+        sqlite = connection.dialect.name == "sqlite"
+        if not sqlite:  # tables this small are read as a whole
+            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+
+        def note(_: object, __: object, statement: str, parameters: object, *___: object) -> None:
+            statements.append((statement, parameters))
+
+        sa.event.listen(connection, "before_cursor_execute", note)
+        if call == "expire":
+            writing.expire(learner, 0, 5000, 1, 2)
+        elif call == "merge":
+            writing.merge_minutes(learner, HOUR, HOUR)
+            writing.merge_history(learner, HOUR, HOUR)
+        elif call == "people":
+            writing.forget_people(learner)
+        else:
+            writing.close_decisions(learner, ids, How.TOLD, 1)
+            del statements[:]
+            writing.compact(learner, 5000, open_too=call == "compact open")
+        sa.event.remove(connection, "before_cursor_execute", note)
+        assert statements
+        for statement, parameters in statements:
+            explain = "EXPLAIN QUERY PLAN" if sqlite else "EXPLAIN"
+            rows = connection.exec_driver_sql(f"{explain} {statement}", parameters)
+            plan = "\n".join(str(row[-1]) for row in rows)
+            for table in ("decisions", "feedback", "people", "minutes", "history"):
+                assert f"SCAN {table}" not in plan, plan
+                assert f"Seq Scan on {table}" not in plan, plan
 
 
 def test_people_of_one_learner_are_forgotten(store: Store) -> None:
@@ -550,8 +643,8 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
         assert reading.first_asked() == {ids[0]: (60.0, 1_000), ids[1]: (60.0, None), ids[2]: (60.0, None)}
         assert reading.first_asked(ids[1:2]) == {ids[1]: (60.0, None)}
         assert [reading.next_asked(ids[0], since) for since in (0, 1_002, 1_003)] == [1_000, 1_002, None]
-        assert reading.to_compact(now=61_000 + 500, kept=500) == []
-        assert reading.to_compact(now=61_001 + 500, kept=500) == [ids[0]]
+        assert reading.to_compact(now=61_000 + 500, kept=500, counted=DAY) == []
+        assert reading.to_compact(now=61_001 + 500, kept=500, counted=DAY) == [ids[0]]
         assert reading.totals(ids) == {ids[0]: Counts(asked=3)}
         assert reading.losses("town") == [Loss("a", 1, 1.0), Loss("b", 1, 1.0)]
         assert reading.populations("town") == [PopulationRecord("town", None)]
@@ -559,7 +652,12 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
     with store.writing() as writing:
         writing.set_status(ids[2], Status.ARCHIVED)
     with store.reading() as reading:
-        assert reading.to_compact(now=0, kept=0) == [ids[2]]
+        assert reading.to_compact(now=0, kept=0, counted=DAY) == [ids[2]]
+    with store.writing() as writing:
+        writing.add_counts(ids[1], 60_000, Counts(asked=1))
+    with store.reading() as reading:
+        assert reading.to_compact(now=DAY + 60_000, kept=2 * DAY, counted=DAY) == [ids[2]]
+        assert reading.to_compact(now=DAY + 60_001, kept=2 * DAY, counted=DAY) == [ids[1], ids[2]]
         assert reading.ended() == ["c"]
         assert ids[2] not in reading.first_asked()
 

@@ -46,9 +46,11 @@ def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
     from discreet.service import admin
 
     found = admin.check(store, key_file)
-    inspection = found.inspection
-    counts = table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()])
-    parts = [f"{inspection.backend}, schema {inspection.schema}; the key is right\n{counts}"]
+    parts = []
+    if found.inspection is not None:
+        inspection = found.inspection
+        counts = table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()])
+        parts.append(f"{inspection.backend}, schema {inspection.schema}; the key is right\n{counts}")
     if found.learners:
         rows = [
             [a.name, a.epoch, a.status, a.generation, a.rounds, a.asked, a.told, a.expired, a.pending]
@@ -106,8 +108,7 @@ point, which costs their epsilon again, or archived if their population's limit 
 feedback is dropped. Learners created after the backup are gone, and their privacy loss is not counted: lower
 the limits of populations.
 
---latest restarts nothing. Use it for another machine at the same PostgreSQL database, or if you know that
-nothing was released after this state of the store.""",
+--latest restarts nothing. Use it if you know that nothing was released after this state of the store.""",
     )
 )
 def adopt(
@@ -189,6 +190,47 @@ def log(
         [str(a.id), _minute(a.at), a.key, a.action, a.target, dumps(a.details, sort_keys=True)] for a in found
     ]
     show(json, found, table(["id", "time (UTC)", "key", "action", "target", "details"], rows))
+
+
+@store_app.command(
+    name="rotate-key",
+    epilog=examples(
+        "discreet store rotate-key --new-key-file new.key --store shop.db",
+        note="""After a key has leaked, or as a matter of routine. Stop all servers first. Everything is
+sealed with a new key in one transaction: if it is interrupted, nothing has changed, and it can be repeated.
+Then start the servers with the new key. The old one opens nothing but old backups: destroy both. It cannot be
+undone that whoever had it, and a copy of the store, knows what was sealed there, and can check guesses of
+people's ids.""",
+    ),
+)
+def rotate_key(
+    new_key_file: Annotated[str, Option(help="The new key; created if missing.")],
+    store: Store = "discreet.db",
+    key_file: KeyFile = None,
+) -> None:
+    """Replace the encryption key, and seal everything again."""
+    from discreet.service import admin
+
+    done = admin.rotate_key(store, new_key_file, key_file)
+    what = "The store has this key already" if done is None else f"{done} sealed values were sealed again"
+    print(f"{what}. Start the servers with --key-file {new_key_file}, and destroy the old key.")
+
+
+@store_app.command(
+    name="set-clock",
+    epilog=examples(
+        "discreet store set-clock --store shop.db",
+        note="""The service does not believe a clock that has jumped by more than an hour, or after another
+machine or a restart of this one by more than a day: then no decision expires. `discreet store check` and the
+log say so. First look whether the clock is right.""",
+    ),
+)
+def set_clock(store: Store = "discreet.db") -> None:
+    """Confirm that the clock of this machine is right. Decisions past their deadline are closed then."""
+    from discreet.service import admin
+
+    at = datetime.datetime.fromtimestamp(admin.set_clock(store) / 1000, datetime.UTC)
+    print(f"The service goes by the clock of this machine: {at:%Y-%m-%d %H:%M} UTC.")
 
 
 @keys_app.command(

@@ -10,27 +10,31 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
-from discreet.service.clock import milliseconds
-from discreet.service.encryption import KeyRing
+from discreet.service.clock import GuardedClock, confirm_clock, milliseconds
+from discreet.service.encryption import KeyRing, fingerprint, load_key
 from discreet.service.opening import (
     FINGERPRINT,
     NAME,
     default_key_file,
-    guard_path,
+    open_guard,
     open_parts,
     require_latest,
 )
 from discreet.service.records import COMMAND_LINE
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.service.rotation import rotate
 from discreet.storage import open_store, serves_one_process
-from discreet.storage.inspection import Inspection, inspect
+from discreet.storage.inspection import Inspection, damage, inspect
 from discreet.storage.records import AuditRecord
 from discreet.storage.sql_store import SqlStore
 from discreet.storage.sqlite_backup import back_up, put_back
 from discreet.storage.transfer import Exported, export_store, import_store, noted_in
 
 Where = str | os.PathLike[str]
+
+#: Seconds that a statement may take: those that go through whole tables do.
+_PATIENCE = 3_600.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,12 +57,12 @@ class Checked:
     """The result of a check.
 
     Attributes:
-        inspection: Of the database.
+        inspection: Of the database; None if it is damaged.
         learners: The latest epoch of each.
         problems: One sentence for each problem.
     """
 
-    inspection: Inspection
+    inspection: Inspection | None
     learners: tuple[CheckedLearner, ...]
     problems: tuple[str, ...]
 
@@ -73,11 +77,17 @@ class Adopted:
 
 
 def check(where: Where, key_file: Where | None = None) -> Checked:
-    """Check a store: its database, its key, and that every state can be read."""
+    """Check a store: its database, and if that is sound its key, and that every state can be read."""
+    require_store(where)
+    damaged = damage(os.fspath(where))
+    if damaged:
+        problems = [f"The database is damaged: {line}." for line in damaged]
+        return Checked(None, (), (*problems, "Stop the server, and restore the latest state."))
     with _parts(where, key_file, look_only=True) as (store, ring, guard):
         found = inspect(store)
         registry = Registry(store, ring, guard, milliseconds)
-        problems = [f"The database is damaged: {line}." for line in found.damage]
+        clock = GuardedClock(store)
+        problems = [clock.suspicious] if clock.suspicious else []
         try:
             require_latest(store, guard)
         except StaleState as error:
@@ -127,9 +137,10 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
     Raises:
         StaleState: With `latest`, if the rollback guard has recorded more: learners, or releases.
     """
+    require_store(where)
+    if damage(os.fspath(where)):
+        raise StoreError("The database is damaged. Restore a backup that is not.")
     with _parts(where, key_file, look_only=True, repair=True) as (store, ring, guard):
-        if inspect(store).damage:
-            raise StoreError("The database is damaged. Restore a backup that is not.")
         if latest and not guard.fresh:
             require_latest(store, guard)
         registry = Registry(store, ring, guard, milliseconds)
@@ -181,20 +192,20 @@ def export(where: Where, file: Where, key_file: Where | None = None) -> Exported
 def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
     """Import a file into an empty store. The key of the exported store must be there first."""
     fingerprint, name = noted_in(file, FINGERPRINT), noted_in(file, NAME)
-    with contextlib.closing(open_store(where)) as store:
+    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
         given = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
         if fingerprint is not None and _fingerprint(given) != fingerprint:
             raise WrongKey(
                 "The export needs the key of the store that it was made from: name its file with --key-file, "
                 "or set DISCREET_KEY."
             )
-        path = guard_path(store, name or "", None)
-        if path.exists():
-            raise InvalidArgument(
-                f"The rollback guard {path} already exists: of another store, or of this one, which must not "
-                "be imported twice. If it is of the exported store, name another in "
-                "DISCREET_ROLLBACK_GUARD."
-            )
+        with contextlib.closing(open_guard(store, where, name or "", look_only=True)) as guard:
+            if not guard.fresh:
+                raise InvalidArgument(
+                    f"The rollback guard {guard.where} already exists: of the exported store, which must not "
+                    "be imported twice. If that store is elsewhere, name another guard in "
+                    "DISCREET_ROLLBACK_GUARD."
+                )
         rows = import_store(store, file, _record("store imported"))
     adopt(where, key_file, latest=True)
     return rows
@@ -203,7 +214,7 @@ def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
 def migrate(where: Where) -> Inspection:
     """Migrate a store to the schema of this release, which opening it does."""
     require_store(where)
-    with contextlib.closing(open_store(where)) as store:
+    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
         return inspect(store)
 
 
@@ -219,13 +230,42 @@ def _record(action: str, **details: Any) -> AuditRecord:
     return AuditRecord(milliseconds(), COMMAND_LINE, action, "", details)
 
 
+def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None) -> int | None:
+    """Seal a store with another key, and everything in it with keys that the old one never opened.
+
+    Args:
+        where: The store, which no server has open.
+        new_key_file: The new key; created if missing.
+        key_file: The old one.
+
+    Returns:
+        How many sealed values were replaced; None if the store already has the new key.
+    """
+    require_store(where)
+    file = pathlib.Path(new_key_file)
+    if file.exists():
+        with contextlib.closing(open_store(where, patience=_PATIENCE)) as store, store.reading() as reading:
+            if reading.meta(FINGERPRINT) == _fingerprint(file, environment=False):
+                return None
+    with _parts(where, key_file, look_only=True) as (store, ring, _):
+        new = load_key(file, create=True, environment=False)
+        return rotate(store, ring, ring.rotated(new))
+
+
+def set_clock(where: Where) -> int:
+    """Let the service go by the clock of this machine; return its time."""
+    require_store(where)
+    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
+        return confirm_clock(store)
+
+
 @contextlib.contextmanager
 def _parts(
     where: Where, key_file: Where | None, **options: bool
 ) -> Iterator[tuple[SqlStore, KeyRing, RollbackGuard]]:
     """The parts of a store that exists; closed at the end."""
     require_store(where)
-    store, ring, guard = open_parts(where, key_file, None, **options)
+    store, ring, guard = open_parts(where, key_file, None, patience=_PATIENCE, **options)
     try:
         yield store, ring, guard
     finally:
@@ -239,10 +279,10 @@ def require_store(where: Where) -> None:
         raise InvalidArgument(f"The store {_sqlite_file(where)} does not exist.")
 
 
-def _fingerprint(key_file: pathlib.Path | None) -> str | None:
+def _fingerprint(key_file: pathlib.Path | None, *, environment: bool = True) -> str | None:
     """Of the given key; None if there is none."""
     try:
-        return KeyRing.load(key_file, create=False).fingerprint
+        return fingerprint(load_key(key_file, create=False, environment=environment))
     except WrongKey:
         return None
 

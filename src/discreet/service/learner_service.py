@@ -24,7 +24,7 @@ from discreet.errors import DiscreetError, InvalidArgument, UnknownName
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.api_keys import ApiKeys
-from discreet.service.clock import milliseconds
+from discreet.service.clock import GuardedClock, milliseconds
 from discreet.service.committer import Committer
 from discreet.service.encryption import KeyRing
 from discreet.service.hosted_learner import HostedLearner
@@ -123,9 +123,10 @@ class LearnerService:
         Args:
             where: See `discreet.storage.open_store`.
             key_file: The encryption key, unless DISCREET_KEY has it; beside an SQLite file by default.
-            guard_file: The rollback guard, unless DISCREET_ROLLBACK_GUARD names it; beside an SQLite file by
-                default.
-            clock: Milliseconds since 1970.
+            guard_file: The rollback guard, a path or the address of a database, unless
+                DISCREET_ROLLBACK_GUARD has it. By default beside an SQLite file, or in a schema apart of a
+                PostgreSQL database.
+            clock: Milliseconds since 1970; a `GuardedClock` by default.
             maintenance: Whether a background thread applies queued feedback, expires and compacts decisions.
 
         Raises:
@@ -137,6 +138,7 @@ class LearnerService:
         try:
             require_latest(store, guard)
             guard.begin()
+            clock = clock or GuardedClock(store)
             return cls(store, ring, guard, clock=clock, maintenance=maintenance)
         except BaseException:
             guard.close()

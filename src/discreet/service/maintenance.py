@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from discreet.errors import Conflict, DiscreetError
-from discreet.service.clock import minute_of
+from discreet.service.clock import GuardedClock, minute_of
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
@@ -32,8 +32,8 @@ MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 _FIRST, _LEAST, _MOST, _MOST_COSTS = 256, 32, 10_000, 1 << 22
 #: Seconds that a step should take, and pauses while there is traffic, times the last step.
 _STEP, _PAUSE, _LONGEST_PAUSE = 0.02, 4.0, 1.0
-#: Milliseconds that a decision may be written after its time, or by which the clocks of processes differ.
-_LATE = 300_000
+#: Milliseconds that a decision may be written after its time, and by which clocks of processes may differ.
+_LATE, _APART = 10_000, 3_600_000
 #: Milliseconds between two entries in the history of a learner without phases.
 HISTORY_EVERY = 60_000
 
@@ -58,16 +58,16 @@ class Pace:
         self._busy, self._clock, self._sleep = busy, clock, sleep
         self._rows: dict[str, int] = {}
 
-    def steps(self, kind: str, step: Callable[[int], int], most: int = _MOST) -> int:
-        """Call a step with ever so many rows until it finds fewer; return how many there were."""
+    def steps(self, kind: str, step: Callable[[int], tuple[int, bool]], most: int = _MOST) -> int:
+        """Call a step with so many rows until it says that there are no more; return how many there were."""
         total = 0
         while True:
             rows = min(self._rows.get(kind, _FIRST), most)
             began = self._clock()
-            found = step(rows)
+            found, more = step(rows)
             taken = self._clock() - began
             total += found
-            if found < rows:
+            if not more:
                 return total
             wanted = rows * _STEP / max(taken, 1e-4)
             self._rows[kind] = int(min(max(wanted, rows / 2, _LEAST), 2 * rows, _MOST))
@@ -145,22 +145,22 @@ class Maintenance:
             log.warning("feedback to %s could not be applied: %s", hosted.record.name, error)
             return 0
 
-    def _apply(self, hosted: HostedLearner, most: int) -> int:
+    def _apply(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
         if hosted.stale or self._closed:
-            return 0
+            return 0, False
         with self._store.reading() as reading:
             hosted.catch_up(reading)  # the rollback guard records earlier releases first
         now = self._clock()
         with self._store.writing() as writing:
             update = writing.start_update(hosted.id, most=most)
             if update is None or not update.queued or not _is_active(writing, hosted):
-                return 0
+                return 0, False
             count = len(update.queued)
             applied = hosted.apply(writing, update, [], [])
             counts = Counts(released=applied.released, ones=applied.ones)
             writing.add_counts(hosted.id, minute_of(now), counts)
         hosted.show(applied)
-        return count
+        return count, count == most
 
     def _close_phases(self) -> None:
         """Release the sums of phases whose reports are all there, and whose time has come."""
@@ -193,6 +193,7 @@ class Maintenance:
         generation, sealed, applied = closed
         with self._store.writing() as writing:
             update = writing.start_update(hosted.id, most=0)
+            # Nobody may be updating it: their state would lack what the rollback guard records next.
             if update is None or update.generation != generation or not _is_active(writing, hosted):
                 return
             update.put(sealed)
@@ -236,9 +237,11 @@ class Maintenance:
 
     def expire(self) -> int:
         """Close decisions past their deadline: each gives a neutral report, through the same mechanism."""
+        if isinstance(self._clock, GuardedClock) and not self._clock.refresh():
+            return 0  # the clock may have jumped
         total, now, deadlines = 0, self._clock(), self._registry.deadlines
         for hosted in self._registry.with_ids(deadlines.due(now)):
-            if not hosted.stale:
+            if not hosted.stale and not self._closed:
                 total += self._pace.steps(
                     "expiry", functools.partial(self._expire, hosted), _within_memory(hosted)
                 )
@@ -247,21 +250,20 @@ class Maintenance:
             self.wake()
         return total
 
-    def _expire(self, hosted: HostedLearner, most: int) -> int:
-        now = self._clock()
+    def _expire(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
+        now, swept = self._clock(), self._registry.deadlines.swept
         before = now - round(1000 * hosted.record.deadline)
         with self._store.writing() as writing:
             if not _is_active(writing, hosted):
-                return 0
-            swept = self._registry.deadlines.swept
-            due = writing.expire(hosted.id, swept.get(hosted.id, 0), before, now, most)
+                return 0, False
+            due, until = writing.expire(hosted.id, swept.get(hosted.id, 0), before, now, most)
             feedback = {key: hosted.sealed_feedback(key, hosted.neutral()) for key in due}
             writing.queue_feedback(hosted.id, feedback)
             if due:
                 writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))
-        if len(due) < most:
-            swept[hosted.id] = before - _LATE  # may be lower than before, if the clock was set back
-        return len(due)
+        # Lower than before, if the clock was set back.
+        swept[hosted.id] = until if until < before else before - _LATE
+        return len(due), until < before and not self._closed
 
     # Compaction
 
@@ -274,12 +276,9 @@ class Maintenance:
             How many decisions were deleted.
         """
         total, now = 0, self._clock()
-        for length, age in MERGED:
-            with self._store.writing() as writing:
-                writing.merge_minutes(now - 1000 * age, 1000 * length)
-                writing.merge_history(now - 1000 * age, 1000 * length)
+        self._registry.deadlines.look_back(_APART)
         with self._store.reading() as reading:
-            records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED)))
+            records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED), 1000 * MERGED[0][1]))
         self._registry.record_ended()
         for record in records:
             if record.status is not Status.ACTIVE:
@@ -287,15 +286,22 @@ class Maintenance:
             total += self._pace.steps("old", functools.partial(self._forget, record, now))
         return total
 
-    def _forget(self, record: LearnerRecord, now: int, most: int) -> int:
+    def _forget(self, record: LearnerRecord, now: int, most: int) -> tuple[int, bool]:
         before = now - round(1000 * (record.deadline + REMEMBERED))
         with self._store.writing() as writing:
             open_too = record.status is not Status.ACTIVE
-            return writing.compact(record.id, before, open_too=open_too, most=most)
+            gone = writing.compact(record.id, before, open_too=open_too, most=most)
+            merged = 0
+            for length, age in MERGED:
+                end = now - 1000 * age
+                merged = max(merged, writing.merge_minutes(record.id, end, 1000 * length, most=most))
+                writing.merge_history(record.id, end, 1000 * length)
+        return gone, max(gone, merged) == most and not self._closed
 
-    def _forget_people(self, record: LearnerRecord, most: int) -> int:
+    def _forget_people(self, record: LearnerRecord, most: int) -> tuple[int, bool]:
         with self._store.writing() as writing:
-            return writing.forget_people(record.id, most=most)
+            gone = writing.forget_people(record.id, most=most)
+        return gone, gone == most and not self._closed
 
     # The thread
 

@@ -7,16 +7,18 @@ import pathlib
 import secrets
 
 from discreet.errors import StaleState, WrongKey
-from discreet.service.encryption import KeyRing
+from discreet.imports import require_extra
+from discreet.service.encryption import KeyRing, fingerprint, load_key
+from discreet.service.file_guard import FileGuard
 from discreet.service.rollback_guard import RollbackGuard
-from discreet.storage import Store, open_store
+from discreet.storage import Store, open_store, serves_one_process
 from discreet.storage.sql_store import SqlStore
 from discreet.storage.sqlite import SqliteStore
 
-#: The environment variable that may name the file of the rollback guard.
+#: The environment variable that may name the rollback guard.
 GUARD_VARIABLE = "DISCREET_ROLLBACK_GUARD"
-#: Keys of the store's own facts: the fingerprint of its encryption key, and its random name.
-FINGERPRINT, NAME = "key fingerprint", "store name"
+#: The store's own facts: the fingerprint of its encryption key, the keys that it opens, its random name.
+FINGERPRINT, KEYS, NAME = "key fingerprint", "sealed keys", "store name"
 
 
 def open_parts(
@@ -26,34 +28,36 @@ def open_parts(
     *,
     look_only: bool = False,
     repair: bool = False,
+    patience: float | None = None,
 ) -> tuple[SqlStore, KeyRing, RollbackGuard]:
     """The parts of a service. An encryption key is created only for a store that has none.
 
     Args:
         where: See `open_store`.
         key_file: The encryption key, unless the environment has it.
-        guard_file: The rollback guard, unless the environment names it.
+        guard_file: The rollback guard, a path or address, unless the environment names it.
         look_only: Whether to leave the rollback guard unchanged.
         repair: Whether to treat a damaged rollback guard as missing.
+        patience: See `open_store`.
     """
-    store = open_store(where)
+    store = open_store(where, patience=patience)
     try:
         file = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
         with store.reading() as reading:
-            noted, name = reading.meta(FINGERPRINT), reading.meta(NAME)
-        ring = KeyRing.load(file, create=noted is None)
-        if noted is None or name is None:
+            noted, keys, name = (reading.meta(fact) for fact in (FINGERPRINT, KEYS, NAME))
+        key = load_key(file, create=noted is None)
+        if noted is None or keys is None or name is None:
             with store.writing() as writing:
-                noted = writing.note_once(FINGERPRINT, ring.fingerprint)
+                noted = writing.note_once(FINGERPRINT, fingerprint(key))
+                keys = writing.note_once(KEYS, KeyRing(key).keys)
                 name = writing.note_once(NAME, secrets.token_hex(16))
-        if noted != ring.fingerprint:
+        if noted != fingerprint(key):
             raise WrongKey(
-                "This store was made with another key. With this one nothing sealed can be open_parts, and "
-                "people would be counted again from zero. Give the key that it was made with."
+                "This store was made with another key. With this one nothing sealed can be opened, and "
+                "people would be counted again from zero. Give the key that it was made with, or rotated to."
             )
-        path = guard_path(store, name, guard_file)
-        shared = not store.one_process
-        return store, ring, RollbackGuard(path, name, shared=shared, look_only=look_only, repair=repair)
+        ring = KeyRing(key, keys)
+        return store, ring, open_guard(store, where, name, guard_file, look_only=look_only, repair=repair)
     except BaseException:
         store.close()
         raise
@@ -69,8 +73,8 @@ def require_latest(store: Store, guard: RollbackGuard) -> None:
         learners = reading.learners()
     if guard.fresh and learners:
         raise StaleState(
-            f"The rollback guard {guard.path} is missing, so this store may be an old backup. Put it back, "
-            f"or name it in {GUARD_VARIABLE}. If it is lost, or this is another machine, see `discreet store "
+            f"The rollback guard {guard.where} is missing (or comes from a dump), so this store may be "
+            f"an old backup. Put it back, or name it in {GUARD_VARIABLE}. If it is lost, see `discreet store "
             "adopt --help`."
         )
     missing = guard.lineages - {learner.lineage for learner in learners}
@@ -82,15 +86,38 @@ def require_latest(store: Store, guard: RollbackGuard) -> None:
         )
 
 
-def guard_path(store: Store, name: str, given: str | os.PathLike[str] | None) -> pathlib.Path:
-    """Where the rollback guard of a store is."""
-    named = given or os.environ.get(GUARD_VARIABLE)
-    if named:
-        return pathlib.Path(named)
-    if isinstance(store, SqliteStore):
-        return store.path.with_name(store.path.name + ".guard")
-    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    return pathlib.Path(home) / "discreet" / f"{name}.guard"
+def open_guard(
+    store: SqlStore,
+    where: str | os.PathLike[str],
+    name: str,
+    given: str | os.PathLike[str] | None = None,
+    *,
+    look_only: bool = False,
+    repair: bool = False,
+) -> RollbackGuard:
+    """The rollback guard of a store: a file, or a table of PostgreSQL.
+
+    Args:
+        store: The store.
+        where: Its address.
+        name: Its random name.
+        given: The guard's path or address. By default the environment names it, or it is a file beside an
+            SQLite file, or a schema apart in a PostgreSQL database.
+        look_only: Whether to leave it unchanged, until `settle`.
+        repair: Whether to treat a damaged file as missing.
+    """
+    at = os.fspath(given or os.environ.get(GUARD_VARIABLE) or "")
+    if not at:
+        at = f"{store.path}.guard" if isinstance(store, SqliteStore) else os.fspath(where)
+    if serves_one_process(at):
+        return FileGuard(
+            pathlib.Path(at), name, shared=not store.one_process, look_only=look_only, repair=repair
+        )
+    require_extra("service", "A rollback guard in PostgreSQL needs", "psycopg")
+    from discreet.service.sql_guard import SqlGuard
+    from discreet.storage.postgres_engine import postgres_url
+
+    return SqlGuard(postgres_url(at), name, look_only=look_only)
 
 
 def default_key_file(store: Store) -> pathlib.Path | None:

@@ -1,37 +1,23 @@
-"""The rollback guard: a file outside the database that records how far each learner has released.
+"""The rollback guard: a record outside the database of how far each learner has released.
 
 A database restored from an old backup would release the same data again, with other noise or by a second bit.
-It cannot know that it is old; the rollback guard does. The file has a line ``lineage releases`` for each
-learner, which is changed *before* a release becomes visible. It must not be restored with the database.
+It cannot know that it is old; the rollback guard does. It has a number of releases for each learner, which is
+raised *before* a release becomes visible, and must not be restored with the database.
 
-If a learner has secrets, its line is on disk before anything is shown. The line of a bandit is written at
-once,
-which survives the process, and is on disk within about a second: waiting for it would halve the throughput,
-and only a backup of the last second before a power failure could pass for the latest state.
+If a learner has secrets, its number is on disk before anything is shown. Numbers of bandits are on disk
+within about a second: waiting for them would halve the throughput, and only a backup of the last second
+before a failure could pass for the latest state.
 
-Every line has a fixed position and 64 bytes, so it lies in one sector, is never half written, and needs no
-space that a full disk might lack. It ends with a checksum, and the first line has the number of lines, so
-that a truncated or changed file is detected. Processes on one machine share the file.
+A guard is a file (`file_guard`) or a table of another schema or server (`sql_guard`); one suite tests both.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import fcntl
-import os
-import pathlib
-import re
 import threading
-import zlib
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
-from discreet.atomic_files import sync_folder
 from discreet.errors import StaleState, StoreError
-
-_LINE = 64
-_HEAD = "discreet guard of"
-_FORM = re.compile(rb"(([!-~]+) (\d{20})) ([0-9a-f]{8}) *\n")
 
 #: More than any learner releases: for a learner that is known to be missing in the store, and for one that
 #: has ended because it was archived, restarted or handed over.
@@ -40,64 +26,34 @@ ENDED = GONE - 1
 
 
 class DamagedGuard(StaleState):
-    """The file is damaged."""
+    """The guard is damaged."""
 
 
-class RollbackGuard:
-    """The file.
+class RollbackGuard(ABC):
+    """What has been recorded. Several processes may have the same guard open.
 
     Args:
-        path: Of the file, which `begin` creates.
-        store: The name of the store.
-        shared: Whether processes on other machines, with their own guards, may create and continue learners.
-        look_only: Whether to leave the file unchanged, until `settle`.
-        repair: Whether to treat a damaged file as missing.
+        where: Where it is, for messages.
+        look_only: Whether to leave it unchanged, until `settle`.
 
     Attributes:
-        path: As above.
-        fresh: Whether there was no file.
-
-    Raises:
-        DamagedGuard: The file is damaged.
-        StaleState: The file belongs to another store.
+        where: As above.
+        fresh: Whether nothing had been recorded, or not for this store.
     """
 
-    def __init__(
-        self,
-        path: pathlib.Path,
-        store: str,
-        *,
-        shared: bool = False,
-        look_only: bool = False,
-        repair: bool = False,
-    ) -> None:
-        self.path = path
-        self._name = f"{_HEAD} {store} ".encode("ascii")
-        self._shared, self._look_only = shared, look_only
+    fresh: bool
+
+    def __init__(self, where: str, *, look_only: bool) -> None:
+        self.where = where
+        self._look_only = look_only
         self._lock = threading.Lock()
-        self._handle = -1
-        self._dirty = False
-        #: Line numbers of learners, and of the next one, when the file was last read.
-        self._places: dict[str, int] = {}
-        self._end = 1
-        content = path.read_bytes() if path.exists() else b""
-        try:
-            self._known = {} if not content else self._read(content)
-            self.fresh = len(content) < _LINE
-        except DamagedGuard:
-            if not repair:
-                raise
-            self._known, self.fresh = {}, True
+        #: The largest numbers that this object has read or recorded.
+        self._known: dict[str, int] = {}
 
     @property
     def lineages(self) -> frozenset[str]:
         """All learners that must be in the store."""
         return frozenset(lineage for lineage, releases in self._known.items() if releases < GONE)
-
-    def begin(self) -> None:
-        """Create the file if it is missing: from now on the store needs it."""
-        with self._lock, self._locked():
-            os.fsync(self._handle)
 
     def is_behind(self, lineage: str, releases: int, *, look: bool = False) -> bool:
         """Whether a state with so many releases is an old one.
@@ -110,10 +66,10 @@ class RollbackGuard:
         """
         with self._lock:
             known = self._known.get(lineage)
-            if look and self._handle >= 0 and (written := self._written(self._handle, lineage)) is not None:
-                known = written if known is None else max(known, written)
-        if known is None:  # every learner is recorded by the process that creates it
-            return releases > 0 and not self._shared
+            if look and (recorded := self._recorded(lineage)) is not None:
+                known = max(recorded, known or 0)
+            if known is None:  # every learner is recorded by the process that creates it
+                return releases > 0 and not self._recorded_by_others(lineage)
         return releases < known
 
     def record(self, lineage: str, releases: int, *, durable: bool) -> None:
@@ -129,152 +85,47 @@ class RollbackGuard:
             if self._look_only or (known is not None and releases <= known):
                 return
             try:
-                new = self._write(lineage, releases)
-                self._dirty = True
-                if durable or new:
-                    self._sync()
-            except OSError as error:
-                # Without the path: clients of the service see the message.
+                self._write(lineage, releases, durable or known is None)
+            except (OSError, StoreError) as error:
+                # Without the place: clients of the service see the message.
                 raise StoreError(
                     "The rollback guard cannot be written; nothing is shown until it can."
                 ) from error
             self._known[lineage] = releases
 
     def sync(self) -> None:
-        """Flush to disk what was written."""
+        """Flush to disk what was recorded."""
         with self._lock:
             self._sync()
 
+    @abstractmethod
+    def begin(self) -> None:
+        """Create the guard if it is missing: from now on the store needs it."""
+
+    @abstractmethod
     def settle(self, releases: Mapping[str, int]) -> None:
         """Record how far these learners have released, and that all others are gone; flush it to disk.
 
-        No number gets lower: an old backup stays old. Processes that have the file open continue with it, and
-        so do learners they created meanwhile.
+        No number gets lower: an old backup stays old. Processes that have the guard open continue with it,
+        and so do learners they created meanwhile.
         """
-        with self._lock, self._locked(check=False) as handle:
-            try:
-                numbers = self._read(os.pread(handle, os.fstat(handle).st_size, 0))
-            except DamagedGuard:  # to be repaired
-                numbers = {}
-            numbers |= dict.fromkeys(self._known.keys() - releases.keys(), GONE)
-            numbers |= {lineage: max(count, numbers.get(lineage, 0)) for lineage, count in releases.items()}
-            lines = [_line(lineage, count) for lineage, count in numbers.items()]
-            content = b"".join([self._head(len(lines)), *lines])
-            os.pwrite(handle, content, 0)
-            os.ftruncate(handle, len(content))
-            os.fsync(handle)
 
+    @abstractmethod
     def close(self) -> None:
-        """Flush and close the file."""
-        with self._lock:
-            self._sync()
-            if self._handle >= 0:
-                os.close(self._handle)
-                self._handle = -1
+        """Flush and close."""
 
-    def _write(self, lineage: str, releases: int) -> bool:
-        """Add or raise a line; return whether it is new."""
-        with self._locked() as handle:
-            written = self._written(handle, lineage)
-            if written is None or releases > written:
-                line, place = _line(lineage, releases), self._places.get(lineage, self._end)
-                _put(handle, line, place)
-                self._places[lineage] = place
-                if written is None:
-                    os.fdatasync(handle)  # on disk before it is counted
-                    _put(handle, self._head(place), 0)
-                    self._end = max(self._end, place + 1)
-            return written is None
+    @abstractmethod
+    def _recorded(self, lineage: str) -> int | None:
+        """The number of a learner in the guard now."""
 
-    def _written(self, handle: int, lineage: str) -> int | None:
-        """The releases of a learner in the file now; another process may have added or moved its line."""
-        place = self._places.get(lineage)
-        line = b"" if place is None else os.pread(handle, _LINE, place * _LINE)
-        found = _entry(line)
-        if found is not None and found[0] == lineage:
-            return found[1]
-        return self._read(os.pread(handle, os.fstat(handle).st_size, 0)).get(lineage)
+    @abstractmethod
+    def _recorded_by_others(self, lineage: str) -> bool:
+        """Whether another process may have created a learner that this object does not know."""
 
-    def _read(self, content: bytes) -> dict[str, int]:
-        """Parse a file, and remember the line numbers."""
-        # A power failure may leave zeros, or a partial line, that nobody relied on.
-        content = content.rstrip(b"\0")
-        lines = [content[k : k + _LINE] for k in range(0, len(content) - _LINE + 1, _LINE)]
-        if len(lines) < 1 + self._check_head(content[:_LINE]):
-            raise self._damaged()
-        known: dict[str, int] = {}
-        self._places, self._end = {}, max(1, len(lines))
-        for place, line in enumerate(lines[1:], 1):
-            found = _entry(line)
-            if found is None:
-                raise self._damaged()
-            lineage, releases = found
-            self._places[lineage] = place
-            known[lineage] = max(releases, known.get(lineage, 0))
-        return known
+    @abstractmethod
+    def _write(self, lineage: str, releases: int, durable: bool) -> None:
+        """Add or raise a number."""
 
-    def _head(self, lines: int) -> bytes:
-        return self._name + f"{lines:010d}".rjust(_LINE - 1 - len(self._name)).encode("ascii") + b"\n"
-
-    def _check_head(self, head: bytes) -> int:
-        """Check the first line; return how many lines there are at least."""
-        if head.startswith(self._name) and len(head) == _LINE:
-            count = head[len(self._name) :].strip()
-            if not count.isdigit():
-                raise self._damaged()
-            return int(count)
-        if head == self._name[: len(head)] or (len(head) < _LINE and head.startswith(self._name)):
-            return 0  # truncated by a power failure: nothing was recorded after it
-        if not head.startswith(_HEAD.encode()):
-            raise self._damaged()
-        raise StaleState(
-            f"The rollback guard {self.path} belongs to another store. If that store is gone for good, "
-            "remove the file; if this is an old backup, restore the latest state."
-        )
-
-    def _damaged(self) -> DamagedGuard:
-        return DamagedGuard(
-            f"The rollback guard {self.path} is damaged. Replace it by an undamaged one, or see `discreet "
-            "store adopt --help`."
-        )
-
+    @abstractmethod
     def _sync(self) -> None:
-        if self._dirty:
-            os.fdatasync(self._handle)
-            self._dirty = False
-
-    @contextlib.contextmanager
-    def _locked(self, *, check: bool = True) -> Iterator[int]:
-        """Open, lock and check the file."""
-        if self._handle < 0:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-            sync_folder(self.path.parent)
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
-        try:
-            head = os.pread(self._handle, _LINE, 0)
-            if check:
-                self._check_head(head)
-            if len(head) < _LINE:
-                _put(self._handle, self._head(0), 0)
-            yield self._handle
-        finally:
-            fcntl.flock(self._handle, fcntl.LOCK_UN)
-
-
-def _line(lineage: str, releases: int) -> bytes:
-    entry = f"{lineage} {releases:020d}".encode("ascii")
-    return entry + f" {zlib.crc32(entry):08x}".encode("ascii").ljust(_LINE - 1 - len(entry)) + b"\n"
-
-
-def _entry(line: bytes) -> tuple[str, int] | None:
-    """The lineage and the releases in a line; None for a damaged one."""
-    found = _FORM.fullmatch(line)
-    if found is None or int(found[4], 16) != zlib.crc32(found[1]):
-        return None
-    return found[2].decode(), int(found[3])
-
-
-def _put(handle: int, line: bytes, place: int) -> None:
-    if os.pwrite(handle, line, place * _LINE) != len(line):  # the disk is full
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        """Flush to disk what was written."""

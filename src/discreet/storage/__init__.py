@@ -27,11 +27,12 @@ def serves_one_process(where: str | os.PathLike[str]) -> bool:
     return not os.fspath(where).startswith(_POSTGRES)
 
 
-def open_store(where: str | os.PathLike[str]) -> SqlStore:
+def open_store(where: str | os.PathLike[str], *, patience: float | None = None) -> SqlStore:
     """Open the store at an address; create or migrate it if necessary.
 
     Args:
         where: A path or ``sqlite:///path`` for SQLite, ``postgresql://user@host/database`` for PostgreSQL.
+        patience: Seconds that a statement on PostgreSQL may take; 20 by default.
     """
     address = os.fspath(where)
     require_extra("service", "A store needs", "alembic", "sqlalchemy")
@@ -39,7 +40,7 @@ def open_store(where: str | os.PathLike[str]) -> SqlStore:
         require_extra("service", "A PostgreSQL store needs", "psycopg")
         from discreet.storage.postgres import PostgresStore
 
-        return PostgresStore(address.replace("postgres://", "postgresql://", 1))
+        return PostgresStore(address, patience) if patience is not None else PostgresStore(address)
     from discreet.storage.sqlite import SqliteStore
 
     if address.startswith("sqlite:///"):

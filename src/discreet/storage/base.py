@@ -36,7 +36,10 @@ from discreet.storage.records import (
 
 
 class Reading(ABC):
-    """Read access. Each call sees one consistent state, including everything committed before it."""
+    """Read access. All calls see one consistent state: everything committed before the first of them.
+
+    In `writing()` each call sees what was committed before it.
+    """
 
     @abstractmethod
     def meta(self, key: str) -> str | None:
@@ -73,12 +76,13 @@ class Reading(ABC):
         """When the first stored decision since a time was asked for."""
 
     @abstractmethod
-    def to_compact(self, now: int, kept: int) -> list[int]:
-        """The ids of learners that have something to forget.
+    def to_compact(self, now: int, kept: int, counted: int) -> list[int]:
+        """The ids of learners that have something to forget, or counts to merge.
 
         Args:
             now: Milliseconds.
             kept: Milliseconds that decisions are kept after their deadline.
+            counted: Milliseconds after which counts by minute are merged.
         """
 
     @abstractmethod
@@ -166,6 +170,10 @@ class Writing(Reading):
         """Store a fact unless there is one; return the stored value."""
 
     @abstractmethod
+    def note(self, key: str, value: str) -> None:
+        """Store a fact, in place of an earlier one."""
+
+    @abstractmethod
     def add_population(self, population: PopulationRecord) -> None:
         """Add a population, or change its limit."""
 
@@ -226,8 +234,15 @@ class Writing(Reading):
         """Close those of the decisions that are open and this learner's; return the draws of these."""
 
     @abstractmethod
-    def expire(self, learner: int, since: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
-        """Close at most `most` open decisions that were asked between two times; return their draws."""
+    def expire(
+        self, learner: int, since: int, before: int, at: int, most: int
+    ) -> tuple[dict[bytes, bytes], int]:
+        """Close at most `most` open decisions that were asked between two times.
+
+        Returns:
+            Their draws, and the time before which none is open any more. It may be less than `before`, even
+            if nothing was closed: no call looks at more than ten times `most`.
+        """
 
     @abstractmethod
     def count_attempts(self, learner: int, people: Mapping[bytes, int]) -> dict[bytes, int]:
@@ -261,11 +276,15 @@ class Writing(Reading):
         """Delete the attempts of people for a learner that has ended; return how many were deleted."""
 
     @abstractmethod
-    def merge_minutes(self, before: int, length: int) -> None:
-        """Merge counts from before a time into spans of a length, over all processes that wrote them."""
+    def merge_minutes(self, learner: int, before: int, length: int, *, most: int = 2_000) -> int:
+        """Merge counts from before a time into spans of a length, over all processes that wrote them.
+
+        Returns:
+            How many rows were merged. If it is `most`, there may be more.
+        """
 
     @abstractmethod
-    def merge_history(self, before: int, length: int) -> None:
+    def merge_history(self, learner: int, before: int, length: int) -> None:
         """Keep the last entry of each span of a length before a time."""
 
     @abstractmethod

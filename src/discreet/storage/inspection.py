@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import sqlite3
 
 from sqlalchemy import func, select, text
 
-from discreet.storage import tables
+from discreet.atomic_files import real_path
+from discreet.errors import StoreError
+from discreet.storage import serves_one_process, tables
+from discreet.storage.sql_errors import reason
 from discreet.storage.sql_store import SqlStore
 
 
@@ -19,14 +24,12 @@ class Inspection:
         schema: The version of the schema.
         rows: Number of rows, by table.
         open: Open decisions, by the learner's id.
-        damage: Problems that the database itself reports.
     """
 
     backend: str
     schema: str
     rows: dict[str, int]
     open: dict[int, int]
-    damage: tuple[str, ...]
 
 
 def inspect(store: SqlStore) -> Inspection:
@@ -42,8 +45,23 @@ def inspect(store: SqlStore) -> Inspection:
         t = tables.decisions
         open_counts = select(t.c.learner, func.count()).where(t.c.closed_at.is_(None)).group_by(t.c.learner)
         still_open = {int(learner): int(count) for learner, count in connection.execute(open_counts)}
-        damage: tuple[str, ...] = ()
-        if backend == "sqlite":
-            found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-            damage = tuple(str(line) for line in found if line != "ok")
-    return Inspection(backend, str(schema), rows, still_open, damage)
+    return Inspection(backend, str(schema), rows, still_open)
+
+
+def damage(where: str) -> tuple[str, ...]:
+    """What an SQLite database reports about its own integrity, without opening it as a store.
+
+    A server may have it open. PostgreSQL checks pages as it reads them.
+    """
+    if not serves_one_process(where):
+        return ()
+    path = real_path(where.removeprefix("sqlite:///"))
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(20)")]
+    except sqlite3.Error as error:
+        why = reason(error)
+        if why != "damaged":
+            raise StoreError(f"The store {path} cannot be read ({why}).") from None
+        return (f"it cannot be read ({why})",)
+    return tuple(line for line in lines if line != "ok")

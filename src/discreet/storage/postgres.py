@@ -14,21 +14,19 @@ from sqlalchemy import (
     LargeBinary,
     any_,
     bindparam,
-    create_engine,
     select,
     text,
     update,
 )
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from discreet.errors import InvalidArgument, StoreError
 from discreet.storage import tables
 from discreet.storage.migrate import migrate
+from discreet.storage.postgres_engine import OTHERS, PATIENCE, new_engine, postgres_url
 from discreet.storage.records import DecisionRecord
+from discreet.storage.sql_errors import clear_errors
 from discreet.storage.sql_reading import SqlReading
-from discreet.storage.sql_store import SqlStore, clear_errors
+from discreet.storage.sql_store import SqlStore
 from discreet.storage.sql_writing import SqlWriting
 
 #: First keys of this package's advisory locks; the learner's id is the second.
@@ -43,17 +41,6 @@ _QUEUE_FEEDBACK = (
     "INSERT INTO feedback (decision, learner, payload) "
     "SELECT d, %s::integer, p FROM unnest(%s::bytea[], %s::bytea[]) AS t (d, p)"
 )
-
-#: Parts of the driver's messages, which are not repeated themselves: they may quote the address.
-_REASONS = {
-    "refused": "connection refused",
-    "no such file": "no socket",
-    "translate host name": "unknown host",
-    "timeout": "no answer",
-    "password": "wrong user or password",
-    "pg_hba": "this user may not connect from here",
-    "does not exist": "no such database or user",
-}
 
 log = logging.getLogger("discreet.storage")
 
@@ -117,31 +104,16 @@ class PostgresStore(SqlStore):
 
     Args:
         url: ``postgresql://user@host/database``. The password is better left to ``PGPASSFILE``.
+        patience: Seconds that a statement may take.
     """
 
     one_process = False
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, patience: float = PATIENCE) -> None:
+        self.address = postgres_url(url)
+        engine = new_engine(self.address, patience)
+        super().__init__(engine, engine.execution_options(snapshot=True))
         try:
-            address = make_url(url).set(drivername="postgresql+psycopg")
-        except (ArgumentError, ValueError):
-            raise InvalidArgument(
-                "The address of a PostgreSQL store is postgresql://user@host/database."
-            ) from None
-        engine = create_engine(
-            address,
-            hide_parameters=True,
-            pool_pre_ping=True,
-            pool_size=4,
-            max_overflow=16,
-            connect_args={"options": "-c synchronous_commit=on -c lock_timeout=30000", "connect_timeout": 10},
-        )
-        super().__init__(engine, engine)
-        try:
-            try:
-                engine.connect().close()
-            except DBAPIError as error:
-                raise StoreError(_unreachable(address, str(error.orig))) from None
             with clear_errors(), engine.begin() as connection:
                 if connection.scalar(text("SHOW fsync")) == "off":
                     log.warning("The PostgreSQL server has fsync off: a power failure loses what was told.")
@@ -151,15 +123,12 @@ class PostgresStore(SqlStore):
             self.close()
             raise
 
+    def others(self) -> int:
+        with self.reading() as reading:
+            return int(reading.connection.scalar(text(OTHERS)) or 0)
+
     def _read(self, connection: Connection) -> SqlReading:
         return _PostgresReading(connection)
 
     def _write(self, connection: Connection) -> SqlWriting:
         return _PostgresWriting(connection, self._name)
-
-
-def _unreachable(address: URL, words: str) -> str:
-    """The message for a failed connection, with host and reason but nothing else of the address."""
-    host = address.host or str(address.query.get("host") or "its local socket")
-    reason = next((why for word, why in _REASONS.items() if word in words.lower()), "no connection")
-    return f"Cannot connect to the PostgreSQL server at {host}:{address.port or 5432}: {reason}."

@@ -111,8 +111,8 @@ class WritingPhases(ReadingPhases):
             statement.on_conflict_do_update(index_elements=[_H.c.learner, _H.c.at], set_=latest)
         )
 
-    def merge_history(self, before: int, length: int) -> None:
+    def merge_history(self, learner: int, before: int, length: int) -> None:
         later, end = _H.alias(), before - before % length
         same_span = (later.c.at - later.c.at % length) == (_H.c.at - _H.c.at % length)
         kept = select(later.c.at).where(later.c.learner == _H.c.learner, later.c.at > _H.c.at, same_span)
-        self.connection.execute(delete(_H).where(_H.c.at < end, kept.exists()))
+        self.connection.execute(delete(_H).where(_H.c.learner == learner, _H.c.at < end, kept.exists()))

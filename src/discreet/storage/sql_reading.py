@@ -98,11 +98,14 @@ class SqlReading(ReadingPhases, Reading):
         )
         return found
 
-    def to_compact(self, now: int, kept: int) -> list[int]:
+    def to_compact(self, now: int, kept: int, counted: int) -> list[int]:
         person = tables.people.c
         has_people = exists().where(person.learner == _L.id)
         old = now - kept - 1000 * _L.deadline > _FIRST_ASKED
-        return list(self.connection.scalars(select(_L.id).where(old | (~_ACTIVE & has_people))))
+        minute = tables.minutes.c
+        unmerged = select(minute.learner).where(minute.writer != "", minute.start < now - counted)
+        some = old | (~_ACTIVE & has_people) | _L.id.in_(unmerged)
+        return list(self.connection.scalars(select(_L.id).where(some)))
 
     def ended(self) -> list[str]:
         return list(self.connection.scalars(select(_L.lineage).where(~_ACTIVE)))

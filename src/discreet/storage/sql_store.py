@@ -1,4 +1,4 @@
-"""What all SQL stores share: transactions, and database errors as store errors."""
+"""What all SQL stores share: transactions."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from abc import abstractmethod
 from collections.abc import Iterator
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
-from discreet.errors import CannotKeep, Conflict, StoreError
+from discreet.errors import StoreError
 from discreet.storage.base import Store
+from discreet.storage.sql_errors import clear_errors
 from discreet.storage.sql_reading import SqlReading
 from discreet.storage.sql_writing import SqlWriting
-
-#: SQLSTATEs of transactions rolled back because of others: serialization failure, deadlock, lock timeout.
-_CONFLICTS = {"40001", "40P01", "55P03"}
 
 
 class SqlStore(Store):
@@ -51,6 +48,10 @@ class SqlStore(Store):
         with clear_errors(), self._writer.begin() as connection:
             yield self._write(connection)
 
+    def others(self) -> int:
+        """How many connections other processes have to this store."""
+        return 0
+
     def _check_open(self) -> None:
         """A disposed engine would reconnect by itself, when another process may have the store."""
         if self._closed:
@@ -60,21 +61,3 @@ class SqlStore(Store):
         self._closed = True
         self._writer.dispose()
         self._reader.dispose()
-
-
-@contextlib.contextmanager
-def clear_errors() -> Iterator[None]:
-    """Raise errors of the database as errors of the store, without parameters of statements."""
-    try:
-        yield
-    except DBAPIError as error:
-        if getattr(error.orig, "sqlstate", None) in _CONFLICTS:
-            raise Conflict("Others wrote to the same rows; nothing was changed here.") from error
-        kind = type(error.orig).__name__
-        refused = isinstance(error, DataError | IntegrityError) and not error.connection_invalidated
-        raise (CannotKeep if refused else StoreError)(
-            f"The database refused the transaction ({kind}); nothing was changed."
-        ) from error
-    except SQLAlchemyError as error:
-        kind = type(error).__name__
-        raise StoreError(f"The database is not reachable ({kind}); nothing was changed.") from error

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import json
+import operator
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 
 from discreet.errors import AlreadyExists, Conflict
@@ -29,6 +31,8 @@ from discreet.storage.records import (
 from discreet.storage.sql_phases import WritingPhases
 from discreet.storage.sql_reading import COUNTED, HEADS, KEYS, SqlReading, in_parts
 
+#: Rows that are looked at, as a multiple of those that are closed or deleted.
+_LOOKS = 10
 _NEXT_STATE = (
     update(tables.learners)
     .where(tables.learners.c.id == bindparam("of"), tables.learners.c.generation == bindparam("from"))
@@ -94,6 +98,12 @@ class SqlWriting(WritingPhases, SqlReading, Writing):
         self.connection.execute(self._insert(t).values(key=key, value=value).on_conflict_do_nothing())
         return str(self.connection.execute(select(t.c.value).where(t.c.key == key)).scalar_one())
 
+    def note(self, key: str, value: str) -> None:
+        statement = self._insert(tables.meta).values(key=key, value=value)
+        self.connection.execute(
+            statement.on_conflict_do_update(index_elements=["key"], set_={"value": statement.excluded.value})
+        )
+
     def add_population(self, population: PopulationRecord) -> None:
         t = tables.populations
         statement = self._insert(t).values(name=population.name, epsilon_limit=population.limit)
@@ -148,16 +158,24 @@ class SqlWriting(WritingPhases, SqlReading, Writing):
                 closed[bytes(key)] = bytes(draw)
         return closed
 
-    def expire(self, learner: int, since: int, before: int, at: int, most: int) -> dict[bytes, bytes]:
+    def expire(
+        self, learner: int, since: int, before: int, at: int, most: int
+    ) -> tuple[dict[bytes, bytes], int]:
         t = tables.decisions
+        asked = (t.c.learner == learner) & (t.c.asked_at >= since) & (t.c.asked_at < before)
+        # Most were told about: a look must not go through all that is remembered.
+        beyond = select(t.c.asked_at).where(asked).order_by(t.c.asked_at).offset(_LOOKS * most).limit(1)
+        end = self.connection.scalar(beyond)
+        until = before if end is None else max(end, since + 1)
         due = self.connection.execute(
             select(t.c.id)
-            .where(t.c.learner == learner, t.c.asked_at >= since, t.c.asked_at < before)
-            .where(t.c.closed_at.is_(None))
+            .where(asked, t.c.asked_at < until, t.c.closed_at.is_(None))
             .order_by(t.c.asked_at)
             .limit(most)
         ).scalars()
-        return self.close_decisions(learner, [bytes(key) for key in due], How.EXPIRED, at)
+        ids = [bytes(key) for key in due]
+        closed = self.close_decisions(learner, ids, How.EXPIRED, at)
+        return closed, until if len(ids) < most else since
 
     def count_attempts(self, learner: int, people: Mapping[bytes, int]) -> dict[bytes, int]:
         if not people:
@@ -206,13 +224,13 @@ class SqlWriting(WritingPhases, SqlReading, Writing):
 
     def compact(self, learner: int, before: int, *, open_too: bool = False, most: int = 10_000) -> int:
         t, f = tables.decisions, tables.feedback
-        old = select(t.c.id).where(t.c.learner == learner, t.c.asked_at < before)
+        old = select(t.c.id).where(t.c.learner == learner, t.c.asked_at < before).order_by(t.c.asked_at)
         if not open_too:
             # A queued report needs its decision's draw.
-            old = old.where(t.c.closed_at.is_not(None), t.c.id.not_in(select(f.c.decision)))
-        gone = [
-            bytes(key) for key in self.connection.execute(old.order_by(t.c.asked_at).limit(most)).scalars()
-        ]
+            looked = old.add_columns(t.c.closed_at).limit(_LOOKS * most).subquery()
+            waits = select(f.c.decision).where(f.c.decision == looked.c.id).exists()
+            old = select(looked.c.id).where(looked.c.closed_at.is_not(None), ~waits)
+        gone = [bytes(key) for key in self.connection.execute(old.limit(most)).scalars()]
         for some in in_parts(gone):
             self.connection.execute(delete(t).where(self._among(t.c.id)), {"ids": self._ids(some)})
         return len(gone)
@@ -223,22 +241,27 @@ class SqlWriting(WritingPhases, SqlReading, Writing):
         gone = delete(t).where(t.c.learner == learner, t.c.person.in_(some.scalar_subquery()))
         return self.connection.execute(gone).rowcount
 
-    def merge_minutes(self, before: int, length: int) -> None:
+    def merge_minutes(self, learner: int, before: int, length: int, *, most: int = 2_000) -> int:
         t = tables.minutes
-        end = before - before % length
-        loose = (t.c.start < end) & ((t.c.start % length != 0) | (t.c.writer != ""))
+        loose = (t.c.learner == learner) & (t.c.start < before - before % length)
+        loose &= (t.c.start % length != 0) | (t.c.writer != "")
+        some = select(t.c.start, t.c.writer).where(loose).order_by(t.c.start, t.c.writer).limit(most)
         rows = self.connection.execute(
-            delete(t).where(loose).returning(t.c.learner, t.c.start, *(t.c[name] for name in COUNTED))
-        )
-        sums: dict[tuple[int, int], list[int]] = {}
-        for learner, start, *counted in rows:
-            total = sums.setdefault((learner, start - start % length), [0] * len(COUNTED))
-            for k, number in enumerate(counted):
-                total[k] += number
-        keep, self._writer = self._writer, ""
-        for (learner, start), total in sorted(sums.items()):
-            self.add_counts(learner, start, Counts(*total))
-        self._writer = keep
+            delete(t)
+            .where(t.c.learner == learner, tuple_(t.c.start, t.c.writer).in_(some))
+            .returning(t.c.start, *(t.c[name] for name in COUNTED))
+        ).all()
+        sums: dict[int, list[int]] = collections.defaultdict(lambda: [0] * len(COUNTED))
+        for start, *counts in rows:
+            total = sums[start - start % length]
+            total[:] = map(operator.add, total, counts)
+        merged = [
+            {"learner": learner, "start": start, "writer": "", **dict(zip(COUNTED, total, strict=True))}
+            for start, total in sorted(sums.items())
+        ]
+        if merged:
+            self.connection.execute(self._adding(t, ("learner", "start", "writer"), COUNTED), merged)
+        return len(rows)
 
     def keys(self, digests: Iterable[bytes] | None = None) -> list[KeyRecord]:
         assert digests is None

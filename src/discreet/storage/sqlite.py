@@ -27,9 +27,10 @@ from sqlalchemy.dialects.sqlite import insert
 from discreet.atomic_files import errors_name, real_path
 from discreet.errors import StoreError, StoreInUse
 from discreet.storage.migrate import migrate
-from discreet.storage.records import DecisionRecord, How, Status
+from discreet.storage.records import DecisionRecord, How
+from discreet.storage.sql_errors import clear_errors
 from discreet.storage.sql_reading import SqlReading, in_parts
-from discreet.storage.sql_store import SqlStore, clear_errors
+from discreet.storage.sql_store import SqlStore
 from discreet.storage.sql_writing import SqlWriting
 
 #: Suffix of the lock file.
@@ -95,14 +96,6 @@ class _SqliteWriting(_SqliteReading, SqlWriting):
             closed.update(done.cursor.fetchall())
             done.close()
         return closed
-
-    def hold(self, learners: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
-        numbers = tuple(learners)  # there is one writer, so reading is enough
-        rows = self.connection.exec_driver_sql(
-            f"SELECT id, status, generation FROM learners WHERE id IN ({', '.join('?' * len(numbers))})",
-            numbers,
-        ).cursor.fetchall()
-        return {number: (Status(status), generation) for number, status, generation in rows}
 
     def _lock_updates(self, learner: int, wait: bool) -> bool:
         return True  # there is one writer

@@ -67,7 +67,7 @@ def export_store(
     try:
         with os.fdopen(handle, "w", encoding="ascii") as file, store.writing() as writing:
             connection = writing.connection
-            _block_writers(connection)
+            block_writers(connection)
             writing.add_audit(audit)
             rows = _write(connection, file)
             file.flush()
@@ -95,7 +95,7 @@ def import_store(store: SqlStore, path: str | os.PathLike[str], audit: AuditReco
     """Import a file into an empty store, completely or not at all; return the number of rows."""
     with open(path, encoding="ascii") as file, store.writing() as writing:
         connection = writing.connection
-        _block_writers(connection)
+        block_writers(connection)
         if any(connection.scalar(select(func.count()).select_from(table)) for table in _TABLES.values()):
             raise InvalidArgument("Only an empty store can be imported into, and this one is not empty.")
         count = 0
@@ -120,7 +120,7 @@ def noted_in(path: str | os.PathLike[str], key: str) -> str | None:
     return None
 
 
-def _block_writers(connection: Connection) -> None:
+def block_writers(connection: Connection) -> None:
     """Block other writers until the transaction ends, as SQLite does anyway."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"LOCK TABLE {', '.join(_TABLES)} IN EXCLUSIVE MODE"))
