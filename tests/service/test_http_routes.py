@@ -110,7 +110,7 @@ def test_unknown_addresses_and_methods(served: Service) -> None:
     for method, path, allowed in (
         ("PATCH", "/v1/learners", "GET, POST"),
         ("GET", "/v1/learners/shop/tell", "POST"),
-        ("POST", "/healthz", "GET"),
+        ("POST", "/livez", "GET"),
     ):
         answer = served.admin.request(method, path)
         assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
@@ -296,7 +296,7 @@ def test_populations_add_up(served: Service) -> None:
 
 def test_health_metrics_and_reference(served: Service) -> None:
     """Health and the reference need no key; the reference loads nothing from anywhere."""
-    assert served.nobody.get("/healthz").json() == {"status": "ok"}
+    assert served.nobody.get("/livez").json() == {"status": "ok"}
     served.ask()
     page = served.reader.get("/metrics")
     assert page.headers["content-type"].startswith("text/plain")

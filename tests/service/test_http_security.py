@@ -51,7 +51,7 @@ NEEDS = {
     ("GET", "/v1/populations/{name}"): "read",
     ("GET", "/metrics"): "read",
 }
-OPEN = {("GET", "/healthz"), ("GET", "/openapi.json"), ("GET", "/docs")} | {
+OPEN = {("GET", "/livez"), ("GET", "/readyz"), ("GET", "/openapi.json"), ("GET", "/docs")} | {
     (method, file.path) for file in dashboard.files() for method in ("GET", "HEAD")
 }
 

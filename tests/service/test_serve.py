@@ -22,7 +22,8 @@ from http_helpers import BANDIT, FULL, MODULAR, client
 
 import discreet
 from discreet.cli import main
-from discreet.service.server import warn_about
+from discreet.service.listening import warn_about
+from discreet.service.options import Options
 from discreet.service.web import logs
 from running_service import free_port, wait_until_healthy
 
@@ -142,7 +143,7 @@ def test_connections_beyond_the_limit_are_put_off(tmp_path: pathlib.Path) -> Non
         where = urllib.parse.urlsplit(address)
         idle = [socket.create_connection((where.hostname, where.port)) for _ in range(3)]
         with client(address, key) as admin:
-            assert admin.get("/healthz").status_code == 503
+            assert admin.get("/livez").status_code == 503
         later = threading.Timer(0.5, lambda: [each.close() for each in idle])
         later.start()
         with discreet.Client(address, key) as patient:

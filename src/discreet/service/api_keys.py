@@ -110,9 +110,9 @@ class ApiKeys:
         self.refresh()
         return _public(record), key
 
-    def first(self) -> str | None:
-        """The admin key of a new store; None if the store had one before."""
-        record, key = self._new(Role.ADMIN, "first start")
+    def first(self, given: str | None = None) -> str | None:
+        """The admin key of a new store, which may be given; None if the store had one before."""
+        record, key = self._new(Role.ADMIN, "first start", given)
         with self._store.writing() as writing:
             if writing.note_once(_FIRST, record.digest.hex()) != record.digest.hex():
                 return None
@@ -134,16 +134,29 @@ class ApiKeys:
         self.refresh()
         return api_key
 
-    def _new(self, role: Role | str, label: str) -> tuple[KeyRecord, str]:
+    def _new(self, role: Role | str, label: str, given: str | None = None) -> tuple[KeyRecord, str]:
         try:
             wanted = Role(role)
         except ValueError:
             raise InvalidArgument(f"The 'role' of a key must be one of {', '.join(Role)}.") from None
         if not isinstance(label, str) or not LABEL.fullmatch(label):
             raise InvalidArgument("The 'label' of a key must have at most 100 printable ASCII characters.")
-        secret = secrets.token_hex(32)
-        record = KeyRecord(_digest(secret), wanted.value, label, self._clock())
-        return record, f"discreet_{_id(record)}_{secret}"
+        key = given or new_key()
+        return KeyRecord(_digest(_secret_of(key)), wanted.value, label, self._clock()), key
+
+
+def new_key() -> str:
+    """A random key, which no store knows yet."""
+    secret = secrets.token_hex(32)
+    return f"discreet_{_digest(secret)[:8].hex()}_{secret}"
+
+
+def _secret_of(key: str) -> str:
+    """The secret of a well-formed key."""
+    match = _KEY.fullmatch(key)
+    if match is None or _digest(match[2])[:8].hex() != match[1]:
+        raise InvalidArgument("A given API key must be as `discreet keys new` prints it.")
+    return match[2]
 
 
 def _digest(secret: str) -> bytes:

@@ -19,18 +19,20 @@ from concurrent.futures import Future
 from typing import Any, Self
 
 from discreet import checks
-from discreet.errors import InvalidArgument
+from discreet.errors import InvalidArgument, StoreError
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.api_keys import ApiKeys
 from discreet.service.clock import milliseconds
 from discreet.service.committer import Committer
 from discreet.service.encryption import KeyRing
+from discreet.service.health import Health
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.maintenance import Maintenance
 from discreet.service.opening import open_parts, require_latest
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import (
+    Backlog,
     Choice,
     Code,
     Feedback,
@@ -67,6 +69,8 @@ class LearnerService:
     Attributes:
         api_keys: The API keys of the store.
         maintenance: What the background thread does, to be called by hand without it.
+        health: What works and what does not.
+        committer: Writes asks and tells.
 
     Examples:
         >>> import tempfile
@@ -94,9 +98,10 @@ class LearnerService:
         self._clock = clock or milliseconds
         self._registry = Registry(store, ring, guard, self._clock)
         self.api_keys = ApiKeys(store, self._clock)
-        self.maintenance = Maintenance(store, guard, self._registry.active, self._clock)
+        self.health = Health()
+        self.maintenance = Maintenance(store, guard, self._registry.active, self._clock, self.health)
         perform = Transactions(store, self._registry, self.maintenance, self._clock)
-        self._committer: Committer[Ask | Tell] = Committer(perform, lambda operation: operation.size)
+        self.committer: Committer[Ask | Tell] = Committer(perform, lambda each: each.size, self.health)
         if maintenance:
             self.maintenance.start()
 
@@ -260,7 +265,7 @@ class LearnerService:
             wants = f"at most {most} for a learner of {items} items with names as long as these"
             raise checks.invalid_argument("ask", "count", wants, count)
         among = None if available is None else hosted.host.among(available)
-        return self._committer.submit(Ask(hosted, count, among, request_id))
+        return self.committer.submit(Ask(hosted, count, among, request_id))
 
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from feedback, in any order, however late.
@@ -287,11 +292,28 @@ class LearnerService:
             )
         outcomes = [_refused(hosted, each) for each in pieces]
         valid = [each for each, refused in zip(pieces, outcomes, strict=True) if refused is None]
-        return self._committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
+        return self.committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
+
+    def ready(self) -> None:
+        """Write to the store; raises `StoreError` if that, or what was written last, has failed."""
+        try:
+            with self._store.writing() as writing:
+                writing.touch(self._clock())
+        except StoreError as error:
+            self.health.failed("the readiness check", error)
+            raise
+        self.health.worked("the readiness check")
+        self.health.require()
+
+    def backlog(self) -> Backlog:
+        """What waits, and how large the store is."""
+        with self._store.reading() as reading:
+            pending, size = reading.pending(), reading.size()
+        return Backlog(pending, size, sum(hosted.stale for hosted in self._registry.active()))
 
     def close(self) -> None:
         """Write what is queued, and close the store. Open blocks stay open, and are not released."""
-        self._committer.close()
+        self.committer.close()
         self.maintenance.close()
         self._guard.close()
         self._store.close()

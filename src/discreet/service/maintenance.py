@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.service.clock import minute_of
+from discreet.service.health import Health
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.storage.base import Store
@@ -27,6 +28,8 @@ MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 _AT_ONCE, _APPLIED_AT_ONCE = 2_000, 10_000
 #: The same for full-information learners, times the number of items.
 _MOST_COSTS = 1 << 22
+#: What the log and the metrics call its work.
+MAINTENANCE, APPLYING, EXPIRING = "maintenance", "applying", "expiring"
 #: Milliseconds that a decision may be written after its time, or by which clocks differ.
 _LATE = 3_600_000
 
@@ -41,6 +44,7 @@ class Maintenance:
         guard: Its rollback guard.
         learners: All active learners.
         clock: Milliseconds.
+        health: Is told when everything due was done, and what failed.
     """
 
     def __init__(
@@ -49,8 +53,10 @@ class Maintenance:
         guard: RollbackGuard,
         learners: Callable[[], Iterable[HostedLearner]],
         clock: Callable[[], int],
+        health: Health | None = None,
     ) -> None:
         self._store, self._guard, self._learners, self._clock = store, guard, learners, clock
+        self._health = health or Health()
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
@@ -197,16 +203,17 @@ class Maintenance:
                     self.refresh()
                     self._guard.sync()
                 self.apply_queued()
+                self._health.worked(APPLYING)
                 if time.monotonic() >= next_expiry:
                     next_expiry = time.monotonic() + EXPIRE_EVERY
                     self.expire()
+                    self._health.worked(EXPIRING)
                 if time.monotonic() >= next_compaction:
                     next_compaction = time.monotonic() + COMPACT_EVERY
                     self.compact()
-            except DiscreetError as error:  # the store is not reachable, or busy: later
-                log.warning("maintenance was postponed: %s", error)
-            except Exception as error:  # not quoted: it may contain something private
-                log.error("maintenance failed with a %s", type(error).__name__)
+                self._health.worked(MAINTENANCE)
+            except Exception as error:  # such as a store that is not reachable: later
+                self._health.failed(MAINTENANCE, error)
             time.sleep(APPLY_EVERY)
 
 

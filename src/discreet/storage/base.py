@@ -79,6 +79,14 @@ class Reading(ABC):
         """Counts in total."""
 
     @abstractmethod
+    def pending(self) -> int:
+        """How many decisions of active learners are open."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes of the database."""
+
+    @abstractmethod
     def populations(self) -> list[PopulationRecord]:
         """All populations, by name."""
 
@@ -93,6 +101,10 @@ class Writing(Reading):
     @abstractmethod
     def note_once(self, key: str, value: str) -> str:
         """Store a fact unless there is one; return the stored value."""
+
+    @abstractmethod
+    def touch(self, at: int) -> None:
+        """Write a time, to see whether the store can be written."""
 
     @abstractmethod
     def add_population(self, population: PopulationRecord) -> None:

@@ -92,6 +92,15 @@ class SqlWriting(SqlReading, Writing):
         self.connection.execute(self._insert(t).values(key=key, value=value).on_conflict_do_nothing())
         return str(self.connection.execute(select(t.c.value).where(t.c.key == key)).scalar_one())
 
+    def touch(self, at: int) -> None:
+        t = tables.meta
+        statement = self._insert(t).values(key="touched", value=str(at))
+        self.connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=[t.c.key], set_={"value": statement.excluded.value}
+            )
+        )
+
     def add_population(self, population: PopulationRecord) -> None:
         t = tables.populations
         statement = self._insert(t).values(name=population.name, epsilon_limit=population.limit)

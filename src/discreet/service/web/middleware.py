@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from discreet.service.api_keys import ApiKey, ApiKeys, Role
 from discreet.service.web.ask_tell import AskTellRoutes
 from discreet.service.web.errors import Headers, HttpError, as_http_error
+from discreet.service.web.health import HEALTH
 from discreet.service.web.limits import RateLimiter, read_body
 from discreet.service.web.logs import RequestLog, place_of
 from discreet.service.web.memory import Memory, Reservation
@@ -120,9 +121,11 @@ class ServiceMiddleware:
     ) -> None:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length")
-        api_key = info.api_key = await self._authenticate(headers.get(b"authorization"))
-        self._rates.take(_NO_KEY if api_key is None else api_key.id)
         path: str = scope["path"]
+        api_key = None
+        if path not in HEALTH:  # whoever sends wrong keys must not use up what health checks need
+            api_key = info.api_key = await self._authenticate(headers.get(b"authorization"))
+            self._rates.take(_NO_KEY if api_key is None else api_key.id)
         if path.startswith(_LEARNERS):
             name, _, action = path[len(_LEARNERS) :].partition("/")
             info.learner = name

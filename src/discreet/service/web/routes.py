@@ -15,6 +15,7 @@ from discreet.service.api_keys import Role
 from discreet.service.learner_service import LearnerService
 from discreet.service.registry import answer_bytes, set_bytes
 from discreet.service.web import models
+from discreet.service.web.health import SharedCheck
 from discreet.service.web.memory import COPIES, Reservation
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.middleware import require_role
@@ -188,10 +189,17 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
 
 
 def _operations(router: APIRouter, service: LearnerService, metrics: Metrics) -> None:
-    @_route(router, None, "/healthz")
-    def health() -> models.HealthResponse:
-        """Whether the server and its store answer."""
-        service.api_keys.refresh()
+    ready = SharedCheck(service.ready)
+
+    @_route(router, None, "/livez")
+    async def live() -> models.HealthResponse:
+        """Whether the process answers; nothing else is looked at."""
+        return models.HealthResponse(status="ok")
+
+    @_route(router, None, "/readyz")
+    async def show_ready() -> models.HealthResponse:
+        """Whether the store can be written: something is, once a second at most."""
+        await ready()
         return models.HealthResponse(status="ok")
 
     @router.get(
