@@ -259,10 +259,11 @@ def test_options_that_cannot_work(
 def test_listening_beyond_this_machine_gives_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     """Costs and keys would go over the wire as they are."""
     for host in ("127.0.0.1", "::1", "localhost"):
-        warn_about(host)
+        warn_about(Options(store="shop.db", host=host))
+    warn_about(Options(store="shop.db", host="0.0.0.0", unix_socket="/run/discreet.sock"))
     assert not caplog.records
     for host in ("0.0.0.0", "::", "10.1.2.3", "shop.internal"):
-        warn_about(host)
+        warn_about(Options(store="shop.db", host=host))
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
     assert "proxy with TLS in front" in caplog.text
 

@@ -44,9 +44,8 @@ def supervise(count: int, work: Callable[..., None], arguments: tuple[Any, ...])
     while not ended.poll():
         multiprocessing.connection.wait([ended, *(each.sentinel for each in running)])
         for place, process in enumerate(running):
-            if not process.is_alive() and not ended.poll(
-                max(0.0, started[place] + _PAUSE - time.monotonic())
-            ):
+            soon = max(0.0, started[place] + _PAUSE - time.monotonic())
+            if not process.is_alive() and not ended.poll(soon):
                 mark_process_dead(process.pid)  # type: ignore[no-untyped-call] # its gauges no longer count
                 log.error("the worker %d ended with code %s: starting another", process.pid, process.exitcode)
                 running[place], started[place] = start(), time.monotonic()

@@ -189,7 +189,7 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
 
 
 def _operations(router: APIRouter, service: LearnerService, metrics: Metrics) -> None:
-    ready = SharedCheck(service.ready)
+    ready = SharedCheck(lambda: service.ready())
 
     @_route(router, None, "/livez")
     async def live() -> models.HealthResponse:
