@@ -202,7 +202,7 @@ def test_readiness_is_checked_once_however_many_ask(served: Service, monkeypatch
         answer = served.nobody.get("/readyz")
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "store_unavailable")
     assert served.nobody.get("/livez").status_code == 200
+    assert len(calls) == 1
     let.set()
     while served.nobody.get("/readyz").status_code != 200:
         pass
-    assert len(calls) == 1
