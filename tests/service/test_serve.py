@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import logging
 import os
 import pathlib
 import re
@@ -24,7 +23,6 @@ import discreet
 from discreet.cli import main
 from discreet.service.listening import warn_about
 from discreet.service.options import Options
-from discreet.service.web import logs
 from running_service import free_port, wait_until_healthy
 
 
@@ -141,10 +139,16 @@ def test_connections_beyond_the_limit_are_put_off(tmp_path: pathlib.Path) -> Non
     with serving(tmp_path / "shop.db", "--connections", 3, log=tmp_path / "log") as (process, address):
         key = shown_key(process)
         where = urllib.parse.urlsplit(address)
-        idle = [socket.create_connection((where.hostname, where.port)) for _ in range(3)]
+        busy = [socket.create_connection((where.hostname, where.port)) for _ in range(3)]
+        for each in busy:
+            head = (
+                f"POST /v1/keys HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\ncontent-length: 2\r\n"
+            )
+            each.sendall(f"{head}expect: 100-continue\r\n\r\n".encode())
+            assert each.recv(100).startswith(b"HTTP/1.1 100")  # its body is waited for
         with client(address, key) as admin:
-            assert admin.get("/livez").status_code == 503
-        later = threading.Timer(0.5, lambda: [each.close() for each in idle])
+            assert admin.get("/v1/learners").status_code == 503
+        later = threading.Timer(0.5, lambda: [each.close() for each in busy])
         later.start()
         with discreet.Client(address, key) as patient:
             assert patient.learners() == []
@@ -212,17 +216,6 @@ def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path)
             assert f'discreet_decisions_total{{learner="shop"}} {told}.0' in admin.get("/metrics").text
         code, _ = stopped(process)
         assert code == 0
-
-
-@pytest.fixture
-def same_logging_afterwards() -> Iterator[None]:
-    """Serving sends all messages of a process elsewhere."""
-    loggers = [logging.getLogger(name) for name in (None, *logs.OTHERS)]
-    before = [(list(one.handlers), one.level, one.propagate, one.disabled) for one in loggers]
-    yield
-    for one, (handlers, level, propagate, disabled) in zip(loggers, before, strict=True):
-        one.handlers[:], one.propagate, one.disabled = handlers, propagate, disabled
-        one.setLevel(level)
 
 
 @pytest.mark.usefixtures("same_logging_afterwards")

@@ -34,6 +34,8 @@ from discreet.service.web.metrics import SHARED
 
 #: Seconds that running requests get when the server ends.
 _GRACE = 30
+#: Seconds to wait for somebody to agree that an encrypted connection ends.
+_BYE = 1.0
 
 log = logging.getLogger("discreet.service")
 
@@ -112,7 +114,11 @@ class _Server(uvicorn.Server):
         )
         options: dict[str, Any] = {"backlog": config.backlog}
         if config.ssl:
-            options |= {"ssl": config.ssl, "ssl_handshake_timeout": HEAD_TIMEOUT}
+            options |= {
+                "ssl": config.ssl,
+                "ssl_handshake_timeout": HEAD_TIMEOUT,
+                "ssl_shutdown_timeout": _BYE,
+            }
         self.servers = [
             await loop.create_unix_server(make, sock=each, **options)
             if each.family == socket.AF_UNIX
