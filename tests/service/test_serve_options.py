@@ -1,8 +1,6 @@
 """Where `discreet serve` listens, how it encrypts, who may call it, and how all of it is given."""
 
 import contextlib
-import datetime
-import ipaddress
 import os
 import pathlib
 import re
@@ -17,9 +15,6 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from http_helpers import client, service
 
 from discreet.cli import main
@@ -27,25 +22,6 @@ from discreet.service import server
 from discreet.service.api_keys import new_key
 from discreet.service.options import Options
 from running_service import free_port
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, pathlib.Path]:
-    """A certificate of 127.0.0.1 that signs itself, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
-    day = datetime.timedelta(days=1)
-    alternative = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    made = x509.CertificateBuilder(
-        name, name, key.public_key(), x509.random_serial_number(), now - day, now + day
-    )
-    signed = made.add_extension(alternative, critical=False).sign(key, hashes.SHA256())
-    form = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    (folder / "cert.pem").write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *form))
-    return folder / "cert.pem", folder / "key.pem"
 
 
 @contextlib.contextmanager
