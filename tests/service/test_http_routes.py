@@ -304,7 +304,10 @@ def test_health_metrics_and_reference(served: Service) -> None:
     docs = served.nobody.get("/docs")
     assert docs.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in docs.headers["content-security-policy"]
-    for outside in ("<script", "<link", "<img", "http:", "https:", "url(", "@import"):
+    assert docs.text.count("<script") == docs.text.count('<script src="/docs.js">') == 1
+    script = served.nobody.get("/docs.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    for outside in ("<link", "<img", "http:", "https:", "url(", "@import"):
         assert outside not in docs.text
     document = served.nobody.get("/openapi.json").json()
     for path, methods in document["paths"].items():

@@ -23,7 +23,7 @@ from discreet.service.web.logs import RequestLog
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.middleware import ServiceMiddleware
 from discreet.service.web.openapi import document
-from discreet.service.web.reference import reference
+from discreet.service.web.reference import POLICY, reference, script
 from discreet.service.web.routes import add_routes
 from discreet.service.web.watching import watch
 
@@ -86,7 +86,7 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
     )
     add_routes(app.router, service, metrics)
     described = document(app)
-    written, page = AsciiJson(described), reference(described)
+    written, page, sending = AsciiJson(described), reference(described), script()
 
     @app.get("/openapi.json", include_in_schema=False)
     def openapi() -> Response:
@@ -94,9 +94,11 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
-        return HTMLResponse(
-            page, headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"}
-        )
+        return HTMLResponse(page, headers={"content-security-policy": POLICY})
+
+    @app.get("/docs.js", include_in_schema=False)
+    def docs_script() -> Response:
+        return Response(sending, media_type="text/javascript")
 
     for file in dashboard.files():
         _add_file(app, file)
