@@ -66,7 +66,7 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
     metrics = Metrics()
     log = RequestLog(sys.stderr if settings.log_requests else None)
 
-    service.committer.committed = metrics.committed
+    service.time_commits(metrics.committed)
 
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -70,7 +70,6 @@ class LearnerService:
         api_keys: The API keys of the store.
         maintenance: What the background thread does, to be called by hand without it.
         health: What works and what does not.
-        committer: Writes asks and tells.
 
     Examples:
         >>> import tempfile
@@ -101,7 +100,7 @@ class LearnerService:
         self.health = Health()
         self.maintenance = Maintenance(store, guard, self._registry.active, self._clock, self.health)
         perform = Transactions(store, self._registry, self.maintenance, self._clock)
-        self.committer: Committer[Ask | Tell] = Committer(perform, lambda each: each.size, self.health)
+        self._committer: Committer[Ask | Tell] = Committer(perform, lambda each: each.size, self.health)
         if maintenance:
             self.maintenance.start()
 
@@ -265,7 +264,7 @@ class LearnerService:
             wants = f"at most {most} for a learner of {items} items with names as long as these"
             raise checks.invalid_argument("ask", "count", wants, count)
         among = None if available is None else hosted.host.among(available)
-        return self.committer.submit(Ask(hosted, count, among, request_id))
+        return self._committer.submit(Ask(hosted, count, among, request_id))
 
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from feedback, in any order, however late.
@@ -292,7 +291,7 @@ class LearnerService:
             )
         outcomes = [_refused(hosted, each) for each in pieces]
         valid = [each for each, refused in zip(pieces, outcomes, strict=True) if refused is None]
-        return self.committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
+        return self._committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
 
     def ready(self) -> None:
         """Write to the store; raises `StoreError` if that, or what was written last, has failed."""
@@ -305,6 +304,15 @@ class LearnerService:
         self.health.worked("the readiness check")
         self.health.require()
 
+    def time_commits(self, seen: Callable[[float], None]) -> None:
+        """Tell somebody the seconds that each transaction of asks and tells takes."""
+        self._committer.committed = seen
+
+    @property
+    def queued(self) -> int:
+        """How many asks and tells wait for a transaction."""
+        return self._committer.queued
+
     def backlog(self) -> Backlog:
         """What waits, and how large the store is."""
         with self._store.reading() as reading:
@@ -313,7 +321,7 @@ class LearnerService:
 
     def close(self) -> None:
         """Write what is queued, and close the store. Open blocks stay open, and are not released."""
-        self.committer.close()
+        self._committer.close()
         self.maintenance.close()
         self._guard.close()
         self._store.close()

@@ -70,7 +70,7 @@ def clear_errors() -> Iterator[None]:
     except DBAPIError as error:
         if getattr(error.orig, "sqlstate", None) in _CONFLICTS:
             raise Conflict("Others wrote to the same rows; nothing was changed here.") from error
-        kind = getattr(error.orig, "sqlite_errorname", None) or type(error.orig).__name__
+        kind = type(error.orig).__name__
         refused = isinstance(error, DataError | IntegrityError) and not error.connection_invalidated
         raise (CannotKeep if refused else StoreError)(
             f"The database refused the transaction ({kind}); nothing was changed."

@@ -19,7 +19,7 @@ async def watch(service: LearnerService, metrics: Metrics) -> None:
     """Keep the gauges up to date until cancelled."""
     again = 0.0
     while True:
-        metrics.show("queued_operations", service.committer.queued)
+        metrics.show("queued_operations", service.queued)
         metrics.show("applying_lag_seconds", service.health.seconds_since(APPLYING))
         metrics.show("expiry_lag_seconds", service.health.seconds_since(EXPIRING))
         started = time.monotonic()
