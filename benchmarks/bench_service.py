@@ -1,4 +1,4 @@
-"""Durable asks and tells over HTTP: a real server and 32 clients, which share the machine's cores."""
+"""Durable asks and tells over HTTP, with request ids: a real server and 32 clients on the same machine."""
 
 import contextlib
 import importlib
@@ -19,7 +19,15 @@ from collections.abc import Iterator
 from benchmarks.measure import Row
 
 _CLIENTS, _SECONDS, _REPEATS = 32, 3.5, 3
-_LEARNER = {"name": "shop", "feedback": "bandit", "items": 10, "epsilon": 1.0, "cost_range": [0, 1]}
+_LEARNER = {
+    "name": "shop",
+    "feedback": "bandit",
+    "items": 10,
+    "epsilon": 1.0,
+    "cost_range": [0, 1],
+    "mode": "local",
+    "method": "worst-case",
+}
 
 
 def free_port() -> int:
@@ -102,7 +110,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         yield from on(f"{folder}/shop.db", folder, "SQLite, 1 process", 1, 1500)
     with tempfile.TemporaryDirectory() as folder, _postgres() as address:
-        name, workers, least = "PostgreSQL, 2 processes", 2, 800.0
+        name, workers, least = "PostgreSQL, 2 processes", 2, 1000.0
         if address is not None:
             yield from on(address, folder, name, workers, least)
         else:

@@ -15,12 +15,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from benchmarks.measure import Row
 from discreet.client import Client
 
 MEGABYTE = 1 << 20
+#: Bits that are learned from one by one.
+LOCAL: dict[str, Any] = {"mode": "local", "method": "worst-case"}
 
 
 class Serving(Protocol):
@@ -55,7 +57,7 @@ def soak(
 ) -> Soaked:
     """Drive a new learner with client processes, which tell some things twice."""
     with Client(server.url, server.key) as admin:
-        admin.create_learner("soak", "bandit", items, epsilon=epsilon, cost_range=(0, 1))
+        admin.create_learner("soak", "bandit", items, epsilon=epsilon, cost_range=(0, 1), **LOCAL)
         began = time.perf_counter()
         each = rounds // clients
         processes = [
@@ -75,7 +77,8 @@ def soak(
         taken = time.perf_counter() - began
         found = admin.learner("soak")
     optimum = frozenset(item for item in found.items if int(str(item)) % 2 == 0)
-    return Soaked(found.chosen, optimum, found.rounds, found.rounds / taken)
+    chosen = frozenset(item for item, level in zip(found.items, found.point, strict=True) if level > 0.5)
+    return Soaked(chosen, optimum, found.rounds, found.rounds / taken)
 
 
 @dataclass
@@ -90,7 +93,7 @@ class Bulk:
 def memory(server: Serving, *, rounds: int, step: int, bulk: Bulk) -> Iterator[float]:
     """Megabytes of the server, after each step of rounds that are asked and told a thousand at a time."""
     with Client(server.url, server.key) as client:
-        client.create_learner("memory", "bandit", 10, epsilon=1.0, cost_range=(0, 1))
+        client.create_learner("memory", "bandit", 10, epsilon=1.0, cost_range=(0, 1), **LOCAL)
         for done in range(1000, rounds + 1, 1000):
             began = time.perf_counter()
             decisions = client.ask("memory", 1000)
@@ -124,7 +127,7 @@ def growth(folder: str, *, cycles: int, rounds: int) -> Iterator[float]:
     now = [1_700_000_000_000]
     path = pathlib.Path(folder) / "growth.db"
     with contextlib.closing(LearnerService.open(path, clock=lambda: now[0], maintenance=False)) as service:
-        service.create("growth", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
+        service.create("growth", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1], **LOCAL})
         for _ in range(cycles):
             for k in range(rounds // 1000):
                 choices = service.ask("growth", 1000, request_id=f"{now[0]}-{k}")
@@ -150,7 +153,7 @@ def bytes_of_a_decision(folder: str, *, decisions: int) -> float:
     for _ in range(2):
         with contextlib.closing(LearnerService.open(path, maintenance=False)) as service:
             if not sizes:
-                service.create("size", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
+                service.create("size", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1], **LOCAL})
             for _ in range(decisions // 1000):
                 choices = service.ask("size", 1000)
                 service.tell("size", [Feedback(each.id, cost=0.5) for each in choices])

@@ -6,17 +6,20 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from benchmarks.measure import Row
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Feedback
 
+#: Bits that are learned from one by one.
+LOCAL: dict[str, Any] = {"mode": "local", "method": "worst-case"}
 _THREADS, _PAIRS, _BULK, _TRIALS = 32, 60, 1000, 25
 
 
 def new_service(folder: str) -> LearnerService:
     service = LearnerService.open(pathlib.Path(folder) / "bench.db")
-    service.create("shop", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1]})
+    service.create("shop", "bandit", 10, {"epsilon": 1.0, "cost_range": [0, 1], **LOCAL})
     return service
 
 

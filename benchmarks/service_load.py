@@ -8,6 +8,7 @@ import asyncio
 import json
 import sys
 import time
+import uuid
 from typing import cast
 
 import uvloop
@@ -18,7 +19,7 @@ class Client(asyncio.Protocol):
 
     def __init__(self, head: bytes, learner: str, times: list[float]) -> None:
         self._head = head
-        self._ask = self._request(f"/v1/learners/{learner}/ask", b"{}")
+        self._ask = f"/v1/learners/{learner}/ask"
         self._tell = f"/v1/learners/{learner}/tell"
         self._times = times
         self._buffer = b""
@@ -37,7 +38,11 @@ class Client(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.WriteTransport, transport)  # uvloop's are of no class of asyncio's
-        self._send(self._ask)
+        self._send(self._new_ask())
+
+    def _new_ask(self) -> bytes:
+        """With a request id, as the shipped client sends."""
+        return self._request(self._ask, b'{"request_id":"%b"}' % uuid.uuid4().hex.encode())
 
     def _send(self, request: bytes) -> None:
         self._began = time.perf_counter()
@@ -64,7 +69,7 @@ class Client(asyncio.Protocol):
                 self._transport.close()
                 self.ended.set_result(None)
                 return
-            self._send(self._ask)
+            self._send(self._new_ask())
         else:
             place = body.index(b'"id":"') + 6
             told = b'{"decision":"%b","cost":0.25}' % body[place : place + 32]

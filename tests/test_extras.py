@@ -46,7 +46,7 @@ def test_commands_of_the_service_name_the_extra(
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("name", "missing"), [("Client", "httpx"), ("AsyncClient", "anyio")])
+@pytest.mark.parametrize(("name", "missing"), [("Client", "httpx2"), ("AsyncClient", "anyio")])
 def test_clients_name_the_extra(name: str, missing: str) -> None:
     """An ImportError, as for anything that is not installed."""
     code = f"import sys; sys.modules[{missing!r}] = None; import discreet; discreet.{name}"
@@ -59,13 +59,13 @@ def test_clients_name_the_extra(name: str, missing: str) -> None:
 
 def test_others_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the same words; one module that is missing is enough."""
-    require_extra("client", "A client needs", "httpx", "anyio")
+    require_extra("client", "A client needs", "httpx2", "anyio")
     without(monkeypatch, "sqlalchemy", "distributed", "ray", "anyio")
     for call, extra in (
         (lambda: open_store("a.db"), "service"),
         (lambda: sweep._dask("a:1").__enter__(), "cluster"),
         (lambda: sweep._ray("a:1").__enter__(), "cluster"),
-        (lambda: require_extra("client", "A client needs", "httpx", "anyio"), "client"),
+        (lambda: require_extra("client", "A client needs", "httpx2", "anyio"), "client"),
     ):
         with pytest.raises(MissingExtra, match=rf"^A .* needs the extra '{extra}': .*discreet\[{extra}\]"):
             call()

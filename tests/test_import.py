@@ -35,7 +35,7 @@ def test_bare_import_loads_nothing_heavy() -> None:
 
 @pytest.mark.process
 def test_a_client_needs_no_compiler() -> None:
-    """Randomising a bit and sending it loads httpx and numpy, and none of what a server needs."""
+    """Randomising a bit and sending it loads httpx2 and numpy, and none of what a server needs."""
     loaded = modules_after("import discreet; discreet.Client, discreet.Pinned(1.0, (0, 1))")
     heavy = (HEAVY - {"numpy"}) | {"sqlalchemy", "psycopg", "uvicorn", "sqlite3"}
     assert not loaded & heavy

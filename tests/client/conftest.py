@@ -68,6 +68,8 @@ def shop(service: RunningService) -> Callable[..., str]:
             "feedback": "bandit",
         }
         wanted |= settings
+        if wanted["feedback"] == "bandit":
+            wanted = {"mode": "local", "method": "worst-case"} | wanted
         name = f"shop{next(_numbers)}"
         with Client(service.url, service.key) as admin:
             admin.create_learner(name, wanted.pop("feedback"), wanted.pop("items"), **wanted)

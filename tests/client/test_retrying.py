@@ -8,10 +8,11 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import httpx2
 import pytest
 
 from discreet import errors
-from discreet.client import Feedback, Pinned, ServiceError, Unreachable, retrying
+from discreet.client import Client, Feedback, Pinned, ServiceError, Unreachable, retrying
 from flaky_proxy import FlakyProxy
 from running_service import RunningService
 
@@ -103,26 +104,23 @@ def test_a_proxy_that_ends_leaves_no_socket_open(monkeypatch: pytest.MonkeyPatch
 
 def test_the_longest_attempt_gives_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last one only has what is left of the deadline, so its timeout says little."""
-    now, given = 0.0, []
-    monkeypatch.setattr(retrying, "time", SimpleNamespace(monotonic=lambda: now))
+    now: float = 0
+    given: list[float] = []
 
-    def play() -> None:
+    def sleep(seconds: float) -> None:
         nonlocal now
-        patience = retrying.Timeouts(timeout=10, deadline=25)
-        steps = retrying.answer(patience, "POST", "/v1/learners/shop/ask")
-        step = next(steps)
-        while True:
-            if isinstance(step, retrying.Pause):
-                now += step.seconds
-                step = next(steps)
-            else:
-                now += step.timeout
-                given.append(step.timeout)
-                cut_short = step.timeout < 10
-                step = steps.send(retrying.Reply(failure="too late" if cut_short else "broken wire"))
+        now += seconds
 
-    with pytest.raises(Unreachable, match="broken wire"):
-        play()
+    def request(*_: str, extensions: Any, **__: Any) -> None:
+        given.append(extensions["timeout"].get("read"))
+        sleep(given[-1])
+        raise httpx2.ReadTimeout("") if given[-1] < 10 else httpx2.ReadError("")
+
+    monkeypatch.setattr(retrying, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    with Client("http://localhost", "key", timeout=10, deadline=25) as client:
+        monkeypatch.setattr(client._operations._requests._http, "request", request)
+        with pytest.raises(Unreachable, match="the connection broke"):
+            client.ask("shop")
     assert given[:2] == [10, 10]
     assert 4 < given[2] < 5
 

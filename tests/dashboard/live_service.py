@@ -46,6 +46,8 @@ class LiveService:
 
     def create(self, name: str, items: Any, **other: Any) -> None:
         settings = {"feedback": "bandit", "epsilon": 2.0, "cost_range": [0, 1]} | other
+        if settings["feedback"] == "bandit":
+            settings = {"mode": "local", "method": "worst-case"} | settings
         self.call("POST", "/v1/learners", {"name": name, "items": items, **settings})
 
     def play(self, name: str, good: str, rounds: int) -> None:

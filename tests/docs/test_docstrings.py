@@ -84,6 +84,7 @@ def test_every_public_name_has_an_example() -> None:
     parts = (
         "baselines",
         "bounds",
+        "client",
         "environments",
         "extending",
         "kernel",

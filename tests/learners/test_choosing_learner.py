@@ -185,13 +185,12 @@ def test_bounds_add_up() -> None:
     assert learner(cost_range=(-2, 2)).regret_bound(10**6) == pytest.approx(2 * watched.regret_bound(10**6))
 
 
-def test_a_service_hosts_blocks_and_refuses_to_choose() -> None:
-    """Unless told otherwise it makes blocks."""
+def test_a_service_hosts_it_by_default() -> None:
+    """With the same defaults as the learner itself; the method is written down."""
     arguments = {"epsilon": 1.0, "cost_range": [0, 1]}
-    settings = {"kind": "full_information", "items": 3, "arguments": arguments}
-    assert Host(settings).learner.dimension == 3
-    with pytest.raises(InvalidArgument, match="cannot host"):
-        Host(settings | {"arguments": arguments | {"method": "choose"}})
+    host = Host({"kind": "full_information", "items": 3, "arguments": arguments})
+    assert host.compares_sets
+    assert host.settings["arguments"]["method"] == "choose"
 
 
 def test_a_python_function_that_fails_is_passed_on() -> None:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import DiscreetError, InvalidArgument
+from discreet.kernel import Phase
 from discreet.learners import host as hosting
-from discreet.learners.host import Host, HostState
+from discreet.learners.host import Host, HostState, OpenSums
+from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket
 from discreet.policies.chain_bandit import BASELINE, LOWERED, PROBABILITY, RAISED
 from discreet.randomness import BitSource
 from discreet.set_functions import Modular
@@ -21,39 +23,66 @@ N = 4
 KINDS = ["bandit", "full_information"]
 
 
+#: Arguments of learners that learn from every round by itself, and of those with phases.
+BY_ROUNDS: dict[str, dict[str, Any]] = {
+    "bandit": {"mode": "local", "method": "worst-case"},
+    "full_information": {"method": "tree", "horizon": 4000},
+}
+PHASED: list[tuple[str, dict[str, Any]]] = [
+    ("bandit", {"mode": "central"}),
+    ("bandit", {"mode": "local"}),
+    ("bandit", {"mode": "central", "method": "worst-case"}),
+    ("bandit", {"mode": "central", "holdout": [["a"], 0.3]}),
+    ("bandit", {"mode": "central", "window": 0.5}),
+    ("full_information", {"method": "choose"}),
+    ("full_information", {"method": "leader"}),
+    ("full_information", {"method": "blocks"}),
+]
+
+
 def made(kind: str = "bandit", **arguments: Any) -> Host:
-    given = {"epsilon": 1.0, "cost_range": [-1, 1]} | arguments
-    return Host({"kind": kind, "items": ["a", "b", "c", "d"], "arguments": given})
+    given = {"epsilon": 1.0, "cost_range": [-1, 1]} | (arguments or BY_ROUNDS[kind])
+    return Host({"kind": kind, "items": ["a", "b", "c", "d"], "arguments": given, "close": "told"})
+
+
+def dealt(host: Host, state: HostState, count: int = 1, available: Any = None) -> list[Dealt]:
+    """Rounds that are phases by themselves."""
+    plans = [host.plan(state, available) for _ in range(count)]
+    assert all(host.is_inline(plan) for plan in plans)
+    return [host.dealt(plan, INLINE, 0, available) for plan in plans]
 
 
 def reports(host: Host, tickets: list[bytes], rng: np.random.Generator) -> list[bytes]:
     if host.local:
         return [bytes([bit]) for bit in rng.integers(0, 2, len(tickets)).tolist()]
-    return [host.chain_costs(ticket, Modular(rng.uniform(-0.2, 0.2, N))) for ticket in tickets]
+    if not host.whole:
+        return [host.cost_report(cost) for cost in rng.uniform(-1, 1, len(tickets))]
+    return [host.function_report(ticket, Modular(rng.uniform(-0.2, 0.2, N))) for ticket in tickets]
 
 
 def advanced(host: Host, rounds: int, seed: int = 0) -> HostState:
     rng, state = np.random.default_rng(seed), host.start()
     for _ in range(rounds // 10):
-        tickets = [dealt.ticket for dealt in host.deal(state, 10)]
-        state = host.apply(state, tickets, reports(host, tickets, rng))
+        tickets = [each.ticket for each in dealt(host, state, 10)]
+        state, _ = host.apply(state, tickets, reports(host, tickets, rng))
     return state
 
 
 @pytest.mark.parametrize("maximize", [False, True])
 def test_a_hosted_bandit_learns_what_a_session_learns(maximize: bool) -> None:
     """The same coins and the same bits: the same sets, the same point and mean, bit for bit."""
-    host = made(maximize=maximize)
+    host = made(maximize=maximize, **BY_ROUNDS["bandit"])
     session = worst_case_bandit(["a", "b", "c", "d"], 1.0, (-1, 1), maximize=maximize)
     host._session._coins, session._coins = BitSource(3), BitSource(3)
     state, rng = host.start(), np.random.default_rng(1)
     for _ in range(60):
-        (dealt,) = host.deal(state)
+        (each,) = dealt(host, state)
         decision = session.ask()
-        members = np.unpackbits(np.frombuffer(dealt.subset, dtype=np.uint8), bitorder="little")[:N]
+        session._coins.bits64()  # where a host draws a seed, which phases of one round do not need
+        members = np.unpackbits(np.frombuffer(each.subset, dtype=np.uint8), bitorder="little")[:N]
         assert {host.items[i] for i in np.flatnonzero(members)} == decision.subset
         bit = int(rng.integers(0, 2))
-        state = host.apply(state, [dealt.ticket], [bytes([bit])])
+        state, _ = host.apply(state, [each.ticket], [bytes([bit])])
         session.tell(decision, released=bit)
     summary = host.summary(state)
     assert summary.point == tuple(session.point.tolist())
@@ -67,14 +96,14 @@ def test_batches_may_be_cut_anywhere(kind: str, cut: int, seed: int) -> None:
     """Reports in one batch or two leave the same state; of bits also in another order."""
     host = made(kind)
     state = advanced(host, 20)
-    tickets = [dealt.ticket for dealt in host.deal(state, 60)]
+    tickets = [each.ticket for each in dealt(host, state, 60)]
     told = reports(host, tickets, np.random.default_rng(seed))
 
     def applied(order: np.ndarray, *cuts: int) -> bytes:
         host._session._source = BitSource(seed)  # the same noise for both
         after = state
         for part in np.split(order, cuts):
-            after = host.apply(after, [tickets[k] for k in part], [told[k] for k in part])
+            after, _ = host.apply(after, [tickets[k] for k in part], [told[k] for k in part])
         return host.encode(after)
 
     whole = applied(np.arange(60))
@@ -89,8 +118,8 @@ def test_a_state_is_a_value(kind: str) -> None:
     host = made(kind)
     state = advanced(host, 200)
     before = host.encode(state)
-    tickets = [dealt.ticket for dealt in host.deal(state, 30)]
-    after = host.apply(state, tickets, reports(host, tickets, np.random.default_rng(5)))
+    tickets = [each.ticket for each in dealt(host, state, 30)]
+    after, _ = host.apply(state, tickets, reports(host, tickets, np.random.default_rng(5)))
     assert host.encode(state) == before != host.encode(after)
     assert host.encode(host.decode(before)) == before
     again = Host(host.settings)
@@ -98,15 +127,14 @@ def test_a_state_is_a_value(kind: str) -> None:
     with pytest.raises(DiscreetError):
         Host({**host.settings, "items": ["a", "b"]}).decode(before)
     with pytest.raises(DiscreetError, match="other constants"):
-        Host({**host.settings, "arguments": {"epsilon": 2.0, "cost_range": [-1, 1]}})
+        Host({**host.settings, "arguments": host.settings["arguments"] | {"epsilon": 2.0}})
 
 
 def test_silence_gets_the_bit_of_the_middle() -> None:
     """Seed 9, 20,000 neutral bits, alpha = 1e-6: a fair coin fits, that of 0.6 in [0, 1] does not."""
-    host = made(cost_range=[0, 1])
+    host = made(mode="local", cost_range=[0, 1])
     host._session._source = BitSource(9)
-    (dealt,) = host.deal(host.start())
-    ones = sum(host.neutral(dealt.ticket)[0] for _ in range(20_000))
+    ones = sum(host.neutral()[0] for _ in range(20_000))
     randomizer = host.randomizer
     assert randomizer is not None
     for value, fits in ((0.5, True), (0.6, False)):
@@ -130,13 +158,18 @@ def test_damaged_tickets_and_reports_are_refused(kind: str) -> None:
     """Compiled code indexes by them. The state stays as it was, and the sound ones are told apart."""
     host = made(kind)
     state = advanced(host, 20)
-    (dealt,) = host.deal(state)
-    (report,) = reports(host, [dealt.ticket], np.random.default_rng(0))
-    assert host.sound(dealt.ticket, report)
+    (each,) = dealt(host, state)
+    (report,) = reports(host, [each.ticket], np.random.default_rng(0))
+    sound = StoredTicket.decode(each.ticket, N)
+    assert host.sound(each.ticket, report, None)
+    assert sound.encode() == each.ticket
     bad = [
-        (dealt.ticket[:-1], report),
-        (dealt.ticket, report[:-1]),
-        (dealt.ticket, b"\2" + report[1:] + b"x"),
+        (each.ticket[:-1], report),
+        (b"", report),
+        (each.ticket, report[:-1] or b"\2"),
+        (each.ticket, b"\2" + report[1:] + b"x"),
+        (sound._replace(phase=0).encode(), report),
+        (sound._replace(phase=0, note=sound.note[:0]).encode(), report),
     ]
     if host.local:
         for place, value in (
@@ -146,19 +179,83 @@ def test_damaged_tickets_and_reports_are_refused(kind: str) -> None:
             (BASELINE, np.nan),
             (RAISED, 0.5),
         ):
-            note = np.frombuffer(dealt.ticket).copy()
+            note = sound.note.copy()
             note[place] = value
-            bad.append((note.tobytes(), report))
+            bad.append((sound._replace(note=note).encode(), report))
     else:
         for order in ([0, 0, 1, 2], [0, 1, 2, N], [-1, 1, 2, 3]):
-            bad.append((np.array(order, dtype="<i4").tobytes(), report))
+            bad.append((sound._replace(order=np.array(order)).encode(), report))
     before = host.encode(state)
     for ticket, told in bad:
-        assert not host.sound(ticket, told)
+        assert not host.sound(ticket, told, None)
         with pytest.raises(InvalidArgument) as caught:
-            host.apply(state, [dealt.ticket, ticket], [report, told])
+            host.apply(state, [each.ticket, ticket], [report, told])
         assert caught.value.__cause__ is None
     assert host.encode(state) == before
+
+
+@pytest.mark.parametrize(("kind", "arguments"), PHASED, ids=str)
+def test_a_phase_is_released_once_when_all_its_reports_are_there(
+    kind: str, arguments: dict[str, Any]
+) -> None:
+    """Dealt as planned, whatever order reports come in; not before; the policy has learned afterwards."""
+    host = made(kind, **{"epsilon": 1.0, "cost_range": [-1, 1], **arguments})
+    state, rng = host.start(), np.random.default_rng(1)
+    for number in range(3):
+        plan = Plan.decode(host.plan(state).encode(), N)  # as a store gives it back
+        tickets = [host.dealt(plan, number, place, None).ticket for place in range(plan.total)]
+        slots = [StoredTicket.decode(ticket, N).slot for ticket in tickets]
+        assert np.bincount(slots).tolist() == plan.phase.rounds.tolist()
+        told = reports(host, tickets, rng)
+        told[0] = host.neutral()
+        order = rng.permutation(plan.total)
+        half = np.array_split(order, 2)
+        sums: dict[int, OpenSums] = {}
+        for part in half:
+            assert number not in sums or not host.is_complete(plan, sums[number])
+            if number in sums:
+                with pytest.raises(InvalidArgument):
+                    host.closed(state, plan, sums[number])
+                sums[number] = host.decode_sums(sums[number].encode(), sums[number].applied, plan)
+            same, sums = host.apply(
+                state, [tickets[k] for k in part], [told[k] for k in part], {number: plan}, sums
+            )
+            assert same is state  # nothing has been released
+        whole = host.apply(state, tickets, told, {number: plan})[1][number]
+        if not host.local:
+            assert (whole.sums == sums[number].sums).all()
+        before = host.encode(state)
+        after = host.closed(state, plan, sums[number])
+        assert host.encode(state) == before
+        assert host.rounds(after) == host.rounds(state) + plan.total
+        assert host.releases(after) == host.releases(state) + (plan.total if host.local else 1)
+        state = host.decode(host.encode(after))
+    assert host.summary(state).rounds == host.rounds(state)
+    assert (host.summary(state).held is not None) is ("holdout" in arguments)
+
+
+def test_sums_of_a_central_phase_are_exact_until_they_are_released() -> None:
+    """They are the costs on their grid, missing ones in the middle; the release adds noise."""
+    host = made(mode="central", cost_range=[0, 1], epsilon=1.0)
+    plan = host.plan(host.start())
+    tickets = [host.dealt(plan, 0, place, None).ticket for place in range(plan.total)]
+    slots = np.array([StoredTicket.decode(ticket, N).slot for ticket in tickets])
+    costs = np.random.default_rng(3).uniform(-0.2, 1.2, plan.total)
+    told = [host.cost_report(cost) for cost in costs]
+    told[0], costs[0] = host.neutral(), 0.5
+    told[1], costs[1] = host.cost_report("?"), 0.5
+    (sums,) = host.apply(host.start(), tickets, told, {0: plan})[1].values()
+    step = host.learner.query.bound.step
+    exact = np.bincount(slots, np.clip(costs, 0, 1) - 0.5)
+    np.testing.assert_allclose(sums.sums[:, 0] * step, exact, atol=plan.total * step)
+    released = {host.encode(host.closed(host.start(), plan, sums)) for _ in range(5)}
+    assert len(released) == 5
+
+
+def test_deals_follow_from_the_seed_of_the_plan_alone() -> None:
+    """So that every process deals a phase alike, whatever release of numpy it has."""
+    phase = Phase.of_sets(3, [[0], [1, 2]], rounds=[3, 5])
+    assert Plan(phase, 7).deck.tolist() == [1, 1, 1, 0, 0, 1, 1, 0]
 
 
 def test_absence_is_not_hidden_where_phases_close_by_arrival() -> None:
@@ -174,8 +271,8 @@ def test_items_can_be_switched_off() -> None:
     for kind in KINDS:
         host = made(kind)
         among = host.among(["b", "d"])
-        for dealt in host.deal(host.start(), 40, among):
-            assert dealt.subset[0] & ~0b1010 == 0
+        for each in dealt(host, host.start(), 40, among):
+            assert each.subset[0] & ~0b1010 == 0
 
 
 def test_a_set_that_was_chosen_among_all_items_is_not_cut() -> None:
@@ -183,22 +280,24 @@ def test_a_set_that_was_chosen_among_all_items_is_not_cut() -> None:
     host = made()
     host.learner.policy.chooses_among = False
     with pytest.raises(InvalidArgument, match="does not choose among available items"):
-        host.deal(host.start(), 40, host.among(["b"]))
+        host.plan(host.start(), host.among(["b"]))
 
 
 def test_a_registered_policy_is_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
     """In plain Python, on bits; it learns which item costs something. Built-in kinds are not replaced."""
     monkeypatch.setattr(hosting, "KINDS", dict(hosting.KINDS))
     hosting.register("one-by-one", OneByOne)
-    settings = {"kind": "one-by-one", "items": [0, 1], "arguments": {"epsilon": 8.0, "cost_range": [0, 1]}}
-    host = Host(settings)
+    arguments = {"epsilon": 8.0, "cost_range": [0, 1], "mode": "local"}
+    host = Host({"kind": "one-by-one", "items": [0, 1], "arguments": arguments})
     host._session._coins, host._session._source = BitSource(1), BitSource(2)
     state = host.start()
-    for _ in range(20):
-        dealt = host.deal(state, 100)
-        costs = [0.2 + 0.6 * (each.subset[0] & 1) - 0.1 * (each.subset[0] >> 1 & 1) for each in dealt]
+    for number in range(6):
+        plan = host.plan(state)
+        made = [host.dealt(plan, number, place, None) for place in range(plan.total)]
+        costs = [0.2 + 0.6 * (each.subset[0] & 1) - 0.1 * (each.subset[0] >> 1 & 1) for each in made]
         told = [bytes([bit]) for bit in host.bits(costs)]
-        state = host.apply(state, [each.ticket for each in dealt], told)
+        _, sums = host.apply(state, [each.ticket for each in made], told, {number: plan})
+        state = host.closed(state, plan, sums[number])
     assert host.summary(Host(host.settings).decode(host.encode(state))).point == (0.0, 1.0)
     with pytest.raises(InvalidArgument, match="built-in"):
         hosting.register("bandit", OneByOne)
@@ -213,7 +312,7 @@ def test_a_registered_policy_is_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
         {
             "kind": "bandit",
             "items": 2,
-            "arguments": {"epsilon": 1.0, "cost_range": [0, 1], "mode": "central"},
+            "arguments": {"epsilon": 1.0, "cost_range": [0, 1], "expire_after": 3},
         },
         {"kind": "bandit", "items": 2, "arguments": {"epsilon": 1.0, "cost_range": 7}},
         {"kind": "bandit", "items": [1.5, 2.5], "arguments": {"epsilon": 1.0, "cost_range": [0, 1]}},

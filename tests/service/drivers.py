@@ -11,6 +11,7 @@ from typing import Self
 from discreet.client import Client, Decision, Feedback, Unreachable
 from discreet.learners.host import Host
 from discreet.randomizers import OneBit
+from discreet.service.hosted_learner import applied_in
 from discreet.service.learner_service import LearnerService
 from discreet.storage.records import How
 from running_service import RunningService
@@ -20,7 +21,7 @@ FUNCTION = {"kind": "Modular", "weights": [0.1, -0.2, 0.1]}
 
 
 class Drivers:
-    """Threads that drive the learners "shop" (bits of their own) and "plan" (functions).
+    """Threads that drive the learners "shop" (bits of their own), "plan" (functions) and "till" (costs of 1).
 
     Args:
         service: Where.
@@ -32,6 +33,7 @@ class Drivers:
         sent: Bits that were sent, by decision.
         acknowledged: Decisions of "shop" whose tell was acknowledged.
         plans: Decisions of "plan", likewise.
+        tills: Decisions of "till", likewise.
         given_up: Tells that nobody waited for to the end.
         failures: What else happened.
     """
@@ -43,6 +45,7 @@ class Drivers:
         self.sent: dict[str, int] = {}
         self.acknowledged: set[str] = set()
         self.plans: set[str] = set()
+        self.tills: set[str] = set()
         self.given_up = 0
         self.failures: list[BaseException] = []
         self._lock = threading.Lock()
@@ -55,8 +58,10 @@ class Drivers:
     def __enter__(self) -> Self:
         with Client(self._service.url, self._service.key) as admin:
             settings = {"epsilon": EPSILON, "cost_range": RANGE}
-            admin.create_learner("shop", "bandit", ["tea", "milk", "rice", "salt"], **settings)
-            admin.create_learner("plan", "full_information", 3, **settings)
+            items = ["tea", "milk", "rice", "salt"]
+            admin.create_learner("shop", "bandit", items, mode="local", method="worst-case", **settings)
+            admin.create_learner("till", "bandit", items, close="told", **settings)
+            admin.create_learner("plan", "full_information", 3, method="blocks", close="told", **settings)
         for thread in self._threads:
             thread.start()
         return self
@@ -100,8 +105,12 @@ class Drivers:
         assert patient.tell_many("shop", [again]) == ["accepted"]  # and changes nothing
         plan = patient.ask("plan")
         patient.tell("plan", plan, function=FUNCTION)
+        tills = patient.ask("till", 4)
+        assert set(patient.tell_many("till", [(each, 1.0) for each in tills])) == {"accepted"}
+        assert patient.tell_many("till", [(tills[0], 0.0)]) == ["accepted"]  # and changes nothing
         with self._lock:
             self.plans.add(plan.id)
+            self.tills.update(each.id for each in tills)
 
     def _bit(self, decision: Decision, chance: random.Random) -> int:
         bit = self._randomizer.release(chance.random())
@@ -141,7 +150,7 @@ def check_books(learner_service: LearnerService, drivers: Drivers) -> int:
     # The state is what these draws and these bits give, and nothing else.
     settings = learner_service._registry.named("shop").record.settings
     host = Host(settings)
-    replay = host.apply(
+    replay, _ = host.apply(
         host.start(), [kept[key].draw for key in told], [bytes([drivers.sent[key.hex()]]) for key in told]
     )
     assert learner_service._registry.named("shop").host.encode(
@@ -151,5 +160,25 @@ def check_books(learner_service: LearnerService, drivers: Drivers) -> int:
     # The learner with secrets has counted the same, and continues.
     assert plan.status == "active"
     assert all(record.how is How.TOLD for record in plans.values())
-    assert len(plans) == len(drivers.plans) == plan.counts.told == plan.summary.rounds
+    with learner_service._store.reading() as reading:
+        waiting = applied_in(reading, learner_service._registry.named("plan").id)
+    assert len(plans) == len(drivers.plans) == plan.counts.told == plan.summary.rounds + waiting
+    _check_till(learner_service, drivers)
     return len(told)
+
+
+def _check_till(service: LearnerService, drivers: Drivers) -> None:
+    """Each acknowledged cost of 1 is in one sum; those that are still open hold nothing else."""
+    hosted, view = service._registry.named("till"), service.learner("till")
+    with service._store.reading() as reading:
+        kept = reading.decisions(bytes.fromhex(each) for each in drivers.tills)
+        found = reading.sums(hosted.id)
+        plans = {number: hosted.plan_of(each) for number, each in reading.phases(hosted.id, found).items()}
+    assert all(record.how is How.TOLD for record in kept.values())
+    sums = [hosted._opened_sums(number, plans[number], *found[number]) for number in found]
+    applied, half = sum(each.applied for each in sums), hosted.host.learner.query.units
+    assert sum(int(each.sums.sum()) for each in sums) == applied * half
+    assert view.status == "active"
+    assert view.counts.told == view.summary.rounds + applied >= len(kept) == len(drivers.tills)
+    # A phase is released once: each of them has its place in the count.
+    assert view.generation == view.summary.releases == hosted.host.releases(hosted.state)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import uvicorn
 
 from discreet.service.app import Settings, create_app
@@ -21,8 +21,18 @@ BANDIT = {
     "items": ["tea", "milk", "rice"],
     "epsilon": 1.0,
     "cost_range": [0, 1],
+    "mode": "local",
+    "method": "worst-case",
 }
-FULL = {"name": "plan", "feedback": "full_information", "items": 3, "epsilon": 1.0, "cost_range": [-1, 1]}
+FULL = {
+    "name": "plan",
+    "feedback": "full_information",
+    "items": 3,
+    "epsilon": 1.0,
+    "cost_range": [-1, 1],
+    "method": "blocks",
+    "close": "told",
+}
 MODULAR = {"kind": "Modular", "weights": [0.1, -0.2, 0.3]}
 
 
@@ -33,10 +43,10 @@ class Service:
     learner_service: LearnerService
     app: Any
     address: str
-    admin: httpx.Client
-    worker: httpx.Client
-    reader: httpx.Client
-    nobody: httpx.Client
+    admin: httpx2.Client
+    worker: httpx2.Client
+    reader: httpx2.Client
+    nobody: httpx2.Client
 
     def ask(self, learner: str = "shop", **wanted: Any) -> list[dict[str, Any]]:
         """Decisions, which must be given."""
@@ -46,9 +56,9 @@ class Service:
         return decisions
 
 
-def client(address: str, key: str | None) -> httpx.Client:
+def client(address: str, key: str | None) -> httpx2.Client:
     headers = {} if key is None else {"authorization": f"Bearer {key}"}
-    return httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False)
+    return httpx2.Client(base_url=address, headers=headers, timeout=60, trust_env=False)
 
 
 @contextlib.contextmanager

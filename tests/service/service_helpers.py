@@ -3,10 +3,13 @@
 import pathlib
 from typing import Any
 
+from discreet.service.hosted_learner import applied_in
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Choice, Code, Feedback, Outcome
 
 DAY = 86_400_000
+#: Bits that are learned from one by one.
+LOCAL = {"mode": "local", "method": "worst-case"}
 
 
 class Clock:
@@ -27,12 +30,16 @@ def opened(where: object, clock: Clock | None = None, **options: Any) -> Learner
 def bandit(
     service: LearnerService, name: str = "shop", items: Any = ("tea", "milk", "rice"), **other: Any
 ) -> None:
-    options = {key: other.pop(key) for key in ("population", "deadline_seconds") if key in other}
-    service.create(name, "bandit", list(items), {"epsilon": 1.0, "cost_range": [0, 1], **other}, **options)
+    """A learner that learns from every bit by itself, unless other arguments are given."""
+    options = {key: other.pop(key) for key in ("population", "deadline_seconds", "close") if key in other}
+    arguments = {"epsilon": 1.0, "cost_range": [0, 1], **LOCAL, **other}
+    service.create(name, "bandit", list(items), arguments, **options)
 
 
 def functions(service: LearnerService, name: str = "plan", items: int = 3, **other: Any) -> None:
-    service.create(name, "full_information", items, {"epsilon": 1.0, "cost_range": [0, 1], **other})
+    """A learner whose blocks are closed once all was told, unless other arguments are given."""
+    arguments = {"epsilon": 1.0, "cost_range": [0, 1], "method": "blocks", **other}
+    service.create(name, "full_information", items, arguments, close="told", deadline_seconds=7 * DAY / 1000)
 
 
 def told(service: LearnerService, name: str, choices: list[Choice], **feedback: Any) -> list[Code]:
@@ -42,9 +49,11 @@ def told(service: LearnerService, name: str, choices: list[Choice], **feedback: 
 
 
 def rounds(service: LearnerService, name: str = "shop") -> int:
-    """How much has been learned from, once all that waits is applied."""
+    """How many reports were learned from or are in open sums, once all that waits is applied."""
     service.maintenance.apply_queued()
-    return service.learner(name).summary.rounds
+    with service._store.reading() as reading:
+        waiting = applied_in(reading, service._registry.named(name).id)
+    return service.learner(name).summary.rounds + waiting
 
 
 def every_byte(folder: pathlib.Path) -> bytes:

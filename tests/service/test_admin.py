@@ -104,7 +104,7 @@ def test_what_cannot_be_imported(tmp_path: pathlib.Path) -> None:
         ("cut", "".join(lines[:-1])),
         ("short", "".join(lines[:-3] + lines[-1:])),
         ("other", "{}\n"),
-        ("older", lines[0].replace("0001", "0000") + "".join(lines[1:])),
+        ("older", lines[0].replace("0002", "0001") + "".join(lines[1:])),
         ("bad", "".join(lines[:2]) + '{"table":"nothing","row":{}}\n' + lines[-1]),
     ):
         (tmp_path / name).write_text(text)
@@ -176,7 +176,7 @@ def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
     code, out, _ = run(capsys, "store", "import", file, "--store", other, "--key-file", key_file)
     assert (code, "rows were read" in out) == (0, True)
     code, out, _ = run(capsys, "store", "migrate", "--store", other)
-    assert "0001" in out
+    assert "0002" in out
     code, out, _ = run(capsys, "keys", "create", "--role", "read", "--label", "till", "--store", store)
     name = out.split("_")[1]
     code, out, _ = run(capsys, "keys", "list", "--store", store, "--json")
@@ -446,7 +446,7 @@ def test_an_export_that_changed_nothing_leaves_nothing(
 def test_damaged_feedback_does_not_stop_a_learner(
     status: str, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What waits sealed and cannot be opened is left out; the rest is learned from, and it can be ended."""
+    """What waits sealed and cannot be opened counts as nothing; the rest is learned from."""
     path = tmp_path / "a.db"
     with opened(path) as service:
         functions(service)
@@ -458,7 +458,7 @@ def test_damaged_feedback_does_not_stop_a_learner(
         connection.execute("UPDATE feedback SET payload = ? WHERE decision = ?", (damaged, decision))
     connection.close()
     with opened(path) as service:
-        assert rounds(service, "plan") == 2
+        assert rounds(service, "plan") == 3  # with nothing instead of what is damaged
         assert "1 stored decisions are damaged" in caplog.text
         assert service.tell("plan", [Feedback(each, function=Modular([0, 0, 0])) for each in ids])[0].accepted
         view = service.archive("plan") if status == "archived" else service.restart("plan")

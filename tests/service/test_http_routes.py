@@ -22,7 +22,7 @@ def test_learners_are_made_listed_and_shown(served: Service) -> None:
     shown = made.json()
     assert served.reader.get("/v1/learners/till").json() == shown
     assert shown in served.reader.get("/v1/learners").json()["learners"]
-    brief = {key: value for key, value in shown.items() if key not in ("items", "point")}
+    brief = {key: value for key, value in shown.items() if key not in ("items", "point", "best")}
     assert brief in served.reader.get("/v1/learners?items=false").json()["learners"]
     answer = served.reader.get("/v1/learners?items=some")
     assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
@@ -76,7 +76,12 @@ def test_senseless_learners_are_refused(served: Service) -> None:
         {"deadline_seconds": 0},
         {"rounds_per_person": 1.5},
         {"seed": 1},
-        {"mode": "central"},
+        {"mode": "elsewhere"},
+        {"method": "choose"},
+        {"window": 0.1},
+        {"holdout": {"set": ["coffee"], "share": 0.1}},
+        {"holdout": {"set": ["tea"], "share": 1.0}},
+        {"close": "never"},
         {"unheard": "of"},
     ]
     for change in changes:
@@ -120,7 +125,8 @@ def test_unknown_addresses_and_methods(served: Service) -> None:
 def test_ask_gives_sets_of_items(served: Service) -> None:
     """As many as wanted, among the items that are available."""
     (one,) = served.ask()
-    assert set(one) == {"id", "subset"}
+    assert set(one) == {"id", "subset", "probability"}
+    assert 0 < one["probability"] <= 1
     assert set(one["subset"]) <= set(BANDIT["items"])  # type: ignore[call-overload]
     many = served.ask(count=40, available=["tea", "rice"])
     assert len({decision["id"] for decision in many}) == 40

@@ -45,6 +45,7 @@ NEEDS = {
     ("GET", "/v1/learners"): "read",
     ("GET", "/v1/learners/{name}"): "read",
     ("GET", "/v1/learners/{name}/guarantee"): "read",
+    ("GET", "/v1/learners/{name}/history"): "read",
     ("GET", "/v1/learners/{name}/minutes"): "read",
     ("GET", "/v1/learners/{name}/recent"): "read",
     ("GET", "/v1/populations"): "read",

@@ -82,7 +82,7 @@ def test_the_state_is_a_replay_of_draws_and_bits(service: LearnerService) -> Non
         draws += [kept[key].draw for key in ids]
         bits += [bytes([bit]) for bit in made]
     host = Host(service._registry.named("shop").record.settings)
-    replay = host.apply(host.start(), draws, bits)
+    replay, _ = host.apply(host.start(), draws, bits)
     assert service._registry.named("shop").host.encode(service._registry.named("shop").state) == host.encode(
         replay
     )
@@ -268,7 +268,7 @@ def test_silence_is_applied_as_fair_coins(service: LearnerService, clock: Clock)
     assert fits(0.5)
     assert not fits(0.6)
     host = Host(service._registry.named("shop").record.settings)
-    replay = host.apply(host.start(), draws, bits)
+    replay, _ = host.apply(host.start(), draws, bits)
     assert service._registry.named("shop").host.encode(service._registry.named("shop").state) == host.encode(
         replay
     )
@@ -288,8 +288,9 @@ def test_closed_decisions_are_forgotten_after_the_documented_time(
     clock.now += DAY + 1
     assert service.maintenance.compact() == 3
     assert told(service, "shop", old, cost=0.1) == [Code.UNKNOWN] * 3
-    assert service.ask("shop", 3, request_id="r") != old
     assert service.learner("shop").counts.told == 3
+    assert told(service, "shop", service.ask("shop", 3, request_id="r"), cost=0.1) == [Code.ACCEPTED] * 3
+    assert service.learner("shop").counts.told == 6
 
 
 @pytest.mark.parametrize("end", ["archive", "restart"])
@@ -362,11 +363,14 @@ def test_archived_learners_can_only_be_read(service: LearnerService) -> None:
 def test_a_restart_forgets_nothing_that_was_told(service: LearnerService) -> None:
     """What waits is applied before the epoch is closed, and the next starts from there."""
     functions(service)
-    told(service, "plan", service.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
+    length = service._registry.named("plan").host._session.block_length
+    told(service, "plan", service.ask("plan", 2 * length), function=Modular([0.5, -0.2, 0.1]))
+    service.maintenance.apply_queued()
+    told(service, "plan", service.ask("plan", 3), function=Modular([0.5, -0.2, 0.1]))
     before = service._registry.named("plan")
     fresh = service.restart("plan")
     last = before.host.summary(before.state)
-    assert (last.rounds, fresh.summary.rounds, fresh.epoch) == (40, 0, 2)
+    assert (last.rounds, fresh.summary.rounds, fresh.epoch) == (2 * length, 0, 2)
     assert last.releases > 0
     assert fresh.summary.point == last.point
 
@@ -450,15 +454,15 @@ def test_calls_about_many_items_are_about_few_sets(service: LearnerService) -> N
     bandit(service, items=range(5000))
     functions(service, items=5000)
     for name in ("shop", "plan"):
-        with pytest.raises(InvalidArgument, match="at most 175 for a learner of 5000 items"):
-            service.ask(name, 176)
-        choices = [*service.ask(name, 175), *service.ask(name, 25)]
+        with pytest.raises(InvalidArgument, match="at most 174 for a learner of 5000 items"):
+            service.ask(name, 175)
+        choices = [*service.ask(name, 174), *service.ask(name, 26)]
         assert len(choices) == 200
     with pytest.raises(InvalidArgument, match="at most 200 pieces"):
         told(service, "plan", [*choices, choices[0]], function=None)
     assert set(told(service, "plan", choices[:3], function=Modular([0.0] * 5000))) == {Code.ACCEPTED}
     service.ask("plan", 5)
-    assert len(service.recent("plan", 1000)) == 175
+    assert len(service.recent("plan", 1000)) == 174
     bandit(service, "few", items=range(1000))
     assert len(service.ask("few", 1000)) == 1000
 
@@ -590,7 +594,7 @@ def test_futures_are_answered(service: LearnerService) -> None:
         ("x", "bandit", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
         ("x", "full_information", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
         ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "seed": 7}),
-        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "mode": "central"}),
+        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "mode": "local", "window": 0.1}),
         ("x", "bandit", [1.5], {"epsilon": 1.0, "cost_range": [0, 1]}),
     ],
 )

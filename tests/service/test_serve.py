@@ -15,7 +15,7 @@ import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from http_helpers import BANDIT, FULL, MODULAR, client
 
@@ -166,7 +166,7 @@ def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
         answers: list[int] = []
 
         def work() -> None:
-            with client(address, key) as worker, contextlib.suppress(httpx.TransportError):
+            with client(address, key) as worker, contextlib.suppress(httpx2.TransportError):
                 while True:
                     answers.append(worker.post("/v1/learners/shop/ask").status_code)
 
@@ -275,9 +275,10 @@ def test_the_first_key_as_data(tmp_path: pathlib.Path) -> None:
 def test_learners_with_a_custom_policy(tmp_path: pathlib.Path) -> None:
     """Created by the name that the server was started with, used like any other; others are refused."""
     policy = "one-by-one=examples.gallery.own_policy:OneByOne"
+    wanted = {name: BANDIT[name] for name in BANDIT if name != "method"} | {"policy": "one-by-one"}
     with serving(tmp_path / "shop.db", "--policy", policy, log=tmp_path / "log") as (process, address):
         with client(address, shown_key(process)) as admin:
-            made = admin.post("/v1/learners", json=BANDIT | {"policy": "one-by-one"})
+            made = admin.post("/v1/learners", json=wanted)
             assert (made.status_code, made.json()["policy"], made.json()["feedback"]) == (
                 201,
                 "one-by-one",
@@ -287,6 +288,6 @@ def test_learners_with_a_custom_policy(tmp_path: pathlib.Path) -> None:
             told = [{"decision": each["id"], "cost": 0.25} for each in decisions]
             assert admin.post("/v1/learners/shop/tell", json=told).json() == {"codes": ["accepted"] * 40}
             assert admin.post("/v1/learners/shop/restart").json()["epoch"] == 2
-            for other in ({"name": "new", "policy": "unknown"}, FULL | {"policy": "one-by-one"}):
-                assert admin.post("/v1/learners", json=BANDIT | other).status_code == 400
+            for other in (wanted | {"name": "new", "policy": "unknown"}, FULL | {"policy": "one-by-one"}):
+                assert admin.post("/v1/learners", json=other).status_code == 400
         assert stopped(process)[0] == 0

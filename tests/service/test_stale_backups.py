@@ -12,6 +12,7 @@ from service_helpers import Clock, bandit, functions, opened, rounds, told
 from sqlalchemy import text
 
 from discreet.errors import StaleState, StoreError
+from discreet.service.hosted_learner import Applied
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Code, Feedback
 from discreet.set_functions import Modular
@@ -160,11 +161,12 @@ def test_stale_learners_stay_stale(tmp_path: pathlib.Path) -> None:
         told(service, "shop", service.ask("shop", 5), cost=0.5)
         latest = service._registry.named("shop")
         state = latest.host.encode(latest.state)
+        releases = latest.host.releases(latest.state)
     shutil.copy(copy, path)
     with opened(path) as service:
         hosted = service._registry.named("shop")
         assert hosted.stale
-        hosted.show(hosted.generation + 10, state)
+        hosted.show(Applied(hosted.generation + 10, state, releases))
         assert hosted.host.releases(hosted.state) == 10
         assert hosted.stale
 

@@ -107,14 +107,12 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
 
 
 def test_everything_is_there_after_opening_again(store: Store, address: str) -> None:
-    """Learners, states, decisions, requests and keys survive, exactly."""
+    """Learners, states, decisions and keys survive, exactly."""
     with store.writing() as writing:
         writing.add_population(PopulationRecord("people", 2.5))
         learner = writing.add_learner(new_learner(population="people"))
         writing.add_key(KeyRecord(b"d" * 32, "admin", "first", 3))
     ids = asked(store, learner)
-    with store.writing() as writing:
-        assert writing.add_request(learner, "r1", ids, 9) is None
     with store.reading() as reading:
         before = (reading.learners(), reading.state(learner), reading.decisions(ids), reading.keys())
     store.close()
@@ -127,7 +125,6 @@ def test_everything_is_there_after_opening_again(store: Store, address: str) -> 
                 reading.decisions(ids),
                 reading.keys(),
             )
-            assert reading.request(learner, "r1") == ids
             assert reading.populations() == [PopulationRecord("people", 2.5)]
             record = reading.learners()[0]
             assert record.settings == {"kind": "bandit", "items": ["tea", 2]}
@@ -217,16 +214,6 @@ def test_only_what_is_due_expires(store: Store) -> None:
         assert writing.expire(learner, 0, 1004, 2000, 9).keys() == {ids[3]}
         assert writing.expire(learner, 0, 1004, 2000, 9) == {}
         assert writing.decisions(ids)[ids[1]].how is How.EXPIRED
-
-
-def test_requests_get_the_same_answer(store: Store) -> None:
-    """A request that is known gives the decisions it was answered with, per learner."""
-    learner, other = added(store), added(store, "other")
-    first, second = asked(store, learner), asked(store, learner)
-    with store.writing() as writing:
-        assert writing.add_request(learner, "r", first, 1) is None
-        assert writing.add_request(learner, "r", second, 2) == first
-        assert writing.add_request(other, "r", second, 2) is None
 
 
 def test_decisions_added_twice_count_once(store: Store) -> None:
@@ -437,14 +424,10 @@ def test_compaction_forgets_what_is_closed_and_old(store: Store) -> None:
     learner = added(store)
     ids = asked(store, learner, 5, at=1000)
     with store.writing() as writing:
-        writing.add_request(learner, "old", ids, 1000)
-        writing.add_request(learner, "new", ids, 9000)
         writing.close_decisions(learner, [ids[0], ids[1], ids[4]], How.TOLD, 1)
         writing.queue_feedback(learner, {ids[1]: b"\1"})
         assert writing.compact(learner, 1003) == 1
         assert writing.decisions(ids).keys() == set(ids[1:])
-        assert writing.request(learner, "old") is None
-        assert writing.request(learner, "new") == ids
         assert writing.compact(learner, 1003, open_too=True) == 2
 
 
@@ -501,14 +484,14 @@ def test_errors_of_the_database_quote_no_parameters(store: Store) -> None:
         error = error.__cause__
 
 
-def test_a_database_of_a_newer_release_is_refused(store: Store, address: str) -> None:
+def test_a_database_of_another_release_is_refused(store: Store, address: str) -> None:
     """It is not touched."""
     store.close()
     engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE schema_version SET version_num = '9999'"))
     engine.dispose()
-    with pytest.raises(StoreError, match="newer release"):
+    with pytest.raises(StoreError, match="Another release"):
         open_store(address)
 
 

@@ -9,7 +9,7 @@ Importing this loads no compiler, no database driver and no code of the server.
 
 from discreet.client.errors import ServiceError, Unreachable
 from discreet.client.pinned import Pinned
-from discreet.client.records import Counts, Decision, Feedback, Learner, Population
+from discreet.client.records import ApiKey, Counts, Decision, Feedback, HeldOut, History, Learner, Population
 from discreet.errors import MissingExtra
 
 try:
@@ -20,15 +20,5 @@ except ModuleNotFoundError as error:
         "A client needs the extra 'client': pip install 'discreet[client]'.", "client"
     ) from error
 
-__all__ = [
-    "AsyncClient",
-    "Client",
-    "Counts",
-    "Decision",
-    "Feedback",
-    "Learner",
-    "Pinned",
-    "Population",
-    "ServiceError",
-    "Unreachable",
-]
+__all__ = ["ApiKey", "AsyncClient", "Client", "Counts", "Decision", "Feedback", "HeldOut", "History"]
+__all__ += ["Learner", "Pinned", "Population", "ServiceError", "Unreachable"]

@@ -12,12 +12,7 @@ _KEY = re.compile(r"[!-~]{1,500}")
 
 
 def checked_url(url: str, *, allow_insecure: bool) -> str:
-    """A URL without a trailing slash; plain HTTP only to this machine.
-
-    Args:
-        url: ``https://host[:port][/path]``.
-        allow_insecure: Whether keys and costs may travel unencrypted.
-    """
+    """A URL without a trailing slash; plain HTTP only to this machine, unless it is allowed."""
     if not isinstance(url, str):
         raise InvalidArgument("The 'url' of a client must be a string.")
     parts = urllib.parse.urlsplit(url)
@@ -25,7 +20,7 @@ def checked_url(url: str, *, allow_insecure: bool) -> str:
         raise InvalidArgument("The 'url' of a client must not contain a user or a password: give the 'key'.")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise InvalidArgument("The 'url' of a client must be like https://shop.example[:port][/path].")
-    if parts.scheme == "http" and not allow_insecure and not is_loopback(parts.hostname):
+    if parts.scheme == "http" and not allow_insecure and not _is_loopback(parts.hostname):
         raise InvalidArgument(
             f"Over plain http to {parts.hostname!r} the key and the costs can be read on the way. Use https; "
             "or, if the network itself is encrypted, allow_insecure=True."
@@ -40,8 +35,7 @@ def checked_key(key: str) -> str:
     return key
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,57 +1,300 @@
-"""The client for asynchronous programs."""
+"""The client for asynchronous programs. `Client` runs the same operations."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable, Coroutine
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+import secrets
+import ssl
+import urllib.parse
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Self, TypeVar, overload
 
-import anyio
-import httpx
+from discreet import checks
+from discreet.client.address import checked_key, checked_url
+from discreet.client.errors import ServiceError, error_for
+from discreet.client.pinned import Pinned
+from discreet.client.records import MISSING, ApiKey, Decision, Feedback, History, Learner, Population, Record
+from discreet.client.retrying import Answer, Requests
+from discreet.client.telling import Telling, as_feedback, grouped, json_bytes
+from discreet.errors import InvalidArgument, NotCopyable
+from discreet.privacy.guarantee import Guarantee, Neighbours
 
-from discreet.client.base import FAILURES, Base, failed, reply_of, request_of
-from discreet.client.operations import Operations
-from discreet.client.retrying import Attempt, Pause, Reply, Steps
+#: Learners in one response.
+_PAGE = 500
 
-Answer = TypeVar("Answer")
-P = ParamSpec("P")
-
-
-def _awaited(
-    operation: Callable[Concatenate[Operations, P], Steps[Answer]],
-) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, Answer]]:
-    """An operation as a method to be awaited, with the same arguments."""
-
-    @functools.wraps(operation)
-    async def call(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
-        return await self._run(operation(self._operations, *args, **kwargs))
-
-    return call
+Kind = TypeVar("Kind", bound=Record)
 
 
-class AsyncClient(Base):
-    """Learners behind a service: the arguments and methods of `Client`, to be awaited.
+class AsyncClient:
+    """Learners behind a service, for asynchronous programs. `Client` has the same methods and blocks.
+
+    Every call is retried, with growing pauses, when the service is not reachable, busy or being restarted,
+    until the deadline. That is safe: an ask has an id, so a retry gets the same decisions; a tell counts
+    once; and a randomised bit is made once and sent again as it is.
+
+    Any number of tasks (or threads) may call at a time: they share at most 32 connections.
+
+    Args:
+        url: Of the service: https, or http on this machine.
+        key: An API key; or the `token` of a decision, which can only tell about it.
+        randomize: Pin epsilon and range, for all learners or by name: only one random bit per cost is sent.
+        timeout: Seconds for one attempt, once it has a connection.
+        deadline: Seconds for all attempts of a call, with the waiting before and between them.
+        allow_insecure: Whether keys and costs may travel unencrypted to other machines.
+        verify: The trusted certificates; the system's by default.
+        proxy: The address of a proxy. The environment's proxies are not used.
 
     Examples:
         >>> AsyncClient("http://127.0.0.1:8710", "discreet_...")
         AsyncClient('http://127.0.0.1:8710')
     """
 
-    ask = _awaited(Operations.ask)
-    tell = _awaited(Operations.tell)
-    tell_many = _awaited(Operations.tell_many)
-    create_learner = _awaited(Operations.create_learner)
-    learners = _awaited(Operations.learners)
-    learner = _awaited(Operations.learner)
-    guarantee = _awaited(Operations.guarantee)
-    archive = _awaited(Operations.archive)
-    populations = _awaited(Operations.populations)
-    population = _awaited(Operations.population)
-    set_population = _awaited(Operations.set_population)
+    _blocking = False
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        randomize: Pinned | Mapping[str, Pinned] | None = None,
+        timeout: float = 10.0,
+        deadline: float = 60.0,
+        allow_insecure: bool = False,
+        verify: ssl.SSLContext | bool = True,
+        proxy: str | None = None,
+    ) -> None:
+        self.url = checked_url(url, allow_insecure=allow_insecure)
+        headers = {
+            "authorization": f"Bearer {checked_key(key)}",
+            "content-type": "application/json",
+            "user-agent": "discreet",
+        }
+        self._requests = Requests(
+            blocking=self._blocking,
+            timeout=checks.positive_number("Client", "timeout", timeout),
+            deadline=checks.positive_number("Client", "deadline", deadline),
+            base_url=self.url,
+            headers=headers,
+            verify=verify,
+            proxy=proxy,
+        )
+        self._randomize = randomize
+        self._telling = Telling(randomize, self.learner)
+
+    @overload
+    async def ask(
+        self,
+        learner: str,
+        count: None = None,
+        available: Iterable[Hashable] | None = None,
+        *,
+        tokens: bool = False,
+        request_id: str | None = None,
+    ) -> Decision: ...
+
+    @overload
+    async def ask(
+        self,
+        learner: str,
+        count: int,
+        available: Iterable[Hashable] | None = None,
+        *,
+        tokens: bool = False,
+        request_id: str | None = None,
+    ) -> list[Decision]: ...
+
+    async def ask(
+        self,
+        learner: str,
+        count: int | None = None,
+        available: Iterable[Hashable] | None = None,
+        *,
+        tokens: bool = False,
+        request_id: str | None = None,
+    ) -> Any:
+        """Choose a set, or a list of `count`.
+
+        Args:
+            learner: Its name.
+            count: How many; None for a single decision, not in a list.
+            available: The items that can be chosen now. Public: never dependent on anybody's feedback.
+            tokens: Whether each decision has a `token`, with which a device can tell about it, and do nothing
+                else: ``Client(url, decision.token).tell(learner, decision.id, cost)``.
+            request_id: A retry with the same id gets the same decisions, even from another process; random by
+                default.
+        """
+        wanted = _given(
+            count=1 if count is None else checks.integer("ask", "count", count, 1),
+            request_id=secrets.token_hex(16) if request_id is None else request_id,
+            available=None if available is None else list(available),
+            tokens=tokens or None,
+        )
+        read = _each(Decision, "decisions", wanted["count"], learner=learner)
+        decisions = await self._post(read, "learners", learner, "ask", body=json_bytes(wanted))
+        return decisions[0] if count is None else decisions
+
+    async def tell(
+        self,
+        learner: str,
+        decision: Decision | str,
+        cost: Any = MISSING,
+        *,
+        released: int | None = None,
+        function: Any = MISSING,
+        person: str | None = None,
+    ) -> None:
+        """Tell what a decision cost. It is durable when this returns; telling again changes nothing.
+
+        Args:
+            learner: Its name.
+            decision: The decision, or its id.
+            cost: Bandits: the cost (or reward). Private; anything but a number counts as neutral.
+            released: Bandits: instead of a cost, a bit that you randomised; keep it for retries.
+            function: Full information: a set function, or its JSON description. Private.
+            person: An opaque id: at most `rounds_per_person` tells of one person count.
+        """
+        feedback = Feedback(decision, cost, released=released, function=function, person=person)
+        body = (await self._telling.written(learner, [feedback]))[0]
+        await self._post(_accepted, "learners", learner, "tell", body=body, quote=False)
+
+    async def tell_many(
+        self, learner: str, feedback: Iterable[Feedback | tuple[Decision | str, Any]]
+    ) -> list[str]:
+        """Tell what many decisions cost: `Feedback`, or pairs of a decision and a cost.
+
+        Returns:
+            A code for each, in order: "accepted", "expired", "unknown_decision", "foreign_decision" or
+            "invalid_feedback".
+        """
+        listed = [as_feedback(each) for each in feedback]
+        functions = any(each.function is not MISSING for each in listed)
+        codes: list[str] = []
+        for group in grouped(await self._telling.written(learner, listed), functions=functions):
+            body, read = b"[" + b",".join(group) + b"]", functools.partial(_codes, len(group))
+            codes += await self._post(read, "learners", learner, "tell", body=body, quote=False)
+        return codes
+
+    async def create_learner(
+        self,
+        /,
+        name: str,
+        feedback: str,
+        items: int | Sequence[Hashable],
+        *,
+        epsilon: float,
+        cost_range: tuple[float, float],
+        **others: Any,
+    ) -> Learner:
+        """Create a learner (needs an admin key).
+
+        Args:
+            name: Letters, digits and ``_.-``.
+            feedback: "bandit" or "full_information".
+            items: How many, or their names.
+            epsilon: The privacy loss of one person, over all their rounds.
+            cost_range: Lowest and highest cost or reward.
+            **others: mode, method, close, holdout (``{"share": 0.1, "set": [...]}``), maximize, start,
+                rounds_per_person, policy, forget, window, horizon, gradient_bound, population,
+                deadline_seconds.
+        """
+        given = {"name": name, "feedback": feedback, "items": items, "epsilon": epsilon}
+        wanted = _given(cost_range=cost_range, **given, **others)
+        try:
+            return await self._post(Learner.read, "learners", body=json_bytes(wanted))
+        except ServiceError as error:
+            if error.code != "already_exists" or error.attempts == 1:
+                raise
+            taken = error
+        found = await self.learner(name)  # it may have been made by an attempt whose response was lost
+        if found.counts.asked == 0 and _fits(dataclasses.asdict(found), wanted):
+            return found
+        raise error_for(taken.code, "", taken.status, taken.attempts)
+
+    async def learners(self, search: str | None = None) -> list[Learner]:
+        """The latest epoch of every learner, or of those whose names contain `search`."""
+        query, found = _given(limit=_PAGE, search=search), []
+        while True:
+            page, more = await self._get(_page, "learners", **query)
+            found += page
+            if not more:
+                return found
+            query["after"] = page[-1].name
+
+    async def learner(self, name: str) -> Learner:
+        """The public view of a learner."""
+        return await self._get(Learner.read, "learners", name)
+
+    async def history(self, name: str) -> list[History]:
+        """What a learner was like, from its start on."""
+        return await self._get(_each(History, "history"), "learners", name, "history")
+
+    async def guarantee(self, name: str) -> Guarantee:
+        """The privacy guarantee of a learner."""
+        return await self._get(_guarantee, "learners", name, "guarantee")
+
+    async def restart(self, name: str) -> Learner:
+        """Begin the next epoch of a learner from its last point (needs an admin key).
+
+        Its epsilon is spent again, so this is tried once: after `Unreachable`, look at the learner's epoch.
+        """
+        return await self._post(Learner.read, "learners", name, "restart", once=True)
+
+    async def archive(self, name: str) -> Learner:
+        """End a learner (needs an admin key); its loss stays counted."""
+        return await self._post(Learner.read, "learners", name, "archive")
+
+    async def populations(self) -> list[Population]:
+        """All populations, and their privacy losses."""
+        return await self._get(_each(Population, "populations"), "populations")
+
+    async def population(self, name: str) -> Population:
+        """The privacy loss of a population's people, by learner."""
+        return await self._get(Population.read, "populations", name)
+
+    async def set_population(self, name: str, limit: float | None = None) -> Population:
+        """Create a population, or change its limit (needs an admin key)."""
+        body = json_bytes({"limit": limit})
+        return await self._requests.answer(Population.read, "PUT", _path("populations", name), body)
+
+    async def keys(self) -> list[ApiKey]:
+        """The API keys that are not revoked (needs an admin key, as all that follows)."""
+        return await self._get(_each(ApiKey, "keys"), "keys")
+
+    async def create_key(
+        self,
+        role: str,
+        label: str = "",
+        learners: Iterable[str] | None = None,
+        expires_at: int | None = None,
+    ) -> ApiKey:
+        """Create an API key. Only this answer has it, so it is tried once: revoke one whose answer was lost.
+
+        Args:
+            role: "read", "ask_tell" or "admin".
+            label: What it is for.
+            learners: The only ones that it is for; all by default.
+            expires_at: In milliseconds since 1970; never by default.
+        """
+        only = None if learners is None else list(learners)
+        wanted = _given(role=role, label=label, learners=only, expires_at=expires_at)
+        return await self._post(ApiKey.read, "keys", body=json_bytes(wanted), once=True)
+
+    async def rotate_key(self, key_id: str) -> ApiKey:
+        """Replace an API key. Only this answer has the new one, so it is tried once."""
+        return await self._post(ApiKey.read, "keys", key_id, "rotate", once=True)
+
+    async def revoke_key(self, key_id: str) -> None:
+        """Revoke an API key."""
+        try:
+            await self._requests.answer(ApiKey.read, "DELETE", _path("keys", key_id))
+        except ServiceError as error:
+            if error.code != "not_found" or error.attempts == 1:
+                raise  # otherwise an attempt has revoked it whose response was lost
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        await self._requests.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -59,26 +302,72 @@ class AsyncClient(Base):
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _connect(self) -> None:
-        self._http = httpx.AsyncClient(**self._options())
+    def __repr__(self) -> str:
+        pinned = "" if self._randomize is None else f", randomize={self._randomize!r}"
+        return f"{'Client' if self._blocking else 'AsyncClient'}({self.url!r}{pinned})"
 
-    async def _run(self, steps: Steps[Answer]) -> Answer:
-        """Send and sleep as the steps say."""
-        self._renew_after_fork()
-        try:
-            step = next(steps)
-            while True:
-                if isinstance(step, Pause):
-                    await anyio.sleep(step.seconds)
-                    step = next(steps)
-                else:
-                    step = steps.send(await self._reply(step))
-        except StopIteration as done:
-            answer: Answer = done.value
-            return answer
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise NotCopyable("A client holds a key and connections: create one where it is used.")
 
-    async def _reply(self, attempt: Attempt) -> Reply:
-        try:
-            return reply_of(await self._http.request(**request_of(attempt)))
-        except FAILURES as error:
-            return failed(error, self.url)
+    async def _get(self, read: Callable[[Any], Answer], *path: str, **query: Any) -> Answer:
+        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
+        return await self._requests.answer(read, "GET", _path(*path) + asked)
+
+    async def _post(
+        self, read: Callable[[Any], Answer], *path: str, body: bytes = b"", **how: bool
+    ) -> Answer:
+        return await self._requests.answer(read, "POST", _path(*path), body, **how)
+
+
+def _path(kind: str, *names: str) -> str:
+    if any(not isinstance(name, str) or name in ("", ".", "..") for name in names):
+        raise InvalidArgument("A name must be a non-empty string.")
+    return "/".join(["/v1", kind, *(urllib.parse.quote(name, safe="") for name in names)])
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _fits(shown: Any, wanted: Any) -> bool:
+    """Whether something has the settings that were wanted, as far as it shows them."""
+    if isinstance(shown, Mapping) and isinstance(wanted, Mapping):
+        return all(name not in shown or _fits(shown[name], each) for name, each in wanted.items())
+    if isinstance(shown, tuple | frozenset):
+        return shown == (tuple(range(wanted)) if isinstance(wanted, int) else type(shown)(wanted))
+    return bool(shown == wanted)
+
+
+# Readers of responses. Whatever they raise means that the response is not of this service.
+
+
+def _each(kind: type[Kind], name: str, count: int | None = None, **more: Any) -> Callable[[Any], list[Kind]]:
+    def read(shown: Any) -> list[Kind]:
+        return [kind.read({**each, **more}) for each in _so_many(count, shown[name])]
+
+    return read
+
+
+def _so_many(count: int | None, listed: Any) -> list[Any]:
+    if count not in (None, len(listed)):
+        raise ValueError
+    return list(listed)
+
+
+def _page(shown: Any) -> tuple[list[Learner], bool]:
+    found = _each(Learner, "learners")(shown)
+    return found, bool(found) and shown.get("next") is not None
+
+
+def _codes(count: int, shown: Any) -> list[str]:
+    return [str(code) for code in _so_many(count, shown["codes"])]
+
+
+def _accepted(shown: Any) -> None:
+    if shown["code"] != "accepted":
+        raise ValueError
+
+
+def _guarantee(shown: Any) -> Guarantee:
+    known = {each.name: shown[each.name] for each in dataclasses.fields(Guarantee) if each.name in shown}
+    return Guarantee(**known | {"neighbours": Neighbours(known["neighbours"])})

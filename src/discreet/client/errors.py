@@ -1,12 +1,15 @@
 """Errors of the clients. They quote nothing private.
 
-Each has the service's `code`, which stays the same, and is also the error that the library raises for the
-same thing: ``except discreet.errors.Expired`` works with a learner in memory and with one behind a service.
+Each is a `ServiceError` with the service's `code`, which stays the same, and also the error that the library
+raises for the same thing: ``except discreet.errors.Expired`` works with a learner in memory and with one
+behind a service.
 
 No error has a cause or a context: those could hold the request, with its key and its body.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from discreet import errors
 
@@ -31,91 +34,48 @@ class ServiceError(errors.DiscreetError):
     def __str__(self) -> str:
         return f"{self.args[0]} ({self.code})"
 
-    def __reduce__(self) -> tuple[type[ServiceError], tuple[str, str, int | None, int]]:
-        return type(self), (self.code, self.args[0], self.status, self.attempts)
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = error_for if self.code in _CODES else type(self)
+        return made, (self.code, self.args[0], self.status, self.attempts)
 
 
 class Unreachable(ServiceError, ConnectionError):
     """No response in time. Whether the request was performed is unknown; repeating it is safe."""
 
 
-class Unauthorized(ServiceError, PermissionError):
-    """The key is unknown, revoked, or does not allow this."""
-
-
-class NotFound(ServiceError, errors.UnknownName):
-    """No learner or population has this name."""
-
-
-class DecisionNotKnown(ServiceError, errors.UnknownDecision):
-    """There never was such a decision, or it was forgotten long after it was closed."""
-
-
-class DecisionExpired(ServiceError, errors.Expired):
-    """The deadline has passed, and a neutral value was applied."""
-
-
-class BadRequest(ServiceError, errors.InvalidArgument):
-    """The request is invalid."""
-
-
-class NameTaken(ServiceError, errors.AlreadyExists):
-    """The name is taken."""
-
-
-class LearnerArchived(ServiceError, errors.Archived):
-    """The learner has ended."""
-
-
-class OverBudget(ServiceError, errors.BudgetExceeded):
-    """The population's limit does not allow this."""
-
-
-class RoundsOver(ServiceError, errors.HorizonReached):
-    """The learner was made for a number of rounds, and they are over."""
-
-
-class OldBackup(ServiceError, errors.StaleState):
-    """The service runs on an old backup, which must not be continued."""
-
-
-class Overloaded(ServiceError, errors.Busy):
-    """The service stayed busy until the deadline."""
-
-
-#: Code -> (error, message if the service's own is not repeated).
-_ERRORS: dict[str, tuple[type[ServiceError], str]] = {
-    "invalid_json": (BadRequest, "The service could not read the request."),
-    "invalid_request": (BadRequest, "A field is missing, unknown or has an invalid value."),
+#: Code -> (the library's error, message if the service's own is not repeated).
+_CODES: dict[str, tuple[type[Exception], str]] = {
+    "invalid_json": (errors.InvalidArgument, "The service could not read the request."),
+    "invalid_request": (errors.InvalidArgument, "A field is missing, unknown or has an invalid value."),
     "invalid_feedback": (
-        BadRequest,
+        errors.InvalidArgument,
         "The wrong kind of feedback: this learner takes a cost or a bit, or a function.",
     ),
-    "unauthorized": (Unauthorized, "The API key is unknown or revoked."),
-    "forbidden": (Unauthorized, "The role of the key does not allow this."),
-    "not_found": (NotFound, "No learner or population has this name."),
-    "unknown_decision": (DecisionNotKnown, "There never was such a decision, or it was forgotten."),
-    "already_exists": (NameTaken, "The name is taken."),
-    "archived": (LearnerArchived, "The learner has ended."),
-    "budget_exceeded": (OverBudget, "The population's limit does not allow this learner."),
-    "foreign_decision": (BadRequest, "The decision belongs to another learner."),
-    "horizon_reached": (RoundsOver, "The learner was made for a number of rounds, and they are over."),
-    "stale_state": (OldBackup, "The service runs on an old backup, which must not be continued."),
-    "expired": (DecisionExpired, "The deadline has passed, and a neutral value was applied instead."),
-    "rate_limited": (Overloaded, "Too many requests with this key."),
-    "busy": (Overloaded, "The service is busy."),
-    "store_unavailable": (Overloaded, "The database of the service is not reachable."),
+    "unauthorized": (PermissionError, "The API key is unknown or revoked."),
+    "forbidden": (PermissionError, "The key does not allow this."),
+    "not_found": (errors.UnknownName, "Nothing has this name."),
+    "unknown_decision": (errors.UnknownDecision, "There never was such a decision, or it was forgotten."),
+    "already_exists": (errors.AlreadyExists, "The name is taken."),
+    "archived": (errors.Archived, "The learner has ended."),
+    "budget_exceeded": (errors.BudgetExceeded, "The population's limit does not allow this learner."),
+    "foreign_decision": (errors.InvalidArgument, "The decision belongs to another learner."),
+    "horizon_reached": (errors.HorizonReached, "The learner was made for fewer rounds."),
+    "stale_state": (errors.StaleState, "The service runs on an old backup, which must not be continued."),
+    "expired": (errors.Expired, "The deadline has passed, and a neutral value was applied instead."),
+    "rate_limited": (errors.Busy, "Too many requests with this key."),
+    "busy": (errors.Busy, "The service is busy."),
+    "store_unavailable": (errors.Busy, "The database of the service is not reachable."),
 }
 
 
-def error_for(code: str, status: int | None, attempts: int, message: str = "") -> ServiceError:
-    """The error for a code.
+#: The library's error -> one that is also a `ServiceError`, and has the same name.
+_BOTH: dict[type[Exception], type[ServiceError]] = {
+    other: type(other.__name__, (ServiceError, other), {"__module__": __name__, "__doc__": other.__doc__})
+    for other, _ in _CODES.values()
+}
 
-    Args:
-        code: The service's.
-        status: Of the HTTP response.
-        attempts: How many there were.
-        message: The service's own, for requests with nothing private in them.
-    """
-    kind, default = _ERRORS.get(code, (ServiceError, "The service refused the request."))
-    return kind(code, message or default, status, attempts)
+
+def error_for(code: str, message: str = "", status: int | None = None, attempts: int = 1) -> ServiceError:
+    """The error for a code of the service; the arguments are those of `ServiceError`."""
+    other, default = _CODES.get(code, (Exception, "The service refused the request."))
+    return _BOTH.get(other, ServiceError)(code, message or default, status, attempts)

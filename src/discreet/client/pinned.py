@@ -64,6 +64,7 @@ class Pinned:
             name
             for name, mine, theirs in (
                 ("feedback", "bandit", learner.feedback),
+                ("mode", "local", learner.mode),
                 ("epsilon", loss, learner.epsilon),
                 ("cost_range", (float(low), float(high)), learner.cost_range),
                 ("rounds_per_person", self.rounds_per_person, learner.rounds_per_person),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any, Self
 
-from discreet.errors import InvalidType
+from discreet.errors import InvalidArgument, InvalidType
+
+_LONGEST_PERSON = 1000
 
 
 class Missing:
@@ -19,24 +21,43 @@ class Missing:
 MISSING = Missing()
 
 
+def _tuples(shown: Any) -> Any:
+    return tuple(map(_tuples, shown)) if isinstance(shown, list) else shown
+
+
+def _by(reader: Callable[[Any], Any]) -> dict[str, Callable[[Any], Any]]:
+    """How a field is read that is not just JSON; null stays None."""
+    return {"read": lambda shown: None if shown is None else reader(shown)}
+
+
 @dataclasses.dataclass(frozen=True)
-class Decision:
+class Record:
+    """A record of a response: what is missing there has its default, what is unknown here is ignored."""
+
+    @classmethod
+    def read(cls, shown: Any) -> Self:
+        """From JSON."""
+        known = [each for each in dataclasses.fields(cls) if each.name in shown]
+        return cls(**{each.name: each.metadata.get("read", _tuples)(shown[each.name]) for each in known})
+
+
+@dataclasses.dataclass(frozen=True)
+class Decision(Record):
     """A chosen set.
 
     Attributes:
         id: For its feedback.
         subset: The items.
         learner: The learner's name.
-
-    Examples:
-        >>> decision = Decision("d-1", frozenset({"tea"}), learner="shop")
-        >>> "tea" in decision.subset
-        True
+        probability: With which the set was chosen, where that is known.
+        token: A key for telling about this decision, and for nothing else. It is not shown.
     """
 
     id: str
-    subset: frozenset[Hashable]
+    subset: frozenset[Hashable] = dataclasses.field(metadata=_by(frozenset))
     learner: str
+    probability: float | None = None
+    token: str | None = dataclasses.field(default=None, repr=False, compare=False)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -65,6 +86,15 @@ class Feedback:
     def __post_init__(self) -> None:
         if isinstance(self.cost, Decision) or not isinstance(self.decision, Decision | str):
             raise InvalidType("Feedback has the decision (or its id) first and the cost second.")
+        if [self.cost is MISSING, self.released is None, self.function is MISSING].count(False) != 1:
+            raise InvalidArgument(
+                "Tell a 'cost', or what was 'released', or a 'function': exactly one of them."
+            )
+        if not (self.released is None or (isinstance(self.released, int) and self.released in (0, 1))):
+            raise InvalidArgument("What was 'released' must be a bit: 0 or 1.")
+        person = self.person
+        if not (person is None or (isinstance(person, str) and len(person) <= _LONGEST_PERSON)):
+            raise InvalidArgument(f"A 'person' must be a string of at most {_LONGEST_PERSON} characters.")
 
     @property
     def id(self) -> str:
@@ -76,14 +106,8 @@ class Feedback:
 
 
 @dataclasses.dataclass(frozen=True)
-class Counts:
-    """How much happened to a learner.
-
-    Examples:
-        >>> counts = Counts(asked=10, told=7, expired=1, pending=2)
-        >>> counts.told / counts.asked
-        0.7
-    """
+class Counts(Record):
+    """How much happened to a learner."""
 
     asked: int
     told: int
@@ -92,7 +116,29 @@ class Counts:
 
 
 @dataclasses.dataclass(frozen=True)
-class Learner:
+class HeldOut(Record):
+    """What a learner earns, against a share of decisions that get a fixed set.
+
+    Attributes:
+        share, set: Of decisions, and what they get.
+        rounds, mean: How many were told, and the mean of their released costs or rewards.
+        learned_rounds, learned_mean: The same of all other decisions.
+        uplift, low, high: How much better the learner's sets are, with a private interval.
+    """
+
+    share: float
+    set: frozenset[Hashable] = dataclasses.field(metadata=_by(frozenset))
+    rounds: int = 0
+    mean: float | None = None
+    learned_rounds: int = 0
+    learned_mean: float | None = None
+    uplift: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Learner(Record):
     """The public view of a learner: all of it is covered by its guarantee.
 
     Attributes:
@@ -109,15 +155,10 @@ class Learner:
         mean: The mean of the released costs or rewards.
         noise_variance: Of one released number.
         counts: How much happened.
-
-    Examples:
-        >>> counts = Counts(asked=121, told=120, expired=0, pending=1)
-        >>> learner = Learner(
-        ...     "shop", 1, "bandit", ("tea", "milk"), 1.0, (0.0, 1.0), False, 1, None, 3600.0, "active",
-        ...     point=(0.9, 0.2), rounds=120, mean=0.4, noise_variance=1.2, counts=counts,
-        ... )
-        >>> learner.chosen
-        frozenset({'tea'})
+        mode, method: "local" or "central", and how it learns.
+        close: When a phase ends: "deadline" or "told".
+        best: The set that it takes for the best.
+        holdout: What it earns against a fixed set, if a share of decisions is held out.
     """
 
     name: str
@@ -135,24 +176,34 @@ class Learner:
     rounds: int
     mean: float | None
     noise_variance: float
-    counts: Counts
-
-    @property
-    def chosen(self) -> frozenset[Hashable]:
-        """The items with a level above 1/2."""
-        return frozenset(item for item, level in zip(self.items, self.point, strict=True) if level > 0.5)
-
-    @classmethod
-    def read(cls, shown: dict[str, Any]) -> Self:
-        """From a response; fields that are new to this client are ignored."""
-        known = {field.name: shown[field.name] for field in dataclasses.fields(cls)}
-        lists = {name: tuple(known[name]) for name in ("items", "cost_range", "point")}
-        counts = {field.name: shown["counts"][field.name] for field in dataclasses.fields(Counts)}
-        return cls(**known | lists | {"counts": Counts(**counts)})
+    counts: Counts = dataclasses.field(metadata=_by(Counts.read))
+    mode: str = "local"
+    method: str | None = None
+    close: str | None = None
+    best: tuple[Hashable, ...] = ()
+    holdout: HeldOut | None = dataclasses.field(default=None, metadata=_by(HeldOut.read))
 
 
 @dataclasses.dataclass(frozen=True)
-class Population:
+class History(Record):
+    """What a learner was like at a moment.
+
+    Attributes:
+        at: Milliseconds since 1970.
+        rounds, mean, point: As of a `Learner`.
+        held_rounds, held_mean: Of the decisions that were held out.
+    """
+
+    at: int
+    rounds: int
+    mean: float | None
+    point: tuple[float, ...]
+    held_rounds: int = 0
+    held_mean: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Population(Record):
     """The privacy loss of people to all learners on them.
 
     Attributes:
@@ -160,21 +211,32 @@ class Population:
         limit: Of the total loss; None for no limit.
         spent: The total loss, including archived learners.
         learners: Name, epoch and epsilon of each.
-
-    Examples:
-        >>> learners = (("shop", 1, 1.0), ("mail", 1, 0.5))
-        >>> people = Population("customers", limit=3.0, spent=1.5, learners=learners)
-        >>> people.limit - people.spent  # for learners to come
-        1.5
     """
 
     name: str
     limit: float | None
     spent: float
-    learners: tuple[tuple[str, int, float], ...]
+    learners: tuple[tuple[str, int, float], ...] = dataclasses.field(
+        metadata=_by(lambda shown: tuple((each["name"], each["epoch"], each["epsilon"]) for each in shown))
+    )
 
-    @classmethod
-    def read(cls, shown: dict[str, Any]) -> Self:
-        """From a response."""
-        learners = tuple((each["name"], each["epoch"], each["epsilon"]) for each in shown["learners"])
-        return cls(shown["name"], shown["limit"], shown["spent"], learners)
+
+@dataclasses.dataclass(frozen=True)
+class ApiKey(Record):
+    """An API key of the service. Times are milliseconds since 1970.
+
+    Attributes:
+        id, role, label: Which key, what it allows ("read", "ask_tell" or "admin"), and what it is for.
+        created_at, expires_at, last_used_at: When; None for never, or if the service does not say.
+        learners: The only ones that it is for; None for all.
+        key: The key itself, when it was just made; it is shown nowhere else, and not here.
+    """
+
+    id: str
+    role: str
+    label: str = ""
+    created_at: int | None = None
+    expires_at: int | None = None
+    last_used_at: int | None = None
+    learners: tuple[str, ...] | None = None
+    key: str | None = dataclasses.field(default=None, repr=False)

@@ -224,6 +224,17 @@ def slots_among(phase: Phase, available: IntArray | None) -> BoolArray:
     return np.asarray(~(off & inside).any(axis=1))
 
 
+def probability_of(phase: Phase, chosen: set[int], available: IntArray | None) -> float:
+    """With which a phase deals a set: each slot that can be dealt has its share of the rounds."""
+    fit = slots_among(phase, available)
+    total, size = 0.0, len(chosen)
+    for slot in np.flatnonzero(fit & ((phase.size == size) | (phase.size == EACH_ROUND))).tolist():
+        order, chance = chain_among(phase, slot, available)
+        if set(order[:size].tolist()) == chosen:
+            total += float(chance[size]) * int(phase.rounds[slot])
+    return total / int(phase.rounds[fit].sum())
+
+
 def restricted(order: IntArray, chance: FloatArray, available: IntArray) -> tuple[IntArray, FloatArray]:
     """A chain and its probabilities among the available items."""
     kept = np.isin(order, available)

@@ -20,6 +20,7 @@ from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
 from discreet.policies import ChainBandit, Model
+from discreet.policies.holdout import Held, Holdout
 from discreet.policies.model import KEEP, Noise, Seen
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import Grid
@@ -70,6 +71,9 @@ class BanditLearner(BanditFeedback[Item]):
         block: For the worst case: rounds in a block, in central mode; about 5.7 / epsilon by default.
         exploration_scale: For the worst case: multiplies the exploration of least regret bound.
         step_scale: For the worst case: multiplies the step of least regret bound.
+        holdout: A set of items and a share of the rounds, above 0 and below 1, in which that set is shown
+            whatever was learned; `held` says what learning is worth. It costs no epsilon, and that share of
+            what could be gained.
         expire_after: For how many further decisions feedback is waited for; then a decision counts as the
             middle of the range. In central mode by default 0: a phase closes at the `ask` after its last
             decision. Where many decisions are open at a time, give more than that many. In local mode by
@@ -114,6 +118,7 @@ class BanditLearner(BanditFeedback[Item]):
         block: int | None = None,
         exploration_scale: float | None = None,
         step_scale: float | None = None,
+        holdout: tuple[Iterable[Hashable], float] | None = None,
         expire_after: int | None = None,
         seed: Seed | None = None,
         source: BitSource | None = None,
@@ -155,7 +160,8 @@ class BanditLearner(BanditFeedback[Item]):
             step=step * checks.positive_number(owner, "step_scale", stepped),
             prior=self._second_moment,
         )
-        self._policy: ChainBandit | Model = self._worst_case
+        self._noise_in_halves = noise
+        self._policy: ChainBandit | Model | Holdout = self._worst_case
         if method == "model":
             checks.integer(owner, "number of items", len(names), 1, MOST_MODELLED)
             self._policy = Model(
@@ -170,12 +176,33 @@ class BanditLearner(BanditFeedback[Item]):
             )
             if mode == "local" and expire_after is None:
                 expire_after = EXPIRE_AFTER
+        if holdout is not None:
+            if window is not None:
+                raise InvalidArgument("A 'holdout' needs the whole range: it has no 'window'.")
+            self._policy = self._holding_out(names, holdout, unit)
         learner = Learner(len(names), self._policy, query, release)
         super().__init__(
             names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
         self.mode: Mode = mode
         self.method: Method = method
+
+    def _holding_out(
+        self, names: tuple[Item, ...], holdout: tuple[Iterable[Hashable], float], unit: float
+    ) -> Holdout:
+        owner = "BanditLearner"
+        try:
+            members, share = holdout
+            chosen = frozenset(members)
+        except (TypeError, ValueError):
+            wanted = "a set of items and a share of the rounds"
+            raise checks.invalid_argument(owner, "holdout", wanted, holdout) from None
+        share = checks.positive_number(owner, "holdout", share)
+        if share >= 1:
+            raise checks.invalid_argument(owner, "holdout", "a share below 1", share)
+        members = np.flatnonzero(first_point(owner, "holdout", chosen, names))
+        assert isinstance(self._policy, ChainBandit | Model)
+        return Holdout(self._policy, members, share, unit, len(names))
 
     def _public_means(
         self,
@@ -213,6 +240,17 @@ class BanditLearner(BanditFeedback[Item]):
         """The same, in a state of the policy."""
         mean = self._policy.mean(state)
         return None if mean is None else float(self._sign * (self._middle + mean * self._half))
+
+    @property
+    def held(self) -> Held | None:
+        """What was released of the rounds held out, and by how much learned sets are better."""
+        return self.held_of(self._learned_state())
+
+    def held_of(self, state: Any) -> Held | None:
+        if not isinstance(self._policy, Holdout):
+            return None
+        local, factor = self.mode == "local", self._sign * self._half
+        return self._policy.held(state, self._noise_in_halves, local, self._sign * self._middle, factor)
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.

@@ -25,10 +25,18 @@ from discreet import checks, errors
 from discreet.atomic_files import written_beside
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.kernel.phase import EACH_ROUND, Ticket, chain_among, drawn_size, shuffled_deck, slots_among
+from discreet.kernel.phase import (
+    Ticket,
+    chain_among,
+    drawn_size,
+    probability_of,
+    shuffled_deck,
+    slots_among,
+)
 from discreet.learners.arguments import named_classes, plain, restored_argument
 from discreet.learners.learner import Learner
 from discreet.learners.packing import MOST_DECISIONS, OpenPhase, packed, unpacked
+from discreet.policies.holdout import Held
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import BitSource, Seed, another_seed, as_source
@@ -157,6 +165,10 @@ class Session(Exclusive, Generic[Item]):
         """The mean cost (or reward) that was released so far in a policy's state, if it keeps one."""
         return None
 
+    def held_of(self, state: Any) -> Held | None:
+        """What was released of rounds held out, in a policy's state, if there are such."""
+        return None
+
     @overload
     def ask(self, *, available: Iterable[Hashable] | None = None) -> Decision[Item]: ...
     @overload
@@ -221,7 +233,7 @@ class Session(Exclusive, Generic[Item]):
         )
         chosen = order[:size].tolist()
         if deck.size:
-            probability = self._probability(current, set(chosen), available)
+            probability = probability_of(phase, set(chosen), available)
         subset = frozenset([self.items[i] for i in chosen])
         return Decision(decision_id, subset, decision_id, probability, self.lineage)
 
@@ -234,16 +246,6 @@ class Session(Exclusive, Generic[Item]):
             raise InvalidArgument("This learner cannot switch these items off now.")
         sums = np.zeros((len(planned.rounds), self.learner.dimension), dtype=np.int64)
         return OpenPhase(planned, deck, sums, total)
-
-    def _probability(self, current: OpenPhase, chosen: set[int], available: IntArray | None) -> float:
-        """With which a phase of several slots deals a set: each that can be has its share of the rounds."""
-        phase, fit = current.phase, slots_among(current.phase, available)
-        total, size = 0.0, len(chosen)
-        for slot in np.flatnonzero(fit & ((phase.size == size) | (phase.size == EACH_ROUND))).tolist():
-            order, chance = chain_among(phase, slot, available)
-            if set(order[:size].tolist()) == chosen:
-                total += float(chance[size]) * int(phase.rounds[slot])
-        return total / int(phase.rounds[fit].sum())
 
     # Closing
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import itertools
-import secrets
 from collections.abc import Sequence
 from typing import Any
 
 from discreet.errors import Archived, Busy, Conflict, HorizonReached, InvalidArgument
+from discreet.learners.tickets import INLINE, phase_of
 from discreet.service.clock import minute_of
+from discreet.service.dealing import Dealer
 from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import Code
 from discreet.storage.base import Writing
-from discreet.storage.records import Counts, DecisionRecord, How, Status, split_ids
+from discreet.storage.records import Counts, DecisionRecord, How, Status
 
 
 @dataclasses.dataclass
@@ -27,12 +27,14 @@ class BatchResult:
         applied: States to show once the transaction is committed.
         behind: Learners that another process has updated.
         queued: Whether reports were queued.
+        closed: Decisions that were told about, by learner.
     """
 
     answers: list[Any]
     applied: list[tuple[HostedLearner, Applied]] = dataclasses.field(default_factory=list)
     behind: list[HostedLearner] = dataclasses.field(default_factory=list)
     queued: bool = False
+    closed: list[tuple[HostedLearner, list[bytes]]] = dataclasses.field(default_factory=list)
 
 
 class Batch:
@@ -41,7 +43,7 @@ class Batch:
     Args:
         writing: The transaction.
         now: Milliseconds.
-        alone: Whether no other process has the store: then feedback without secrets is applied at once.
+        alone: Whether no other process has the store: then bits of single rounds are applied at once.
     """
 
     def __init__(self, writing: Writing, now: int, *, alone: bool) -> None:
@@ -100,58 +102,42 @@ class Batch:
 
     def _ask(self, hosted: HostedLearner, asks: dict[int, Ask], counts: Counts, done: BatchResult) -> None:
         room = self._room(hosted)
-        drawn: dict[int, Ask] = {}
-        retries: dict[int, int] = {}  # of another ask in this batch
+        ids = {place: hosted.decision_ids(ask.request_id, ask.count + 1) for place, ask in asks.items()}
+        asked_before = [key for place, ask in asks.items() if ask.request_id for key in ids[place]]
+        known = self._writing.decisions(asked_before) if asked_before else {}
+        drawn: dict[bytes, int] = {}  # places of asks that are new, by their first id
         for place, ask in asks.items():
-            first = None if ask.request_id is None else _same_request(ask, drawn)
-            if first is not None:
-                retries[place] = first
+            first = ids[place][0]
+            if first in known or first in drawn:
                 continue
-            answer = None if ask.request_id is None else self._earlier_answer(hosted, ask)
-            if answer is None and room is not None and ask.count > room:
-                answer = HorizonReached(
+            if room is not None and ask.count > room:
+                done.answers[place] = HorizonReached(
                     f"The learner {hosted.record.name!r} was made for {hosted.host.horizon} rounds, and "
                     f"{room} are left."
                 )
-            if answer is None:
-                drawn[place] = ask
-                if room is not None:
-                    room -= ask.count
-            done.answers[place] = answer
-        made = self._draw(hosted, list(drawn.values()))
-        counts.asked += self._writing.add_decisions([each for some in made for each in some])
-        for (place, ask), decisions in zip(drawn.items(), made, strict=True):
-            done.answers[place] = decisions
-            if ask.request_id is not None:
-                ids = [decision.id for decision in decisions]
-                if self._writing.add_request(hosted.id, ask.request_id, ids, self._now) is not None:
-                    raise Conflict("Another process answered this request just now; nothing was changed.")
-        for place, first in retries.items():
-            same = asks[place].count == asks[first].count
-            done.answers[place] = (
-                _if_still_available(asks[place], done.answers[first])
-                if same
-                else _answered_before(asks[first].count)
-            )
+                continue
+            drawn[first] = place
+            room = None if room is None else room - ask.count
+        made = self._draw(hosted, [(asks[place], ids[place]) for place in drawn.values()])
+        added = self._writing.add_decisions(made)
+        if added < len(made):
+            raise Conflict("Another process answered this request just now; nothing was changed.")
+        counts.asked += added
+        known |= {decision.id: decision for decision in made}
+        for place, ask in asks.items():
+            if done.answers[place] is None:
+                done.answers[place] = _answer(ask, ids[place], known)
 
-    def _draw(self, hosted: HostedLearner, asks: list[Ask]) -> list[list[DecisionRecord]]:
-        """Decisions for each ask, drawn from the committed point; asks of all items are drawn together."""
-        host, state = hosted.host, hosted.state
-        plain = iter(host.deal(state, sum(ask.count for ask in asks if ask.among is None)))
-        ids = iter(split_ids(secrets.token_bytes(16 * sum(ask.count for ask in asks))))
-        made = []
-        for ask in asks:
-            some = (
-                itertools.islice(plain, ask.count)
-                if ask.among is None
-                else host.deal(state, ask.count, ask.among)
-            )
-            made.append(
-                [
-                    DecisionRecord(next(ids), hosted.id, dealt.ticket, dealt.subset, self._now)
-                    for dealt in some
-                ]
-            )
+    def _draw(self, hosted: HostedLearner, asks: list[tuple[Ask, list[bytes]]]) -> list[DecisionRecord]:
+        """Decisions for each ask, dealt from the committed state."""
+        if not asks:
+            return []
+        dealer, made = Dealer(hosted, self._writing, self._now), []
+        for ask, ids in asks:
+            for decision_id in ids[: ask.count]:
+                subset, ticket = dealer.deal(ask.among)
+                made.append(DecisionRecord(decision_id, hosted.id, ticket, subset, self._now))
+        dealer.finish()
         return made
 
     def _room(self, hosted: HostedLearner) -> int | None:
@@ -159,16 +145,6 @@ class Batch:
         if not hosted.limited:  # all learners count at most 2^32 rounds
             return None if hosted.host.rounds(hosted.state) < hosted.host.horizon else 0
         return hosted.host.horizon - self._writing.counts(hosted.id).asked
-
-    def _earlier_answer(self, hosted: HostedLearner, ask: Ask) -> list[DecisionRecord] | Exception | None:
-        assert ask.request_id is not None
-        ids = self._writing.request(hosted.id, ask.request_id)
-        if ids is None:
-            return None
-        if len(ids) != ask.count:
-            return _answered_before(len(ids))
-        found = self._writing.decisions(ids)
-        return _if_still_available(ask, [found[key] for key in ids])
 
     def _tell(
         self,
@@ -191,68 +167,60 @@ class Batch:
         for place, tell in tells.items():
             done.answers[place] = [codes[report.decision_id] for report in tell.reports]
         counts.told += len(closed)
-        counted = self._counted(hosted, closed, first)
-        if not counted:
+        payloads = self._payloads(hosted, closed, first)
+        if not payloads:
             return
-        if hosted.record.secret or not self._alone:
-            self._queue(hosted, closed, counted)
-            done.queued = True
-        else:
+        done.closed.append((hosted, list(closed)))
+        if hosted.host.by_rounds and hosted.host.local and self._alone:
             update = hosted.resume(self._writing, generation)
-            bits = [report.payload for report in counted if report.payload is not None]
-            applied = hosted.apply(update, [closed[report.decision_id] for report in counted], bits)
+            tickets = [closed[key] for key in payloads]
+            applied = hosted.apply(self._writing, update, tickets, list(payloads.values()))
             counts.released += applied.released
             counts.ones += applied.ones
             done.applied.append((hosted, applied))
+        else:
+            sealed = {key: hosted.sealed_feedback(key, payload) for key, payload in payloads.items()}
+            self._writing.queue_feedback(hosted.id, sealed)
+            done.queued = True
 
-    def _counted(
+    def _payloads(
         self, hosted: HostedLearner, closed: dict[bytes, bytes], reports: dict[bytes, Report]
-    ) -> list[Report]:
-        """The reports to apply: at most `rounds_per_person` of each person. Values play no part."""
+    ) -> dict[bytes, bytes]:
+        """The reports to apply. Values play no part in which they are.
+
+        At most `rounds_per_person` of each person count. Others give a neutral report, which a phase of
+        several rounds needs to be complete; a round that is a phase by itself does without.
+        """
         people: dict[bytes, int] = collections.Counter(
             person for key in closed if (person := reports[key].person) is not None
         )
-        if not people:
-            return [reports[key] for key in closed]
-        totals = self._writing.count_attempts(hosted.id, people)
+        totals = self._writing.count_attempts(hosted.id, people) if people else {}
         left = {p: max(0, min(k, hosted.cap - (totals[p] - k))) for p, k in people.items()}
-        counted = []
-        for key in closed:
-            person = reports[key].person
+        payloads = {}
+        for key, ticket in closed.items():
+            payload, person = reports[key].payload, reports[key].person
             if person is not None:
-                if left[person] == 0:
-                    continue
                 left[person] -= 1
-            counted.append(reports[key])
-        return counted
-
-    def _queue(self, hosted: HostedLearner, closed: dict[bytes, bytes], counted: list[Report]) -> None:
-        """Store reports, sealed, until they are applied."""
-        queued = {}
-        for decision_id, payload, _ in counted:
-            if payload is None:
-                payload = hosted.neutral(decision_id, closed[decision_id])
-            elif not hosted.record.secret:
-                payload = hosted.sealed_feedback(decision_id, payload)
-            queued[decision_id] = payload
-        self._writing.queue_feedback(hosted.id, queued)
+                if left[person] < 0:
+                    if phase_of(ticket) == INLINE:
+                        continue
+                    payload = None
+            payloads[key] = hosted.neutral() if payload is None else payload
+        return payloads
 
 
-def _same_request(ask: Ask, others: dict[int, Ask]) -> int | None:
-    return next((place for place, other in others.items() if other.request_id == ask.request_id), None)
-
-
-def _answered_before(count: int) -> InvalidArgument:
-    return InvalidArgument(f"This request was answered before, with {count} decisions.")
-
-
-def _if_still_available(ask: Ask, decisions: list[DecisionRecord]) -> list[DecisionRecord] | Exception:
-    """The earlier answer to a request, unless an item in it is no longer available."""
+def _answer(
+    ask: Ask, ids: list[bytes], known: dict[bytes, DecisionRecord]
+) -> list[DecisionRecord] | InvalidArgument:
+    """The decisions of an ask, or why a request that was answered before cannot be answered like that."""
+    *mine, beyond = ids
+    if beyond in known or any(key not in known for key in mine):
+        return InvalidArgument("This request was answered before, with another number of decisions.")
     if ask.among is not None:
         available = sum(1 << int(member) for member in ask.among)
-        if any(int.from_bytes(each.subset, "little") & ~available for each in decisions):
+        if any(int.from_bytes(known[key].subset, "little") & ~available for key in mine):
             return InvalidArgument("This request was answered before, when other items were available.")
-    return decisions
+    return [known[key] for key in mine]
 
 
 def _code(hosted: HostedLearner, record: DecisionRecord | None) -> Code:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import math
 import os
 import threading
 import time
@@ -61,6 +62,7 @@ class Committer(Generic[Operation]):
         self._size = 0
         self._changed = threading.Condition()
         self._closed = False
+        self._worked_at = -math.inf
         self._process = os.getpid()
         self._thread = threading.Thread(target=self._run, name="discreet-committer", daemon=True)
         self._thread.start()
@@ -86,6 +88,11 @@ class Committer(Generic[Operation]):
         """How many operations wait."""
         return len(self._queue)
 
+    @property
+    def busy(self) -> bool:
+        """Whether operations are queued, being written, or were within the last second."""
+        return bool(self._queue) or time.monotonic() - self._worked_at < 1.0
+
     def close(self) -> None:
         """Write what is queued, and end."""
         with self._changed:
@@ -104,6 +111,7 @@ class Committer(Generic[Operation]):
                 if not self._queue:
                     return
                 taken = self._taken()
+                self._worked_at = time.monotonic()
                 last, before = len(taken), last
             # A cancelled operation is performed anyway; only its answer is dropped.
             for _, future in taken:

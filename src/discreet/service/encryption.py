@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from discreet.atomic_files import errors_name, name_beside, sync_folder
 from discreet.errors import WrongKey
+from discreet.storage.records import split_ids
 
 #: The environment variable that may hold the key.
 VARIABLE = "DISCREET_KEY"
@@ -41,6 +42,7 @@ class KeyRing:
             raise WrongKey("A key has 32 bytes.")
         self._sealing = _derived(key, b"discreet sealing")
         self._people = _derived(key, b"discreet people")
+        self._requests = _derived(key, b"discreet requests")
         #: Identifies the key, and reveals nothing about it.
         self.fingerprint = _derived(key, b"discreet fingerprint").hex()[:32]
 
@@ -98,6 +100,11 @@ class KeyRing:
         """The keyed hash of a person's id, for one learner: without the key no guess can be checked."""
         name = _name(lineage, "person", person.encode("utf-8", "surrogatepass"))
         return _derived(self._people, name)[:16]
+
+    def decision_ids(self, lineage: str, request_id: str, count: int) -> list[bytes]:
+        """The ids of a request's decisions: the same for a retry, and beyond guessing without the key."""
+        seed = _derived(self._requests, _name(lineage, "request", request_id.encode()))
+        return split_ids(hashlib.shake_256(seed).digest(16 * count))
 
     def __repr__(self) -> str:
         return f"KeyRing(fingerprint={self.fingerprint!r})"

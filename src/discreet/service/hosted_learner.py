@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import logging
+import secrets
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
 
 from discreet.errors import Conflict, DiscreetError, InvalidArgument, StaleState, StoreError, WrongKey
-from discreet.learners.host import Host, HostState
-from discreet.service.clock import minute_of
+from discreet.learners.host import Host, HostState, OpenSums
+from discreet.learners.tickets import INLINE, Plan, phase_of
 from discreet.service.encryption import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.storage.base import Reading, StateUpdate, Writing
-from discreet.storage.records import Counts, LearnerRecord, QueuedReport, Status
+from discreet.storage.records import LearnerRecord, Moment, PhaseRecord, QueuedReport, Status, split_ids
 
-_STATE, _FEEDBACK = "state", "feedback"
+_STATE, _FEEDBACK, _SUMS = "state", "feedback", "sums"
+#: Phases whose plans are kept in memory, and bits that are remembered until they are committed.
+_PLANS, _BITS = 64, 100_000
 
 log = logging.getLogger("discreet.service")
 
@@ -28,9 +33,11 @@ class Applied:
 
     generation: int
     state: bytes
+    #: How often the learner has released something, sums that are still open included.
+    releases: int
     #: Released bits in this update, and how many of them were 1.
-    released: int
-    ones: int
+    released: int = 0
+    ones: int = 0
 
 
 class HostedLearner:
@@ -40,6 +47,7 @@ class HostedLearner:
         record: From the store.
         generation: Of the state.
         state: From the store.
+        applied: How many reports are in the sums of open phases.
         ring: Seals secrets.
         guard: Records how far it has released.
 
@@ -53,7 +61,13 @@ class HostedLearner:
     """
 
     def __init__(
-        self, record: LearnerRecord, generation: int, state: bytes, ring: KeyRing, guard: RollbackGuard
+        self,
+        record: LearnerRecord,
+        generation: int,
+        state: bytes,
+        applied: int,
+        ring: KeyRing,
+        guard: RollbackGuard,
     ) -> None:
         self.record = record
         self.id = record.id
@@ -63,15 +77,22 @@ class HostedLearner:
         #: The last state that was applied or shown, as bytes and as a value.
         self._decoded: tuple[bytes, HostState] = (b"", self.state)
         self._showing, self._applying = threading.Lock(), threading.Lock()
+        self._plans: collections.OrderedDict[int, Plan] = collections.OrderedDict()
+        #: Bits that were drawn and are not committed: a tell that is repeated gets the same.
+        self._drawn: collections.OrderedDict[bytes, bytes] = collections.OrderedDict()
+        self._drawing = threading.Lock()
         self.generation = -1
         self.stale = self.damaged = False
         self._latest = (-1, b"")
         #: Whether the rollback guard could not record the last committed state.
         self._unrecorded = False
-        #: Decisions asked before this time are known to be closed.
-        self.swept = 0
+        #: Decisions asked before `swept` are known to be closed; when that was seen, and when to look again.
+        self.swept = self.looked_at = self.look_again = 0
+        #: The generation that is in the history, and when the next may be noted.
+        self.noted = (generation, 0)
         try:
-            self.show(generation, self.opened_state(generation, state))
+            opened = self.opened_state(generation, state)
+            self.show(Applied(generation, opened, self._releases(self._value(opened), applied)))
         except (InvalidArgument, WrongKey):  # the key is the right one; other learners can continue
             log.error("%s: its stored state is damaged", record.name)
             self.stale = self.damaged = True
@@ -123,15 +144,16 @@ class HostedLearner:
         """Take over the status that the store has."""
         self.record = dataclasses.replace(self.record, status=status)
 
-    def show(self, generation: int, state: bytes) -> None:
+    # Showing what is committed
+
+    def show(self, applied: Applied) -> None:
         """Make a committed state visible if it is newer; the rollback guard records it first."""
+        generation, releases, lineage = applied.generation, applied.releases, self.record.lineage
         with self._showing:
-            if generation <= self.generation:
-                return
-            value = self._value(state)
-            releases, lineage = self.host.releases(value), self.record.lineage
-            # Stale for good: later releases are not in this line of states.
-            self.stale = self.stale or self._guard.is_behind(lineage, releases)
+            value = self._value(applied.state)
+            if generation > self.generation:  # otherwise it was read before another thread showed a later one
+                # Stale for good: later releases are not in this line of states.
+                self.stale = self.stale or self._guard.is_behind(lineage, releases)
             if not self.stale:
                 try:
                     self._guard.record(lineage, releases, durable=self.record.secret)
@@ -139,8 +161,9 @@ class HostedLearner:
                 except StoreError:
                     self._unrecorded = True
                     raise
-            self.state, self.generation = value, generation
-            self._latest = generation, state
+            if generation > self.generation:
+                self.state, self.generation = value, generation
+                self._latest = generation, applied.state
 
     def catch_up(self, reading: Reading) -> None:
         """Show the latest state that the store has.
@@ -149,44 +172,21 @@ class HostedLearner:
             StoreError: The rollback guard cannot record it, so it must not be shown.
         """
         if reading.heads([self.id])[self.id][1] > self.generation:
-            generation, state = reading.state(self.id)
-            self.show(generation, self.opened_state(generation, state))
+            generation, sealed = reading.state(self.id)
+            state = self.opened_state(generation, sealed)
+            self.show(Applied(generation, state, self._released(self._value(state), reading)))
 
-    def resume(self, writing: Writing, generation: int) -> StateUpdate:
-        """An update from the shown state, without reading the store.
+    def _released(self, state: HostState, reading: Reading) -> int:
+        """How often it has released something, as the store says."""
+        return self._releases(state, applied_in(reading, self.id) if self._counts_open else 0)
 
-        Raises:
-            Conflict: The shown state is not of this generation: another thread has just committed a later
-                one.
-        """
-        latest, state = self._latest
-        if latest != generation:
-            raise Conflict(f"The learner {self.record.name!r} was updated just now; nothing was changed.")
-        return writing.resume(self.id, generation, self.sealed_state(generation, state))
+    def _releases(self, state: HostState, applied: int) -> int:
+        return self.host.releases(state) + (applied if self._counts_open else 0)
 
-    def apply(self, update: StateUpdate, tickets: Sequence[bytes], reports: Sequence[bytes]) -> Applied:
-        """Apply queued and new reports, and write the state. Nothing is visible before `show`.
-
-        Args:
-            update: In a transaction of the caller.
-            tickets: Of the new reports.
-            reports: The new reports, not sealed.
-        """
-        with self._applying:
-            before = self._value(self.opened_state(update.generation, update.state))
-            if self._guard.is_behind(self.record.lineage, self.host.releases(before), look=True):
-                self.stale = True
-                raise self._stale_error()
-            told = self._opened(update.queued)
-            from_queue = len(told)
-            told += zip(tickets, reports, strict=True)
-            room = self.host.horizon - self.host.rounds(before)
-            after, applied = self._apply(before, told[:room], from_queue)
-            state = self.host.encode(after)
-            self._decoded = state, after
-        update.put(self.sealed_state(update.generation + 1, state))
-        bits = b"".join(applied) if self.host.local else b""
-        return Applied(update.generation, state, len(bits), bits.count(1))
+    @property
+    def _counts_open(self) -> bool:
+        """Whether reports in open sums were released already: bits are, as they arrive."""
+        return self.host.local and not self.host.by_rounds
 
     def _value(self, state: bytes) -> HostState:
         """A state as a value; the last one is not decoded again."""
@@ -196,40 +196,177 @@ class HostedLearner:
             self._decoded = state, value
         return value
 
-    def apply_queued(self, writing: Writing, update: StateUpdate, now: int) -> Applied:
-        """Apply queued reports, and count what is released."""
-        applied = self.apply(update, [], [])
-        writing.add_counts(self.id, minute_of(now), Counts(released=applied.released, ones=applied.ones))
-        return applied
+    # Phases
+
+    def plan_of(self, phase: PhaseRecord) -> Plan:
+        """The plan of a stored phase."""
+        plan = self._plans.get(phase.number)
+        if plan is None:
+            plan = Plan.decode(phase.plan, len(self.host.items))
+            self.remember(phase.number, plan)
+        return plan
+
+    def remember(self, number: int, plan: Plan) -> None:
+        """Keep the plan of a phase in memory. A number that was not committed may come again."""
+        self._plans[number] = plan
+        while len(self._plans) > _PLANS:
+            self._plans.popitem(last=False)
+
+    def forget_plans(self) -> None:
+        """A transaction failed: its phases do not exist."""
+        self._plans.clear()
+
+    # Applying
+
+    def resume(self, writing: Writing, generation: int) -> StateUpdate:
+        """An update from the shown state, without reading the store.
+
+        Raises:
+            Conflict: The shown state is not of this generation: another thread has just committed a later
+                one.
+        """
+        if self._latest[0] != generation:
+            raise Conflict(f"The learner {self.record.name!r} was updated just now; nothing was changed.")
+        return writing.resume(self.id, generation, b"")
+
+    def apply(
+        self, writing: Writing, update: StateUpdate, tickets: Sequence[bytes], reports: Sequence[bytes]
+    ) -> Applied:
+        """Apply queued and new reports, and write the state. Nothing is visible before `show`.
+
+        Args:
+            writing: A transaction of the caller.
+            update: Of this learner, in it.
+            tickets: Of the new reports.
+            reports: The new reports, not sealed.
+        """
+        with self._applying:
+            before = self._latest_value(writing, update)
+            told = self._opened(update.queued)
+            from_queue = len(told)
+            told += zip(tickets, reports, strict=True)
+            plans, sums = self._open_phases(writing, told)
+            after, changed, applied = self._apply(before, told, from_queue, plans, sums)
+            same = after is before
+            state = self._decoded[0] if same else self.host.encode(after)
+            self._decoded = state, after
+        for number, each in changed.items():
+            writing.put_sums(self.id, number, each.applied, self._sealed_sums(number, each))
+        generation = update.generation + (not same)
+        if same:
+            update.drop_queued()
+        else:
+            update.put(self.sealed_state(generation, state))
+        bits = b"".join(applied) if self.host.local else b""
+        releases = self._released(after, writing)
+        return Applied(generation, state, releases, len(bits), bits.count(1))
+
+    def close(self, reading: Reading, number: int) -> tuple[int, bytes, Applied] | None:
+        """Release the sums of a complete phase: noise is drawn, and the policy learns. Nothing is written.
+
+        Returns:
+            The generation that it starts from, the sealed state after, and what to show once it is committed.
+        """
+        with self._applying:
+            generation, sealed = reading.state(self.id)
+            record = reading.phases(self.id, [number]).get(number)
+            found = reading.sums(self.id).get(number)
+            if record is None or found is None:
+                return None  # another process was faster
+            plan = self.plan_of(record)
+            sums = self._opened_sums(number, plan, *found)
+            before = self._value(self.opened_state(generation, sealed))
+            after = self.host.closed(before, plan, sums)
+            state = self.host.encode(after)
+            self._decoded = state, after
+        releases = self._released(after, reading) - (sums.applied if self.host.local else 0)
+        applied = Applied(generation + 1, state, releases)
+        return generation, self.sealed_state(generation + 1, state), applied
+
+    def moment(self, state: bytes | None, now: int) -> Moment:
+        """What a state says of the time so far: by default, the one that is shown."""
+        summary = self.host.summary(self.state if state is None else self._value(state))
+        held = summary.held
+        rounds = summary.rounds if held is None else held.learned_rounds
+        return Moment(
+            now,
+            rounds,
+            0.0 if summary.mean is None else summary.mean * rounds,
+            0 if held is None else held.rounds,
+            0.0 if held is None or held.mean is None else held.mean * held.rounds,
+            np.array(summary.point, dtype="<f4").tobytes(),
+        )
+
+    def _latest_value(self, writing: Writing, update: StateUpdate) -> HostState:
+        """The state that an update starts from; refused if it is an old one."""
+        resumed = not update.state
+        state = self._latest[1] if resumed else self.opened_state(update.generation, update.state)
+        value = self._value(state)
+        if self._guard.is_behind(self.record.lineage, self._released(value, writing), look=True):
+            self.stale = True
+            raise self._stale_error()
+        return value
 
     def _opened(self, queued: Sequence[QueuedReport]) -> list[tuple[bytes, bytes]]:
         """Tickets and reports from the queue, except damaged ones, which would block all others."""
-        opened = []
+        opened, lost = [], 0
         for each in queued:
             try:
                 payload = self._ring.unseal(each.payload, self.record.lineage, _FEEDBACK, each.decision_id)
             except WrongKey:
-                continue
+                lost += 1
+                if phase_of(each.draw) == INLINE:
+                    continue
+                payload = self.neutral()  # the phase needs it to be complete
             opened.append((each.draw, payload))
-        self._report_lost(len(queued) - len(opened))
+        self._report_lost(lost)
         return opened
 
+    def _open_phases(
+        self, reading: Reading, told: Iterable[tuple[bytes, bytes]]
+    ) -> tuple[dict[int, Plan], dict[int, OpenSums]]:
+        """The plans and sums of the phases that reports belong to."""
+        numbers = {phase_of(ticket) for ticket, _ in told} - {INLINE}
+        if not numbers:
+            return {}, {}
+        plans, sums = {}, {}
+        found = reading.sums(self.id)
+        for number, record in reading.phases(self.id, numbers).items():
+            try:
+                plans[number] = plan = self.plan_of(record)
+                if number in found:
+                    sums[number] = self._opened_sums(number, plan, *found[number])
+            except (InvalidArgument, WrongKey):
+                plans.pop(number, None)  # its reports are damaged, too
+        return plans, sums
+
     def _apply(
-        self, state: HostState, told: list[tuple[bytes, bytes]], from_queue: int
-    ) -> tuple[HostState, list[bytes]]:
-        """Apply tickets and reports, except queued ones with a damaged ticket; return what was applied.
+        self,
+        state: HostState,
+        told: list[tuple[bytes, bytes]],
+        from_queue: int,
+        plans: Mapping[int, Plan],
+        sums: Mapping[int, OpenSums],
+    ) -> tuple[HostState, dict[int, OpenSums], list[bytes]]:
+        """Apply tickets and reports, except queued ones that are damaged; return what was applied.
 
         A new report with a damaged ticket raises: it has not been acknowledged yet.
         """
+        room = self.host.horizon - self.host.rounds(state)
+        told = told[:room]
         try:
-            after = self.host.apply(state, [ticket for ticket, _ in told], [report for _, report in told])
+            after, changed = self.host.apply(state, *_transposed(told), plans, sums)
         except InvalidArgument:
-            sound = [each for k, each in enumerate(told) if k >= from_queue or self.host.sound(*each)]
+            sound = [
+                each
+                for k, each in enumerate(told)
+                if k >= from_queue or self.host.sound(*each, plans.get(phase_of(each[0])))
+            ]
             if len(sound) == len(told):
                 raise
             self._report_lost(len(told) - len(sound))
-            return self._apply(state, sound, 0)
-        return after, [report for _, report in told]
+            return self._apply(state, sound, 0, plans, sums)
+        return after, changed, [report for _, report in told]
 
     def _report_lost(self, count: int) -> None:
         if count:
@@ -241,7 +378,7 @@ class HostedLearner:
         """Whether feedback is of the right kind, whatever its value."""
         if feedback.person is not None and not isinstance(feedback.person, str):
             return False
-        if not self.host.local:
+        if self.host.whole:
             return feedback.function is not MISSING and feedback.cost is MISSING and feedback.released is None
         if feedback.function is not MISSING:
             return False
@@ -249,18 +386,45 @@ class HostedLearner:
             return feedback.cost is not MISSING
         return feedback.cost is MISSING and self.host.takes_bit(feedback.released)
 
-    def bits(self, feedback: Sequence[Feedback]) -> list[bytes]:
-        """The bit of each piece of feedback to a bandit learner: all that is ever stored of it."""
-        fresh = iter(self.host.bits([each.cost for each in feedback if each.released is None]))
-        return [bytes((next(fresh) if each.released is None else each.released,)) for each in feedback]
+    def bits(self, ids: Sequence[bytes], feedback: Sequence[Feedback]) -> list[bytes]:
+        """The bit of each piece of feedback to a local learner: all that is ever stored of it.
 
-    def sealed_costs(self, decision_id: bytes, ticket: bytes, function: Any) -> bytes:
-        """The costs of a private function along a ticket's order, sealed."""
-        return self.sealed_feedback(decision_id, self.host.chain_costs(ticket, function))
+        A bit is remembered until `committed`: if the transaction fails, what was written of it may still be
+        on the disk, and another bit of the same cost would say more about it.
+        """
+        with self._drawing:
+            fresh = iter(self.host.bits([each.cost for each in feedback if each.released is None]))
+            made = []
+            for decision_id, each in zip(ids, feedback, strict=True):
+                if each.released is None:
+                    bit = bytes((next(fresh),))
+                    bit = self._drawn.setdefault(decision_id, bit)
+                else:
+                    bit = bytes((each.released,))
+                made.append(bit)
+            while len(self._drawn) > _BITS:
+                self._drawn.popitem(last=False)
+            return made
 
-    def neutral(self, decision_id: bytes, ticket: bytes) -> bytes:
-        """The neutral report of a decision that nobody told in time, sealed."""
-        return self.sealed_feedback(decision_id, self.host.neutral(ticket))
+    def committed(self, ids: Iterable[bytes]) -> None:
+        """What was told of these decisions is on disk."""
+        with self._drawing:
+            for decision_id in ids:
+                self._drawn.pop(decision_id, None)
+
+    def costs(self, feedback: Feedback) -> bytes:
+        """The report of a private cost to a central learner."""
+        return self.host.cost_report(feedback.cost)
+
+    def neutral(self) -> bytes:
+        """The report of a decision that nobody told in time."""
+        return self.host.neutral()
+
+    def decision_ids(self, request_id: str | None, count: int) -> list[bytes]:
+        """New ids for decisions; those of a request depend on its id, so that a retry finds them."""
+        if request_id is None:
+            return split_ids(secrets.token_bytes(16 * count))
+        return self._ring.decision_ids(self.record.lineage, request_id, count)
 
     def person(self, person: str) -> bytes:
         """The keyed hash of a person's id."""
@@ -269,24 +433,40 @@ class HostedLearner:
     # Sealing
 
     def sealed_feedback(self, decision_id: bytes, payload: bytes) -> bytes:
-        """A payload as the store may hold it.
-
-        Bits are sealed as well: if a transaction fails at its end and the client tells again, the disk may
-        hold traces of both, and two bits of one cost reveal more than one.
-        """
+        """A payload as the store may hold it."""
         return self._ring.seal(payload, self.record.lineage, _FEEDBACK, decision_id)
 
     def sealed_state(self, generation: int, state: bytes) -> bytes:
         """A state as the store may hold it."""
-        return sealed_state(self._ring, self.record.secret, self.record.lineage, generation, state)
+        return sealed_state(self._ring, self.record.lineage, generation, state)
 
     def opened_state(self, generation: int, state: bytes) -> bytes:
         """A state from the store, unsealed."""
-        if not self.record.secret:
-            return state
         return self._ring.unseal(state, self.record.lineage, _STATE, str(generation).encode())
 
+    def _sealed_sums(self, number: int, sums: OpenSums) -> bytes:
+        name = f"{number} {sums.applied}".encode()
+        return self._ring.seal(sums.encode(), self.record.lineage, _SUMS, name)
 
-def sealed_state(ring: KeyRing, secret: bool, lineage: str, generation: int, state: bytes) -> bytes:
-    """A state as the store may hold it."""
-    return ring.seal(state, lineage, _STATE, str(generation).encode()) if secret else state
+    def _opened_sums(self, number: int, plan: Plan, applied: int, sealed: bytes) -> OpenSums:
+        name = f"{number} {applied}".encode()
+        return self.host.decode_sums(
+            self._ring.unseal(sealed, self.record.lineage, _SUMS, name), applied, plan
+        )
+
+
+def applied_in(reading: Reading, learner: int) -> int:
+    """How many reports are in the sums of a learner's open phases."""
+    return sum(applied for applied, _ in reading.sums(learner).values())
+
+
+def sealed_state(ring: KeyRing, lineage: str, generation: int, state: bytes) -> bytes:
+    """A state as the store may hold it.
+
+    Those of local learners are sealed as well: what a failed transaction leaves on the disk says nothing.
+    """
+    return ring.seal(state, lineage, _STATE, str(generation).encode())
+
+
+def _transposed(told: Sequence[tuple[bytes, bytes]]) -> tuple[list[bytes], list[bytes]]:
+    return [ticket for ticket, _ in told], [report for _, report in told]

@@ -38,11 +38,12 @@ from discreet.service.records import (
     Feedback,
     LearnerView,
     MinuteView,
+    MomentView,
     Outcome,
     PopulationView,
     RecentChoice,
 )
-from discreet.service.registry import DEADLINE, Registry, most_pieces
+from discreet.service.registry import Registry, most_pieces
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.transactions import Transactions
 from discreet.storage.base import Store
@@ -79,7 +80,7 @@ class LearnerService:
         ...     made = service.create("till", "bandit", ["tea", "milk"], arguments)
         ...     choice = service.ask("till")[0]
         ...     service.tell("till", [Feedback(choice.id, cost=0.3)])[0].code
-        ...     service.learner("till").summary.rounds
+        ...     service.learner("till").counts.told
         <Code.ACCEPTED: 'accepted'>
         1
     """
@@ -98,7 +99,9 @@ class LearnerService:
         self._registry = Registry(store, ring, guard, self._clock)
         self.api_keys = ApiKeys(store, self._clock)
         self.health = Health()
-        self.maintenance = Maintenance(store, guard, self._registry.active, self._clock, self.health)
+        self.maintenance = Maintenance(
+            store, guard, self._registry.active, self._clock, self._is_busy, self.health
+        )
         perform = Transactions(store, self._registry, self.maintenance, self._clock)
         self._committer: Committer[Ask | Tell] = Committer(perform, lambda each: each.size, self.health)
         if maintenance:
@@ -148,25 +151,29 @@ class LearnerService:
         items: int | Sequence[Hashable],
         arguments: Mapping[str, Any],
         *,
+        close: str = "deadline",
         population: str | None = None,
-        deadline_seconds: float = DEADLINE,
+        deadline_seconds: float | None = None,
     ) -> LearnerView:
         """Create a learner.
 
         Args:
             name: Letters, digits and ``_.-``, at most 100.
-            kind: "bandit" (a local `BanditLearner`), "full_information", or one that `learners.host.register`
-                was given a custom policy for.
+            kind: "bandit" (a `BanditLearner`), "full_information" (a `FullInformationLearner`), or one that
+                `learners.host.register` was given a custom policy for.
             items: How many, or their names: strings or integers.
             arguments: The other arguments of the constructor, as JSON types.
+            close: When the sums of a central learner's phase are released: at the "deadline" of its last
+                decision, or once all is "told" or expired, so that what is released depends on who has told.
             population: The people it learns from; its epsilon is added to their privacy loss.
-            deadline_seconds: When decisions without feedback are closed.
+            deadline_seconds: When decisions without feedback are closed: by default after an hour; after
+                seven days for learners that learn from every round by itself.
 
         Raises:
             AlreadyExists: The name is taken.
             BudgetExceeded: The population's limit does not allow it.
         """
-        settings = {"kind": kind, "items": items, "arguments": dict(arguments)}
+        settings = {"kind": kind, "items": items, "arguments": dict(arguments), "close": close}
         return self._registry.create(name, settings, population, deadline_seconds)
 
     def learners(self) -> list[LearnerView]:
@@ -196,6 +203,10 @@ class LearnerService:
     def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
         """The counts of a learner by minute, since a time in milliseconds."""
         return self._registry.minutes(name, since)
+
+    def history(self, name: str) -> list[MomentView]:
+        """What a learner had released over time, from the start: one entry a minute at most."""
+        return self._registry.history(name)
 
     def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
         """The latest chosen sets, latest first: `most` of them, or as many as one `ask` allows."""
@@ -319,6 +330,10 @@ class LearnerService:
             pending, size = reading.pending(), reading.size()
         return Backlog(pending, size, sum(hosted.stale for hosted in self._registry.active()))
 
+    def _is_busy(self) -> bool:
+        """Whether there is traffic that maintenance must not hold up."""
+        return self._committer.busy
+
     def close(self) -> None:
         """Write what is queued, and close the store. Open blocks stay open, and are not released."""
         self._committer.close()
@@ -337,17 +352,19 @@ class LearnerService:
         ids = [bytes.fromhex(each.decision) for each in feedback]
         people = [None if each.person is None else hosted.person(each.person) for each in feedback]
         payloads: list[bytes | None]
-        if not hosted.host.local:
+        if hosted.host.local:
+            payloads = [*hosted.bits(ids, feedback)]
+        elif not hosted.host.whole:
+            payloads = [hosted.costs(each) for each in feedback]
+        else:
             with self._store.reading() as reading:
                 known = reading.decisions(ids)
             payloads = [
-                hosted.sealed_costs(decision_id, known[decision_id].draw, each.function)
+                hosted.host.function_report(known[decision_id].draw, each.function)
                 if decision_id in known and known[decision_id].learner == hosted.id
                 else None
                 for each, decision_id in zip(feedback, ids, strict=True)
             ]
-        else:
-            payloads = [*hosted.bits(feedback)]
         return [Report(*parts) for parts in zip(ids, payloads, people, strict=True)]
 
 

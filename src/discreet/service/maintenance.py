@@ -1,39 +1,80 @@
-"""Background work: applying queued feedback, following other processes, deadlines, compaction."""
+"""Background work: applying feedback, closing phases, deadlines, following other processes, compaction.
+
+All of it goes in steps of some milliseconds. While there is traffic, it pauses after every step for several
+times as long, so that it can take no more than a small part of what the store can do.
+"""
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
-from discreet.errors import DiscreetError, InvalidArgument
+from discreet.errors import Conflict, DiscreetError
 from discreet.service.clock import minute_of
 from discreet.service.health import Health
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.rollback_guard import RollbackGuard
-from discreet.storage.base import Store
-from discreet.storage.records import Counts, Status
+from discreet.storage.base import Store, Writing
+from discreet.storage.records import Counts, LearnerRecord, Status
 
-#: Seconds between updates while feedback is queued, and between checks for what others have done.
-APPLY_EVERY, CHECK_EVERY = 0.05, 1.0
-#: Seconds between checks for decisions past their deadline, and between compactions.
-EXPIRE_EVERY, COMPACT_EVERY = 5.0, 600.0
+#: Seconds between checks for what others have done, between updates while feedback is queued, between checks
+#: for decisions past their deadline, and between compactions.
+CHECK_EVERY, APPLY_EVERY, EXPIRE_EVERY, COMPACT_EVERY = 1.0, 0.05, 5.0, 600.0
 #: Seconds that a closed decision is remembered at least, so that a second tell is answered like the first.
 REMEMBERED = 7 * 86_400.0
-#: Counts are merged by hour after a week, by day after 90 days: length and age in seconds. They are never
-#: deleted: a horizon is checked against them.
+#: Counts and histories are merged by hour after a week, by day after 90 days: length and age in seconds. They
+#: are never deleted: a horizon is checked against them.
 MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
-#: Decisions closed or deleted, and reports applied, in one transaction.
-_AT_ONCE, _APPLIED_AT_ONCE = 2_000, 10_000
-#: The same for full-information learners, times the number of items.
-_MOST_COSTS = 1 << 22
+#: Rows in one step at first, at least and at most, and numbers (of full-information learners) at most.
+_FIRST, _LEAST, _MOST, _MOST_COSTS = 256, 32, 10_000, 1 << 22
+#: Seconds that a step should take, and pauses while there is traffic, times the last step.
+_STEP, _PAUSE, _LONGEST_PAUSE = 0.02, 4.0, 1.0
 #: What the log and the metrics call its work.
 MAINTENANCE, APPLYING, EXPIRING = "maintenance", "applying", "expiring"
-#: Milliseconds that a decision may be written after its time, or by which clocks differ.
-_LATE = 3_600_000
+#: Milliseconds that a decision may be written after its time, or by which the clocks of processes differ.
+_LATE = 300_000
+#: Milliseconds between two entries in the history of a learner without phases.
+HISTORY_EVERY = 60_000
 
 log = logging.getLogger("discreet.service")
+
+
+class Pace:
+    """Sizes of steps, and pauses between them.
+
+    Args:
+        busy: Whether others want to write now, or did so just before.
+        clock: Seconds.
+        sleep: Pauses for so many seconds.
+    """
+
+    def __init__(
+        self,
+        busy: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._busy, self._clock, self._sleep = busy, clock, sleep
+        self._rows: dict[str, int] = {}
+
+    def steps(self, kind: str, step: Callable[[int], int], most: int = _MOST) -> int:
+        """Call a step with ever so many rows until it finds fewer; return how many there were."""
+        total = 0
+        while True:
+            rows = min(self._rows.get(kind, _FIRST), most)
+            began = self._clock()
+            found = step(rows)
+            taken = self._clock() - began
+            total += found
+            if found < rows:
+                return total
+            wanted = rows * _STEP / max(taken, 1e-4)
+            self._rows[kind] = int(min(max(wanted, rows / 2, _LEAST), 2 * rows, _MOST))
+            if self._busy():
+                self._sleep(min(_PAUSE * taken, _LONGEST_PAUSE))
 
 
 class Maintenance:
@@ -44,6 +85,7 @@ class Maintenance:
         guard: Its rollback guard.
         learners: All active learners.
         clock: Milliseconds.
+        busy: Whether there is traffic.
         health: Is told when everything due was done, and what failed.
     """
 
@@ -53,10 +95,11 @@ class Maintenance:
         guard: RollbackGuard,
         learners: Callable[[], Iterable[HostedLearner]],
         clock: Callable[[], int],
+        busy: Callable[[], bool] = lambda: False,
         health: Health | None = None,
     ) -> None:
         self._store, self._guard, self._learners, self._clock = store, guard, learners, clock
-        self._health = health or Health()
+        self._pace, self._health = Pace(busy), health or Health()
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
@@ -67,7 +110,7 @@ class Maintenance:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the thread after its current step. Open blocks stay as they are."""
+        """Stop the thread after its current step. Open phases stay as they are."""
         self._closed = True
         self._woken.set()
         if self._thread.is_alive():
@@ -78,46 +121,109 @@ class Maintenance:
         self._behind.update(behind)
         self._woken.set()
 
+    # Applying feedback, closing phases
+
     def apply_queued(self) -> int:
-        """Apply all queued reports of learners that nobody else is updating; return how many."""
+        """Apply all queued reports of learners that nobody else is updating, and close phases that are due.
+
+        Returns:
+            How many reports were applied.
+        """
         with self._store.reading() as reading:
             queued = reading.queued()
-        return sum(self._apply_all(hosted) for hosted in self._learners() if hosted.id in queued)
+        held = {hosted.id: hosted for hosted in self._learners()} if queued else {}
+        total = sum(self._apply_all(held[number]) for number in queued if number in held)
+        self._close_phases()
+        return total
 
     def _apply_all(self, hosted: HostedLearner) -> int:
         """Apply the queued reports of one learner; its errors do not affect other learners."""
-        most = _within_memory(hosted, _APPLIED_AT_ONCE)
-        total = 0
         try:
-            while (count := self._apply(hosted, most)) == most:
-                total += count
-            return total + count
+            return self._pace.steps(
+                "functions" if hosted.host.whole else "reports",
+                functools.partial(self._apply, hosted),
+                _within_memory(hosted),
+            )
         except DiscreetError as error:
             log.warning("feedback to %s could not be applied: %s", hosted.record.name, error)
-            return total
+            return 0
 
     def _apply(self, hosted: HostedLearner, most: int) -> int:
-        if hosted.stale:
+        if hosted.stale or self._closed:
             return 0
         with self._store.reading() as reading:
             hosted.catch_up(reading)  # the rollback guard records earlier releases first
+        now = self._clock()
         with self._store.writing() as writing:
             update = writing.start_update(hosted.id, most=most)
-            if (
-                update is None
-                or not update.queued
-                or writing.heads([hosted.id])[hosted.id][0] is not Status.ACTIVE
-            ):
+            if update is None or not update.queued or not _is_active(writing, hosted):
                 return 0
             count = len(update.queued)
-            applied = hosted.apply_queued(writing, update, self._clock())
-        hosted.show(applied.generation, applied.state)
+            applied = hosted.apply(writing, update, [], [])
+            counts = Counts(released=applied.released, ones=applied.ones)
+            writing.add_counts(hosted.id, minute_of(now), counts)
+        hosted.show(applied)
         return count
+
+    def _close_phases(self) -> None:
+        """Release the sums of phases whose reports are all there, and whose time has come."""
+        with self._store.reading() as reading:
+            complete = reading.complete_phases()
+        held = {hosted.id: hosted for hosted in self._learners()} if complete else {}
+        for learner, number, last_at in complete:
+            hosted = held.get(learner)
+            if hosted is None or hosted.stale or self._closed:
+                continue
+            waits = hosted.host.close == "deadline" and not hosted.host.local
+            if not waits or self._clock() >= last_at + round(1000 * hosted.record.deadline):
+                try:
+                    self._close_phase(hosted, number)
+                except Conflict:
+                    continue  # another process was faster, or will be asked again
+                except DiscreetError as error:
+                    log.warning("a phase of %s could not be closed: %s", hosted.record.name, error)
+
+    def _close_phase(self, hosted: HostedLearner, number: int) -> None:
+        """Close a phase. Noise is drawn and the policy learns outside of the transaction, which is short.
+
+        If another process was faster, what was computed here is dropped, and nobody has seen it.
+        """
+        with self._store.reading() as reading:
+            hosted.catch_up(reading)
+            closed = hosted.close(reading, number)
+        if closed is None or hosted.stale:
+            return
+        generation, sealed, applied = closed
+        with self._store.writing() as writing:
+            if not _is_active(writing, hosted):
+                return
+            writing.resume(hosted.id, generation, b"").put(sealed)
+            writing.drop_phases(hosted.id, [number])
+            writing.add_moment(hosted.id, hosted.moment(applied.state, self._clock()))
+        hosted.show(applied)
+
+    def note_histories(self) -> None:
+        """Note what learners without phases have released, once a minute."""
+        now = self._clock()
+        changed = [
+            hosted
+            for hosted in self._learners()
+            if hosted.host.by_rounds and hosted.generation > hosted.noted[0] and now >= hosted.noted[1]
+        ]
+        if changed:
+            with self._store.writing() as writing:
+                for hosted in changed:
+                    writing.add_moment(hosted.id, hosted.moment(None, now))
+                    hosted.noted = hosted.generation, now + HISTORY_EVERY
+
+    # Following other processes
 
     def refresh(self, behind: Iterable[HostedLearner] | None = None) -> None:
         """Show the latest committed states: by default of all learners that others have updated."""
         if behind is None:
-            held = {hosted.id: hosted for hosted in self._learners()}
+            held = {} if self._store.one_process else {hosted.id: hosted for hosted in self._learners()}
+            if not held:
+                return
             with self._store.reading() as reading:
                 heads = reading.heads(held)
             behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
@@ -128,34 +234,47 @@ class Maintenance:
             except DiscreetError as error:  # does not affect other learners
                 log.warning("%s could not be shown: %s", hosted.record.name, error)
 
+    # Deadlines
+
     def expire(self) -> int:
-        """Close decisions past their deadline, with a neutral value through the same mechanism."""
-        total = 0
+        """Close decisions past their deadline: each gives a neutral report, through the same mechanism."""
+        total, now = 0, self._clock()
         for hosted in self._learners():
-            count = most = _within_memory(hosted, _AT_ONCE)
-            while count == most and not hosted.stale:
-                count = self._expire(hosted, most)
-                total += count
+            if now < hosted.looked_at:  # the clock was set back
+                hosted.swept = hosted.look_again = 0
+            if not hosted.stale and now >= hosted.look_again and not self._closed:
+                hosted.looked_at = now
+                total += self._pace.steps(
+                    "expiry", functools.partial(self._expire, hosted), _within_memory(hosted)
+                )
         if total:
             self.wake()
         return total
 
     def _expire(self, hosted: HostedLearner, most: int) -> int:
-        now = self._clock()
-        before = now - round(1000 * hosted.record.deadline)
+        now, deadline = self._clock(), round(1000 * hosted.record.deadline)
+        before = now - deadline
+        with self._store.reading() as reading:
+            first = reading.next_ask(hosted.id, hosted.swept)
+        if first is None or first >= before:
+            hosted.look_again = (now if first is None else first) + deadline
+            return 0
         with self._store.writing() as writing:
-            if writing.hold([hosted.id])[hosted.id][0] is not Status.ACTIVE:
+            if not _is_active(writing, hosted):
                 return 0
             due = writing.expire(hosted.id, hosted.swept, before, now, most)
+            feedback = {key: hosted.sealed_feedback(key, hosted.neutral()) for key in due}
+            writing.queue_feedback(hosted.id, feedback)
             if due:
-                writing.queue_feedback(hosted.id, _neutral(hosted, due))
                 writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))
         if len(due) < most:
-            hosted.swept = before - _LATE  # may be lower than before, if the clock was set back
+            hosted.swept = max(hosted.swept, before - _LATE)
         return len(due)
 
+    # Compaction
+
     def compact(self) -> int:
-        """Delete old closed decisions and people of ended learners; merge old minutes.
+        """Delete old closed decisions and people of ended learners; merge old counts and histories.
 
         The people of an ended epoch are not needed: it takes no feedback, and the ledger adds up learners.
 
@@ -163,28 +282,29 @@ class Maintenance:
             How many decisions were deleted.
         """
         total, now = 0, self._clock()
-        with self._store.writing() as writing:
-            for length, age in MERGED:
+        for length, age in MERGED:
+            with self._store.writing() as writing:
                 writing.merge_minutes(now - 1000 * age, 1000 * length)
+                writing.merge_history(now - 1000 * age, 1000 * length)
         with self._store.reading() as reading:
             records = reading.learners()
         for record in records:
             if record.status is not Status.ACTIVE:
-                self._forget_people(record.id)
-            before = now - round(1000 * (record.deadline + REMEMBERED))
-            gone = _AT_ONCE
-            while gone == _AT_ONCE:
-                with self._store.writing() as writing:
-                    open_too = record.status is not Status.ACTIVE
-                    gone = writing.compact(record.id, before, open_too=open_too, most=_AT_ONCE)
-                total += gone
+                self._pace.steps("people", functools.partial(self._forget_people, record))
+            total += self._pace.steps("old", functools.partial(self._forget, record, now))
         return total
 
-    def _forget_people(self, learner: int) -> None:
-        gone = _AT_ONCE
-        while gone == _AT_ONCE:
-            with self._store.writing() as writing:
-                gone = writing.forget_people(learner, most=_AT_ONCE)
+    def _forget(self, record: LearnerRecord, now: int, most: int) -> int:
+        before = now - round(1000 * (record.deadline + REMEMBERED))
+        with self._store.writing() as writing:
+            open_too = record.status is not Status.ACTIVE
+            return writing.compact(record.id, before, open_too=open_too, most=most)
+
+    def _forget_people(self, record: LearnerRecord, most: int) -> int:
+        with self._store.writing() as writing:
+            return writing.forget_people(record.id, most=most)
+
+    # The thread
 
     def _run(self) -> None:
         next_check = next_expiry = time.monotonic()
@@ -202,6 +322,7 @@ class Maintenance:
                     next_check = time.monotonic() + CHECK_EVERY
                     self.refresh()
                     self._guard.sync()
+                    self.note_histories()
                 self.apply_queued()
                 self._health.worked(APPLYING)
                 if time.monotonic() >= next_expiry:
@@ -217,17 +338,11 @@ class Maintenance:
             time.sleep(APPLY_EVERY)
 
 
-def _within_memory(hosted: HostedLearner, most: int) -> int:
-    """How many decisions of a learner to process at once."""
-    return most if hosted.host.local else min(most, max(1, _MOST_COSTS // len(hosted.host.items)))
+def _is_active(writing: Writing, hosted: HostedLearner) -> bool:
+    """Whether a learner has not ended, and does not until the transaction does."""
+    return writing.hold([hosted.id])[hosted.id][0] is Status.ACTIVE
 
 
-def _neutral(hosted: HostedLearner, due: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
-    """Neutral feedback for decisions; none for a damaged draw."""
-    found = {}
-    for key, draw in due.items():
-        try:
-            found[key] = hosted.neutral(key, draw)
-        except InvalidArgument:
-            log.error("%s: a stored decision is damaged", hosted.record.name)
-    return found
+def _within_memory(hosted: HostedLearner) -> int:
+    """How many reports of a learner to process at once."""
+    return min(_MOST, max(1, _MOST_COSTS // hosted.host.learner.dimension)) if hosted.host.whole else _MOST

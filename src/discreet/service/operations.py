@@ -6,6 +6,7 @@ import dataclasses
 from typing import NamedTuple
 
 from discreet.checks import IntArray
+from discreet.learners.tickets import probability_in
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.records import Choice, Code, Outcome, members
 from discreet.storage.records import DecisionRecord
@@ -31,11 +32,14 @@ class Ask:
     def answer(self, decisions: list[DecisionRecord]) -> list[Choice]:
         """What the caller gets."""
         items = self.hosted.host.items
-        return [Choice(decision.id.hex(), members(items, decision.subset)) for decision in decisions]
+        return [
+            Choice(each.id.hex(), members(items, each.subset), probability_in(each.draw))
+            for each in decisions
+        ]
 
 
 class Report(NamedTuple):
-    """Feedback that may be stored: everything private in it is randomised or sealed."""
+    """Feedback on its way to the store: a bit, or costs that are sealed before they are written."""
 
     decision_id: bytes
     payload: bytes | None
@@ -62,9 +66,8 @@ class Tell:
     @property
     def size(self) -> int:
         """Memory it takes, in numbers of eight bytes."""
-        host = self.hosted.host
-        costs = 0 if host.local else len(host.items)
-        return len(self.reports) * (costs + _REPORT_SIZE)
+        costs = sum(len(report.payload or b"") // 8 for report in self.reports)
+        return len(self.reports) * _REPORT_SIZE + costs
 
     def answer(self, codes: list[Code]) -> list[Outcome]:
         """What the caller gets, from a code for each report."""

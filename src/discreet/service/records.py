@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.errors import InvalidType
 from discreet.learners.host import Summary
-from discreet.storage.records import Counts
+from discreet.storage.records import Counts, Moment
 
 Item = str | int
 
@@ -83,10 +83,11 @@ class Outcome(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """A chosen set, and the decision's id for its feedback."""
+    """A chosen set, the decision's id for its feedback, and the probability of just this set."""
 
     id: str
     subset: tuple[Hashable, ...]
+    probability: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,6 +100,7 @@ class LearnerView:
         kind: "bandit" or "full_information".
         items: The items.
         arguments: Those of its constructor.
+        close: When the sums of a phase are released.
         population: The people it learns from, or None.
         status: "active", "archived", "closed" (replaced by a later epoch), "handed_over" (exported), "stale"
             (an old backup) or "damaged".
@@ -114,6 +116,7 @@ class LearnerView:
     kind: str
     items: tuple[Item, ...]
     arguments: dict[str, Any]
+    close: str
     population: str | None
     status: str
     deadline_seconds: float
@@ -156,6 +159,26 @@ class MinuteView:
     counts: Counts
     mean: float | None
     standard_error: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class MomentView:
+    """What was released by a time; see `storage.records.Moment`."""
+
+    at: int
+    rounds: int
+    mean: float | None
+    held_rounds: int
+    held_mean: float | None
+    point: tuple[float, ...]
+
+    @classmethod
+    def of(cls, moment: Moment) -> MomentView:
+        """With means instead of totals."""
+        mean = moment.total / moment.rounds if moment.rounds else None
+        held = moment.held_total / moment.held_rounds if moment.held_rounds else None
+        point = tuple(np.frombuffer(moment.point, dtype="<f4").tolist())
+        return cls(moment.at, moment.rounds, mean, moment.held_rounds, held, point)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,19 +15,21 @@ from discreet import checks
 from discreet.errors import AlreadyExists, Archived, InvalidArgument, StaleState, UnknownName
 from discreet.learners.host import Host
 from discreet.service import ledger
+from discreet.service.clock import minute_of
 from discreet.service.encryption import KeyRing
-from discreet.service.hosted_learner import HostedLearner, sealed_state
-from discreet.service.records import LearnerView, MinuteView, RecentChoice, members
+from discreet.service.hosted_learner import Applied, HostedLearner, applied_in, sealed_state
+from discreet.service.records import LearnerView, MinuteView, MomentView, RecentChoice, members
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.storage.base import Store, Writing
 from discreet.storage.records import Counts, LearnerRecord, NewLearner, Status
 
-#: Seconds until a decision without feedback is closed, by default.
-DEADLINE = 7 * 86_400.0
+#: Seconds until a decision without feedback is closed, by default: of learners that learn from every round by
+#: itself, and of those with phases, which wait for it.
+DEADLINE, PHASE_DEADLINE = 7 * 86_400.0, 3_600.0
 #: Sets times items of one call, and bytes of the sets in its answer.
 MOST_CELLS, MOST_BYTES = 1_000_000, 4 << 20
-#: Bytes of a set in an answer besides its items: names of fields, an id or a time.
-_OVERHEAD = 64
+#: Bytes of a set in an answer besides its items: names of fields, an id or a time, a probability.
+_OVERHEAD = 96
 _LONGEST_DEADLINE = 10 * 365 * 86_400.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 
@@ -84,10 +86,12 @@ class Registry:
             raise checks.invalid_argument(what, "name", "1 to 100 letters, digits, '_', '.', '-'", name)
 
     def create(
-        self, name: str, settings: dict[str, Any], population: str | None, deadline: float
+        self, name: str, settings: dict[str, Any], population: str | None, deadline: float | None
     ) -> LearnerView:
         """Create a learner; see `LearnerService.create`."""
         self.check_name("learner", name)
+        if deadline is None:
+            deadline = DEADLINE if Host(settings).by_rounds else PHASE_DEADLINE
         seconds = checks.positive_number("learner", "deadline_seconds", deadline)
         if seconds > _LONGEST_DEADLINE:
             raise checks.invalid_argument("learner", "deadline_seconds", "at most ten years", deadline)
@@ -114,7 +118,7 @@ class Registry:
             if before is not Status.ACTIVE:
                 raise Archived(f"The learner {name!r} is archived, or another process has restarted it.")
             last = hosted.host.summary(hosted.host.decode(state))
-            settings = {"kind": record.settings["kind"], "items": record.settings["items"]}
+            settings = {name: record.settings[name] for name in ("kind", "items", "close")}
             settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
             self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline)
         return self.view(self.named(name))
@@ -136,9 +140,12 @@ class Registry:
                     if not update.queued:
                         break
                     with contextlib.suppress(StaleState):
-                        hosted.apply_queued(writing, update, self._clock())
+                        applied = hosted.apply(writing, update, [], [])
+                        counts = Counts(released=applied.released, ones=applied.ones)
+                        writing.add_counts(hosted.id, minute_of(self._clock()), counts)
                 if before is Status.ACTIVE:
                     writing.drop_queued(hosted.id)
+                    writing.drop_phases(hosted.id)
                     writing.set_status(hosted.id, status)
                 generation, sealed = writing.state(hosted.id)
                 state = (
@@ -147,7 +154,7 @@ class Registry:
                     else hosted.opened_state(generation, sealed)
                 )
                 yield writing, before, state
-            hosted.show(generation, state)
+            hosted.show(Applied(generation, state, hosted.host.releases(hosted.host.decode(state))))
         finally:
             self._load()  # whatever happened, take what the store has
 
@@ -177,9 +184,7 @@ class Registry:
                 deadline=deadline,
                 lineage=lineage,
                 secret=learner.keeps_secrets,
-                state=sealed_state(
-                    self._ring, learner.keeps_secrets, lineage, 0, learner.encode(learner.start())
-                ),
+                state=sealed_state(self._ring, lineage, 0, learner.encode(learner.start())),
                 created_at=self._clock(),
             )
         )
@@ -189,7 +194,11 @@ class Registry:
         with self._lock:
             with self._store.reading() as reading:
                 records = reading.learners()
-                states = {r.id: reading.state(r.id) for r in records if r.id not in self._hosted}
+                states = {
+                    r.id: (*reading.state(r.id), applied_in(reading, r.id))
+                    for r in records
+                    if r.id not in self._hosted
+                }
             latest: dict[str, HostedLearner] = {}
             for record in records:
                 hosted = self._hosted.get(record.id)
@@ -226,6 +235,7 @@ class Registry:
             kind=record.settings["kind"],
             items=tuple(record.settings["items"]),
             arguments=record.settings["arguments"],
+            close=record.settings["close"],
             population=record.population,
             status=status,
             deadline_seconds=record.deadline,
@@ -244,6 +254,12 @@ class Registry:
         return [
             MinuteView(minute.start, minute.counts, *_estimate(hosted, minute.counts)) for minute in found
         ]
+
+    def history(self, name: str) -> list[MomentView]:
+        """What was released over time; see `LearnerService.history`."""
+        hosted = self.named(name)
+        with self._store.reading() as reading:
+            return [MomentView.of(moment) for moment in reading.history(hosted.id)]
 
     def recent(self, name: str, most: int) -> list[RecentChoice]:
         """Recently chosen sets; see `LearnerService.recent`."""

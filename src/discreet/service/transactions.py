@@ -41,9 +41,15 @@ class Transactions:
             with self._store.writing() as writing:
                 batch = Batch(writing, self._clock(), alone=self._store.one_process)
                 done = batch.run(operations)
-        except Conflict:
-            self._maintenance.refresh()  # another process updated a learner; the committer retries
+        except BaseException as error:
+            for operation in operations:
+                operation.hosted.forget_plans()
+            if isinstance(error, Conflict):
+                # Another thread or process has updated a learner; the committer tries again.
+                self._maintenance.refresh({operation.hosted for operation in operations})
             raise
+        for hosted, ids in done.closed:
+            hosted.committed(ids)
         self._committed.extend(done.applied)
         self._show_committed()
         if done.queued or done.behind:
@@ -58,7 +64,7 @@ class Transactions:
         while self._committed:
             hosted, applied = self._committed[0]
             try:
-                hosted.show(applied.generation, applied.state)
+                hosted.show(applied)
             except DiscreetError as error:
                 raise StoreError(f"What was committed cannot be shown: {error}") from None
             except Exception as error:  # not quoted: it may contain something private

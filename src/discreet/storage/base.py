@@ -24,7 +24,9 @@ from discreet.storage.records import (
     KeyRecord,
     LearnerRecord,
     Minute,
+    Moment,
     NewLearner,
+    PhaseRecord,
     PopulationRecord,
     QueuedReport,
     Status,
@@ -55,12 +57,28 @@ class Reading(ABC):
         """The decisions that are stored, open or closed."""
 
     @abstractmethod
-    def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
-        """Times and subsets of the latest decisions, latest first."""
+    def phases(self, learner: int, numbers: Iterable[int]) -> dict[int, PhaseRecord]:
+        """Phases by number; those that are closed may be gone."""
 
     @abstractmethod
-    def request(self, learner: int, request_id: str) -> list[bytes] | None:
-        """The decisions that a request was answered with."""
+    def sums(self, learner: int) -> dict[int, tuple[int, bytes]]:
+        """Of each open phase with reports how many these are, and their sums."""
+
+    @abstractmethod
+    def complete_phases(self) -> list[tuple[int, int, int]]:
+        """Learner, number and time of the last round of all phases whose reports are all there."""
+
+    @abstractmethod
+    def history(self, learner: int) -> list[Moment]:
+        """What a learner had released over time, in order."""
+
+    @abstractmethod
+    def next_ask(self, learner: int, since: int) -> int | None:
+        """When the first stored decision since a time was asked."""
+
+    @abstractmethod
+    def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
+        """Times and subsets of the latest decisions, latest first."""
 
     @abstractmethod
     def attempts(self, learner: int, person: bytes) -> int:
@@ -139,8 +157,28 @@ class Writing(Reading):
         """Store decisions; return how many were new."""
 
     @abstractmethod
-    def add_request(self, learner: int, request_id: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
-        """Store the answer to a request. If there is one already, return it and store nothing."""
+    def current_phase(self, learner: int) -> PhaseRecord | None:
+        """The first phase with rounds to deal. Nobody else deals them until the transaction ends."""
+
+    @abstractmethod
+    def add_phase(self, learner: int, plan: bytes, total: int, dealt: int, at: int) -> int:
+        """Store a phase and return its number, which no other ever had; raises `Conflict` if others do so."""
+
+    @abstractmethod
+    def deal(self, learner: int, number: int, dealt: int, at: int) -> None:
+        """So many rounds of a phase are dealt."""
+
+    @abstractmethod
+    def put_sums(self, learner: int, number: int, applied: int, sums: bytes) -> None:
+        """Replace the sums of a phase."""
+
+    @abstractmethod
+    def drop_phases(self, learner: int, numbers: Iterable[int] | None = None) -> None:
+        """Delete phases and their sums, by default all: they are closed, or will never be released."""
+
+    @abstractmethod
+    def add_moment(self, learner: int, moment: Moment) -> None:
+        """Add to the history; it has one entry a minute at most, the latest."""
 
     @abstractmethod
     def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
@@ -175,7 +213,7 @@ class Writing(Reading):
 
     @abstractmethod
     def compact(self, learner: int, before: int, *, open_too: bool = False, most: int = 10_000) -> int:
-        """Delete closed decisions and requests asked before a time; return how many decisions."""
+        """Delete closed decisions asked before a time; return how many decisions."""
 
     @abstractmethod
     def forget_people(self, learner: int, *, most: int = 10_000) -> int:
@@ -184,6 +222,10 @@ class Writing(Reading):
     @abstractmethod
     def merge_minutes(self, before: int, length: int) -> None:
         """Merge counts from before a time into spans of a length, over all processes that wrote them."""
+
+    @abstractmethod
+    def merge_history(self, before: int, length: int) -> None:
+        """Keep the last entry of each span of a length before a time."""
 
     @abstractmethod
     def add_key(self, key: KeyRecord) -> None:
@@ -212,6 +254,10 @@ class StateUpdate(ABC):
     @abstractmethod
     def put(self, state: bytes) -> None:
         """Write the state of the next generation and delete the queued reports; raises `Conflict`."""
+
+    @abstractmethod
+    def drop_queued(self) -> None:
+        """Delete the queued reports, which were applied to sums."""
 
 
 class Store(ABC):

@@ -20,7 +20,7 @@ def migrate(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError:
-        raise StoreError("A newer release made the schema of this database: use that release.") from None
+        raise StoreError("Another release made the schema of this database: use that release.") from None
 
 
 def latest_version() -> str:

@@ -88,6 +88,46 @@ class DecisionRecord:
 
 
 @dataclasses.dataclass(frozen=True)
+class PhaseRecord:
+    """A stored phase, whose rounds are dealt one by one.
+
+    Attributes:
+        number: Counts the phases of a learner.
+        plan: Encoded, public.
+        total: Its rounds.
+        dealt: How many of them were dealt.
+        last_at: When the last of these was, in milliseconds.
+    """
+
+    number: int
+    plan: bytes
+    total: int
+    dealt: int
+    last_at: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Moment:
+    """What a learner had released at a time.
+
+    Attributes:
+        at: Milliseconds.
+        rounds: How many it had learned from, of those not held out.
+        total: The sum of what was released of them, in costs or rewards.
+        held_rounds: The same of those held out.
+        held_total: The same of those held out.
+        point: Its levels, as float32.
+    """
+
+    at: int
+    rounds: int
+    total: float
+    held_rounds: int
+    held_total: float
+    point: bytes
+
+
+@dataclasses.dataclass(frozen=True)
 class QueuedReport:
     """Feedback that has not been applied yet. The payload is sealed."""
 

@@ -22,8 +22,8 @@ from discreet.storage.records import (
     Minute,
     PopulationRecord,
     Status,
-    split_ids,
 )
+from discreet.storage.sql_phases import ReadingPhases
 
 #: Ids in one statement; SQLite takes 32,766 parameters.
 _AT_ONCE = 8_000
@@ -40,7 +40,7 @@ KEYS = (
 )
 
 
-class SqlReading(Reading):
+class SqlReading(ReadingPhases, Reading):
     """Reads through one connection."""
 
     def __init__(self, connection: Connection) -> None:
@@ -90,6 +90,12 @@ class SqlReading(Reading):
                 )
         return found
 
+    def next_ask(self, learner: int, since: int) -> int | None:
+        t = tables.decisions
+        found = select(func.min(t.c.asked_at)).where(t.c.learner == learner, t.c.asked_at >= since)
+        first: int | None = self.connection.scalar(found)
+        return first
+
     def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
         t = tables.decisions
         rows = self.connection.execute(
@@ -99,13 +105,6 @@ class SqlReading(Reading):
             .limit(most)
         )
         return [(asked_at, bytes(subset)) for asked_at, subset in rows]
-
-    def request(self, learner: int, request_id: str) -> list[bytes] | None:
-        t = tables.requests
-        found = self.connection.scalar(
-            select(t.c.decisions).where(t.c.learner == learner, t.c.name == request_id)
-        )
-        return None if found is None else split_ids(bytes(found))
 
     def attempts(self, learner: int, person: bytes) -> int:
         t = tables.people

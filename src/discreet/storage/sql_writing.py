@@ -25,6 +25,7 @@ from discreet.storage.records import (
     QueuedReport,
     Status,
 )
+from discreet.storage.sql_phases import WritingPhases
 from discreet.storage.sql_reading import COUNTED, HEADS, KEYS, SqlReading, in_parts
 
 _NEXT_STATE = (
@@ -37,7 +38,7 @@ _HELD = HEADS.order_by(tables.learners.c.id).with_for_update(read=True, key_shar
 _HELD_TO_END = HEADS.order_by(tables.learners.c.id).with_for_update()
 
 
-class SqlWriting(SqlReading, Writing):
+class SqlWriting(WritingPhases, SqlReading, Writing):
     """One transaction on one connection.
 
     Args:
@@ -146,15 +147,6 @@ class SqlWriting(SqlReading, Writing):
         ]
         return self.connection.execute(self._adding_decisions(), rows).rowcount
 
-    def add_request(self, learner: int, request_id: str, ids: Sequence[bytes], at: int) -> list[bytes] | None:
-        statement = self._insert(tables.requests).values(
-            learner=learner, name=request_id, decisions=b"".join(ids), asked_at=at
-        )
-        noted = statement.on_conflict_do_nothing().returning(tables.requests.c.asked_at)
-        if self.connection.execute(noted).one_or_none() is not None:
-            return None
-        return self.request(learner, request_id)
-
     def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
         closed = {}
         for some in in_parts(ids):
@@ -221,7 +213,7 @@ class SqlWriting(SqlReading, Writing):
         )
 
     def compact(self, learner: int, before: int, *, open_too: bool = False, most: int = 10_000) -> int:
-        t, r, f = tables.decisions, tables.requests, tables.feedback
+        t, f = tables.decisions, tables.feedback
         old = select(t.c.id).where(t.c.learner == learner, t.c.asked_at < before)
         if not open_too:
             # A queued report needs its decision's draw.
@@ -231,7 +223,6 @@ class SqlWriting(SqlReading, Writing):
         ]
         for some in in_parts(gone):
             self.connection.execute(delete(t).where(self._among(t.c.id)), {"ids": self._ids(some)})
-        self.connection.execute(delete(r).where(r.c.learner == learner, r.c.asked_at < before))
         return len(gone)
 
     def forget_people(self, learner: int, *, most: int = 10_000) -> int:
@@ -287,18 +278,19 @@ class SqlStateUpdate(StateUpdate):
         self.queued = queued
 
     def put(self, state: bytes) -> None:
-        f = tables.feedback
-        connection = self._writing.connection
-        done = connection.execute(
+        done = self._writing.connection.execute(
             _NEXT_STATE,
             {"of": self.learner, "from": self.generation, "to": self.generation + 1, "new": state},
         )
         if done.rowcount != 1:
             raise Conflict("Another process updated this learner first; nothing was changed.")
-        for some in in_parts(report.decision_id for report in self.queued):
-            connection.execute(
-                delete(f).where(self._writing._among(f.c.decision)), {"ids": self._writing._ids(some)}
-            )
         self.generation += 1
         self.state = state
+        self.drop_queued()
+
+    def drop_queued(self) -> None:
+        f, writing = tables.feedback, self._writing
+        for some in in_parts(report.decision_id for report in self.queued):
+            statement = delete(f).where(writing._among(f.c.decision))
+            writing.connection.execute(statement, {"ids": writing._ids(some)})
         self.queued = []

@@ -66,15 +66,40 @@ decisions = Table(
     Index("decisions_by_time", "learner", "asked_at"),
 )
 
-#: Answers to asks (`name` is the request id), so that a retry gets the same answer.
-requests = Table(
-    "requests",
+#: Phases whose rounds are dealt one by one: the plan is public. `dealt` grows with every ask.
+phases = Table(
+    "phases",
     metadata,
     Column("learner", Integer, primary_key=True),
-    Column("name", Text, primary_key=True),
-    Column("decisions", LargeBinary, nullable=False),
-    Column("asked_at", BigInteger, nullable=False),
-    Index("requests_by_time", "learner", "asked_at"),
+    Column("number", BigInteger, primary_key=True),
+    Column("plan", LargeBinary, nullable=False),
+    Column("total", BigInteger, nullable=False),
+    Column("dealt", BigInteger, nullable=False),
+    Column("last_at", BigInteger, nullable=False),
+)
+
+#: The sums of open phases, sealed, and how many reports are in them. Apart from `phases`, so that asking does
+#: not wait for updates.
+sums = Table(
+    "sums",
+    metadata,
+    Column("learner", Integer, primary_key=True),
+    Column("phase", BigInteger, primary_key=True),
+    Column("applied", BigInteger, nullable=False),
+    Column("sums", LargeBinary, nullable=False),
+)
+
+#: What a learner had released at a time: rounds and the sum of their values, those held out, and its levels.
+history = Table(
+    "history",
+    metadata,
+    Column("learner", Integer, primary_key=True),
+    Column("at", BigInteger, primary_key=True),
+    Column("rounds", BigInteger, nullable=False),
+    Column("total", Double, nullable=False),
+    Column("held_rounds", BigInteger, nullable=False),
+    Column("held_total", Double, nullable=False),
+    Column("point", LargeBinary, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -123,4 +148,19 @@ keys = Table(
     Column("label", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("revoked", Boolean, nullable=False),
+    Column("learners", Text),  # the only ones it may be used for, as JSON
+    Column("expires_at", BigInteger),
+    Column("used_at", BigInteger),  # to the minute
+)
+
+#: What admins did; rows are only ever added.
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("details", Text, nullable=False),
 )

@@ -70,7 +70,7 @@ class AskTellRoutes:
             fast=not large,
         )
         self._metrics.asked(learner, len(choices))
-        decisions = [{"id": choice.id, "subset": choice.subset} for choice in choices]
+        decisions = [{"id": c.id, "subset": c.subset, "probability": c.probability} for c in choices]
         return json.dumps({"decisions": decisions}, separators=(",", ":")).encode()
 
     async def tell(self, learner: str, body: bytes, memory: Reservation) -> bytes:

@@ -66,7 +66,7 @@ _BY_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 _BY_STATUS = {400: "invalid_json", 404: "not_found", 405: "method_not_allowed"}
 
 #: Hints for fields that belong elsewhere.
-_HINTS = {"kind": "Did you mean 'feedback'?", "mode": "Bandits of the service are always local."}
+_HINTS = {"kind": "Did you mean 'feedback'?"}
 #: Unknown fields whose names are repeated: not a number or an id that got there by mistake.
 _NAME = re.compile(r"[a-z_]{1,40}")
 _LIMITS = {

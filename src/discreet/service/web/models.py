@@ -47,6 +47,13 @@ class StartSet(RequestModel):
     set: Annotated[list[Item], Field(max_length=MOST_ITEMS)]
 
 
+class HoldOut(RequestModel):
+    """A set of items to show in a share of the rounds, whatever was learned."""
+
+    set: Annotated[list[Item], Field(max_length=MOST_ITEMS)]
+    share: Annotated[float, Field(gt=0, lt=1, strict=True)]
+
+
 class CreateLearner(RequestModel):
     """A new learner. All of it is public, and declared before any feedback is seen."""
 
@@ -83,7 +90,26 @@ class CreateLearner(RequestModel):
     start: Annotated[list[Level], Field(max_length=MOST_ITEMS)] | StartSet | None = Field(
         None, description="Where to start: a level from 0 to 1 for each item, or a set of items."
     )
-    method: Literal["leader", "blocks", "tree"] | None = Field(None, description="For full information only.")
+    mode: Literal["central", "local"] | None = Field(
+        None,
+        description="For bandits: whether exact sums are kept, sealed, until they are released with noise, "
+        "or every cost becomes one random bit at once. Central by default.",
+    )
+    method: Literal["model", "worst-case", "choose", "leader", "blocks", "tree"] | None = Field(
+        None, description="How it learns; by default what suits the number of items."
+    )
+    close: Literal["deadline", "told"] = Field(
+        "deadline",
+        description="When the sums of a phase are released: at the deadline of its last decision, or once "
+        "all of it is told or expired. Then what is released depends on who has told, and when.",
+    )
+    holdout: HoldOut | None = Field(None, description="For bandits: to see what learning earns.")
+    forget: PositiveNumber | None = Field(
+        None, description="For the model: rounds after which a round counts half."
+    )
+    window: PositiveNumber | None = Field(
+        None, description="For the central model: costs count within so much of what is expected."
+    )
     horizon: PositiveInteger | None = Field(
         None, description="For full information only: the number of rounds."
     )
@@ -91,8 +117,12 @@ class CreateLearner(RequestModel):
         None, description="For full information only: a declared bound on gradients."
     )
     population: Name | None = Field(None, description="The people it learns from; losses add up.")
-    deadline_seconds: Annotated[float, Field(gt=0, le=315_360_000, allow_inf_nan=False, strict=True)] = Field(
-        604_800.0, description="When a decision without feedback is closed, with a neutral value."
+    deadline_seconds: Annotated[
+        float | None, Field(gt=0, le=315_360_000, allow_inf_nan=False, strict=True)
+    ] = Field(
+        None,
+        description="When a decision without feedback is closed, with a neutral value: by default after an "
+        "hour, after a week for learners that learn from every round by itself.",
     )
 
 
@@ -166,10 +196,11 @@ class ResponseModel(BaseModel):
 
 
 class DecisionResponse(ResponseModel):
-    """A chosen set, and the id for its feedback."""
+    """A chosen set, the id for its feedback, and the probability with which just this set was chosen."""
 
     id: str
     subset: list[str | int]
+    probability: float
 
 
 class AskResponse(ResponseModel):
@@ -212,6 +243,23 @@ class GuaranteeResponse(ResponseModel):
         return cls(**fields, neighbours=guarantee.neighbours.value, text=str(guarantee))
 
 
+class HeldResponse(ResponseModel):
+    """What learning earns: rounds held out, which got a default set, beside all others.
+
+    All means are of released values. The interval of the uplift is one of 95%.
+    """
+
+    set: list[str | int]
+    share: float
+    rounds: int
+    mean: float | None
+    learned_rounds: int
+    learned_mean: float | None
+    uplift: float | None = Field(description="By how much the learned sets are better.")
+    low: float | None
+    high: float | None
+
+
 class CountsResponse(ResponseModel):
     """How much happened: participation is not hidden."""
 
@@ -232,7 +280,10 @@ class LearnerSummary(ResponseModel):
     cost_range: list[float]
     maximize: bool
     rounds_per_person: int
+    mode: str = Field(description="Central, or local: then every value is randomised by itself.")
     method: str | None
+    close: str
+    holdout: HeldResponse | None
     horizon: int | None
     gradient_bound: float | None
     population: str | None
@@ -250,7 +301,10 @@ class LearnerSummary(ResponseModel):
     def of(cls, view: LearnerView, **more: Any) -> Self:
         """From a view."""
         summary, arguments = view.summary, view.arguments
-        method = arguments.get("method") or "blocks"
+        held = None
+        if summary.held is not None:
+            members, share = arguments["holdout"]
+            held = HeldResponse(set=members, share=share, **summary.held._asdict())
         return cls(
             name=view.name,
             epoch=view.epoch,
@@ -260,7 +314,10 @@ class LearnerSummary(ResponseModel):
             cost_range=arguments["cost_range"],
             maximize=arguments.get("maximize", False),
             rounds_per_person=summary.guarantee.rounds_per_person,
-            method=method if view.kind == "full_information" else None,
+            mode="local" if summary.guarantee.local else "central",
+            method=arguments.get("method"),
+            close=view.close,
+            holdout=held,
             horizon=arguments.get("horizon"),
             gradient_bound=arguments.get("gradient_bound"),
             population=view.population,
@@ -282,11 +339,14 @@ class LearnerResponse(LearnerSummary):
 
     items: list[str | int]
     point: list[float] = Field(description="The inclusion level of each item.")
+    best: list[str | int] = Field(description="The set that it takes for the best.")
 
     @classmethod
     def of(cls, view: LearnerView, **more: Any) -> Self:
         """From a view."""
-        return super().of(view, items=list(view.items), point=list(view.summary.point), **more)
+        summary = view.summary
+        shown = {"items": list(view.items), "point": list(summary.point), "best": list(summary.best)}
+        return super().of(view, **shown, **more)
 
 
 class LearnersResponse(ResponseModel):
@@ -322,6 +382,23 @@ class MinutesResponse(ResponseModel):
     """The minutes, in order."""
 
     minutes: list[MinuteResponse]
+
+
+class MomentResponse(ResponseModel):
+    """What was released by a time, since the start: means of costs (or rewards), and levels."""
+
+    at: Time
+    rounds: int
+    mean: float | None
+    held_rounds: int = Field(description="Rounds held out, which the others do not count.")
+    held_mean: float | None
+    point: list[float]
+
+
+class HistoryResponse(ResponseModel):
+    """Moments in order: one a minute at most, after a week one an hour, after 90 days one a day."""
+
+    history: list[MomentResponse]
 
 
 class RecentSet(ResponseModel):

@@ -73,7 +73,9 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
     def create_learner(wanted: models.CreateLearner) -> models.LearnerResponse:
         """Create a learner."""
         given = wanted.model_dump(exclude_none=True)
-        outside = {"name", "feedback", "policy", "items", "population", "deadline_seconds"}
+        outside = {"name", "feedback", "policy", "items", "population", "deadline_seconds", "close"}
+        if wanted.holdout is not None:
+            given["holdout"] = [wanted.holdout.set, wanted.holdout.share]
         if wanted.policy is not None and wanted.feedback != "bandit":
             raise InvalidArgument("A custom policy learns from costs: its 'feedback' is 'bandit'.")
         view = service.create(
@@ -81,6 +83,7 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
             wanted.policy or wanted.feedback,
             wanted.items,
             {name: value for name, value in given.items() if name not in outside},
+            close=wanted.close,
             population=wanted.population,
             deadline_seconds=wanted.deadline_seconds,
         )
@@ -126,6 +129,12 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         """Counts by minute, and means of what was released."""
         minutes = [models.MinuteResponse.of(view) for view in service.minutes(name, since)]
         return models.MinutesResponse(minutes=minutes)
+
+    @_route(router, Role.READ, f"{one}/history", "not_found")
+    def show_history(name: LearnerName) -> models.HistoryResponse:
+        """What was released over time, from the start."""
+        moments = [models.MomentResponse.model_validate(view) for view in service.history(name)]
+        return models.HistoryResponse(history=moments)
 
     @_route(
         router, Role.READ, f"{one}/recent", "invalid_request", "not_found", response=models.RecentResponse

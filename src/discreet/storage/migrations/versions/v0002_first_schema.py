@@ -1,9 +1,9 @@
-"""The first schema."""
+"""The first schema of stores that this line of releases can read; those of 0.1.0 had another."""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "0002"
 down_revision = None
 
 
@@ -46,14 +46,32 @@ def upgrade() -> None:
     )
     op.create_index("decisions_by_time", "decisions", ["learner", "asked_at"])
     op.create_table(
-        "requests",
+        "phases",
         sa.Column("learner", sa.Integer, primary_key=True),
-        sa.Column("name", sa.Text, primary_key=True),
-        sa.Column("decisions", sa.LargeBinary, nullable=False),
-        sa.Column("asked_at", sa.BigInteger, nullable=False),
+        sa.Column("number", sa.BigInteger, primary_key=True),
+        sa.Column("plan", sa.LargeBinary, nullable=False),
+        sa.Column("total", sa.BigInteger, nullable=False),
+        sa.Column("dealt", sa.BigInteger, nullable=False),
+        sa.Column("last_at", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
+        "sums",
+        sa.Column("learner", sa.Integer, primary_key=True),
+        sa.Column("phase", sa.BigInteger, primary_key=True),
+        sa.Column("applied", sa.BigInteger, nullable=False),
+        sa.Column("sums", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "history",
+        sa.Column("learner", sa.Integer, primary_key=True),
+        sa.Column("at", sa.BigInteger, primary_key=True),
+        sa.Column("rounds", sa.BigInteger, nullable=False),
+        sa.Column("total", sa.Double, nullable=False),
+        sa.Column("held_rounds", sa.BigInteger, nullable=False),
+        sa.Column("held_total", sa.Double, nullable=False),
+        sa.Column("point", sa.LargeBinary, nullable=False),
         sqlite_with_rowid=False,
     )
-    op.create_index("requests_by_time", "requests", ["learner", "asked_at"])
     op.create_table(
         "feedback",
         sa.Column("decision", sa.LargeBinary, primary_key=True),
@@ -87,6 +105,18 @@ def upgrade() -> None:
         sa.Column("label", sa.Text, nullable=False),
         sa.Column("created_at", sa.BigInteger, nullable=False),
         sa.Column("revoked", sa.Boolean, nullable=False),
+        sa.Column("learners", sa.Text),
+        sa.Column("expires_at", sa.BigInteger),
+        sa.Column("used_at", sa.BigInteger),
+    )
+    op.create_table(
+        "audit",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.Column("key", sa.Text, nullable=False),
+        sa.Column("action", sa.Text, nullable=False),
+        sa.Column("target", sa.Text, nullable=False),
+        sa.Column("details", sa.Text, nullable=False),
     )
 
 
