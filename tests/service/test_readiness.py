@@ -10,7 +10,7 @@ import time
 import urllib.parse
 from collections.abc import Callable
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from http_helpers import BANDIT, client, code_of, service
@@ -29,7 +29,7 @@ def until(holds: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def status(caller: httpx.Client) -> tuple[int, str]:
+def status(caller: httpx2.Client) -> tuple[int, str]:
     answer = caller.get("/readyz")
     return answer.status_code, "" if answer.status_code == 200 else code_of(answer)
 

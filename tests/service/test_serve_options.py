@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from http_helpers import client, service
 
@@ -70,14 +70,14 @@ def test_all_is_taken_from_the_environment(
     }
 
     context = ssl.create_default_context(cafile=str(cert))
-    with httpx.Client(base_url=f"https://127.0.0.1:{port}", headers=headers, verify=context) as admin:
+    with httpx2.Client(base_url=f"https://127.0.0.1:{port}", headers=headers, verify=context) as admin:
         with serving(log, **settings) as process:
             assert admin.get("/v1/learners").json() == {"learners": []}
             assert admin.post("/v1/keys", content=b" " * 101).status_code == 413
             for origin, allowed in (("https://two.example", True), ("https://three.example", False)):
                 answer = admin.get("/livez", headers={"origin": origin})
                 assert (answer.headers.get("access-control-allow-origin") == origin) == allowed
-            with client(f"http://127.0.0.1:{port}", None) as plain, pytest.raises(httpx.TransportError):
+            with client(f"http://127.0.0.1:{port}", None) as plain, pytest.raises(httpx2.TransportError):
                 plain.get("/livez")
             limits = pathlib.Path(f"/proc/{process.pid}/limits").read_text()
             assert re.search(r"Max core file size\s+0\s+0\s", limits)
@@ -97,7 +97,7 @@ def test_a_socket_in_the_file_system(tmp_path: pathlib.Path) -> None:
     """For owner and group; one that a killed server left is replaced, one in use is not; none remains."""
     path, log = tmp_path / "discreet.sock", tmp_path / "log"
     settings = {"store": tmp_path / "shop.db", "unix_socket": path}
-    with httpx.Client(base_url="http://discreet", transport=httpx.HTTPTransport(uds=str(path))) as caller:
+    with httpx2.Client(base_url="http://discreet", transport=httpx2.HTTPTransport(uds=str(path))) as caller:
         with serving(log, **settings) as process:
             assert stat.S_IMODE(path.stat().st_mode) == 0o660
             with pytest.raises(SystemExit):
