@@ -71,7 +71,7 @@ def serving(store: str, folder: str, workers: int) -> Iterator[tuple[int, str]]:
 def _wait_for(port: int) -> None:
     for _ in range(1200):
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10).close()
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/livez", timeout=10).close()
             return
         time.sleep(0.1)
     raise RuntimeError("the server did not start")

@@ -1,5 +1,7 @@
 """Settings shared by all tests."""
 
+import datetime
+import ipaddress
 import os
 import pathlib
 import signal
@@ -9,6 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import settings
 
 from benchmarks import chromium
@@ -63,6 +68,25 @@ def postgres_server() -> Iterator[Server]:
 def postgres(postgres_server: Server) -> str:
     """The address of an empty PostgreSQL database."""
     return postgres_server.new_database()
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, pathlib.Path]:
+    """A certificate of 127.0.0.1 that signs itself, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.datetime.now(datetime.UTC)
+    day = datetime.timedelta(days=1)
+    alternative = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = x509.CertificateBuilder(
+        name, name, key.public_key(), x509.random_serial_number(), now - day, now + day
+    )
+    signed = made.add_extension(alternative, critical=False).sign(key, hashes.SHA256())
+    form = (serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / "cert.pem").write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, *form))
+    return folder / "cert.pem", folder / "key.pem"
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ def wait_until_healthy(
     end = time.monotonic() + seconds
     while True:
         with contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError):
-            urllib.request.urlopen(f"{url}/healthz", timeout=5).close()
+            urllib.request.urlopen(f"{url}/livez", timeout=5).close()
             return
         assert process.poll() is None, log.read_text()[-2000:]
         assert time.monotonic() < end, log.read_text()[-2000:]

@@ -82,7 +82,7 @@ def test_files_are_served_with_their_headers(service: LiveService) -> None:
 
 def test_other_responses_are_not_cached(service: LiveService) -> None:
     """Browsers do not store responses, and unhashed names are not served."""
-    with urllib.request.urlopen(f"{service.address}/healthz", timeout=30) as answer:
+    with urllib.request.urlopen(f"{service.address}/livez", timeout=30) as answer:
         assert answer.headers.get_all("cache-control") == ["no-store"]
     with pytest.raises(urllib.error.HTTPError, match="404") as raised:
         urllib.request.urlopen(f"{service.address}/dashboard.js", timeout=30)

@@ -19,7 +19,10 @@ RUN_BY = {
     ("text", "README.md"): "tests/cli/test_cli.py::test_the_demo_shows_that_private_learning_works",
     ("text", "docs/gallery.md"): "tests/examples/test_gallery.py::test_all_that_the_page_quotes_is_compared",
     ("ini", "docs/service.md"): "tests/docs/test_service_page.py::test_the_unit_of_systemd_starts_a_server",
-    ("nginx", "docs/service.md"): "tests/docs/test_service_page.py::test_the_proxy_fits_the_service",
+    (
+        "nginx",
+        "docs/service.md",
+    ): "tests/docs/test_service_page.py::test_the_proxy_is_the_one_that_is_shipped",
 }
 #: Options that make a command quick, by command; a command that is not here runs as it is written.
 QUICK = {"audit": ["--runs", "2000", "--seed", "1"]}

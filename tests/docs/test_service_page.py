@@ -1,7 +1,6 @@
 """What docs/service.md says can be done, and the tests it names exist."""
 
 import configparser
-import inspect
 import json
 import pathlib
 import re
@@ -14,9 +13,7 @@ import pytest
 
 from code_blocks import ROOT, Block, blocks, is_there, run_discreet, run_python
 from discreet import Client
-from discreet.cli.tools import serve as serve_command
 from discreet.service import admin
-from discreet.service.app import MAX_BODY
 from discreet.service.learner_service import LearnerService
 from running_service import RunningService
 
@@ -27,6 +24,19 @@ POST = 'curl -s -X POST -H "Authorization: Bearer $ADMIN"'
 NEW_KEY = """-H "Content-Type: application/json" -d '{"role": "ask_tell", "label": "web"}'"""
 COST = """-H "Content-Type: application/json" -d '{"cost": 0.3}'"""
 TOKENS = """-H "Content-Type: application/json" -d '{"tokens": true}'"""
+JSON = '-H "Content-Type: application/json"'
+LEARNERS = f"http://{ADDRESS}/v1/learners"
+CORNER = (
+    '{"name": "corner", "feedback": "bandit", "items": ["tea", "milk"], "epsilon": 1, "cost_range": [0, 1]}'
+)
+FIRST = [
+    f"{POST} {JSON} -d '{CORNER}' {LEARNERS}",
+    f"{POST} {LEARNERS}/corner/ask",
+    POST
+    + f" {JSON} -d "
+    + '"{\\"decision\\": \\"$DECISION\\", \\"cost\\": 0.3}"'
+    + f" {LEARNERS}/corner/tell",
+]
 LOCAL = [
     "discreet serve --store shop.db",
     f"{POST} {NEW_KEY} http://{ADDRESS}/v1/keys",
@@ -44,6 +54,8 @@ LOCAL = [
     "discreet store set-clock --store shop.db",
     "discreet store export shop.jsonl --store shop.db",
 ]
+#: Run elsewhere: by `tests/service/test_serve_options.py` and the tests of the command line.
+HELPERS = ["discreet keys new", "discreet serve --help"]
 DATABASE = "postgresql://discreet@db.internal/shop"
 SHARED = [
     "discreet store import shop.jsonl --store postgresql://...",
@@ -78,24 +90,18 @@ def served(folder: pathlib.Path, command: str) -> RunningService:
     return RunningService(folder, options=words[2:])
 
 
-def curl(command: str, service: RunningService, **variables: str) -> dict[str, Any]:
+def curl(command: str, service: RunningService, **environment: str) -> Any:
     """What the server answers."""
     assert ADDRESS in command
     here = command.replace(f"http://{ADDRESS}", service.url)
-    done = subprocess.run(
-        ["sh", "-c", here],
-        env={"ADMIN": service.key, **variables},
-        check=True,
-        capture_output=True,
-        timeout=60,
-    )
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+    given = {"ADMIN": service.key, **environment}
+    done = subprocess.run(["sh", "-c", here], env=given, check=True, capture_output=True, timeout=60)
+    return json.loads(done.stdout)
 
 
 def test_every_command_is_run() -> None:
     """By one of the next two tests; what they run stands on the page."""
-    assert sorted(commands()) == sorted([*LOCAL, *SHARED])
+    assert sorted(commands()) == sorted([*FIRST, *HELPERS, *LOCAL, *SHARED])
 
 
 def test_its_commands_work(
@@ -109,6 +115,10 @@ def test_its_commands_work(
         monkeypatch.setenv("DISCREET_URL", service.url)
         monkeypatch.setenv("DISCREET_CLIENT_KEY", service.key)
         assert run_python(PAGE) > 15
+        create, ask, tell = FIRST
+        assert curl(create, service)["name"] == "corner"
+        (decision,) = curl(ask, service)["decisions"]
+        assert curl(tell, service, DECISION=decision["id"]) == {"code": "accepted"}
         made = curl(new_key, service)
         assert made["role"] == "ask_tell"
         (asked,) = curl(f"{POST} {TOKENS} http://{ADDRESS}/v1/learners/till/ask", service)["decisions"]
@@ -197,17 +207,9 @@ def test_the_unit_of_systemd_starts_a_server(tmp_path: pathlib.Path, monkeypatch
     assert pathlib.Path(f"{tmp_path}{guard}").exists()
 
 
-def test_the_proxy_fits_the_service() -> None:
-    """Statements and brackets are whole; it hands on to where the service listens, no less than it takes."""
-    text = re.sub(r"#.*", "", only("nginx").text)
-    assert text.count("{") == text.count("}") == 2
-    assert not re.sub(r"[^;{}]*[;{}]", "", text).strip()
-    said = {words[0]: words[1:] for words in map(str.split, re.findall(r"([^;{}]+);", text))}
-    defaults = inspect.signature(serve_command).parameters
-    assert said["proxy_pass"] == [f"http://{defaults['host'].default}:{defaults['port'].default}"]
-    assert f"http://{ADDRESS}" in said["proxy_pass"]
-    assert said["client_max_body_size"] == [f"{MAX_BODY // 2**20}m"]
-    assert said["access_log"] == ["off"]
+def test_the_proxy_is_the_one_that_is_shipped() -> None:
+    """Line by line; another test runs it."""
+    assert only("nginx").text.strip() == (ROOT / "deploy" / "nginx.conf").read_text().strip()
 
 
 def test_the_tests_it_names_exist() -> None:

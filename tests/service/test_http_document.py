@@ -140,7 +140,7 @@ def test_each_route_lists_the_codes_that_it_can_give(served: Service) -> None:
     always = {"timeout", "too_large", "rate_limited", "busy", "store_unavailable"}
     key, body = {"unauthorized", "forbidden"}, {"invalid_json", "invalid_request"}
     one = "/v1/learners/{name}"
-    assert listed("get", "/healthz") == always
+    assert listed("get", "/livez") == always
     assert listed("get", one) == always | key | {"not_found"}
     assert listed("post", f"{one}/archive") == always | key | {"not_found"}
     made = {"not_found", "already_exists", "budget_exceeded"}

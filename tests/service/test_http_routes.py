@@ -115,7 +115,7 @@ def test_unknown_addresses_and_methods(served: Service) -> None:
     for method, path, allowed in (
         ("PATCH", "/v1/learners", "GET, POST"),
         ("GET", "/v1/learners/shop/tell", "POST"),
-        ("POST", "/healthz", "GET"),
+        ("POST", "/livez", "GET"),
     ):
         answer = served.admin.request(method, path)
         assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
@@ -302,7 +302,7 @@ def test_populations_add_up(served: Service) -> None:
 
 def test_health_metrics_and_reference(served: Service) -> None:
     """Health and the reference need no key; the reference loads nothing from anywhere."""
-    assert served.nobody.get("/healthz").json() == {"status": "ok"}
+    assert served.nobody.get("/livez").json() == {"status": "ok"}
     served.ask()
     page = served.reader.get("/metrics")
     assert page.headers["content-type"].startswith("text/plain")
@@ -310,7 +310,10 @@ def test_health_metrics_and_reference(served: Service) -> None:
     docs = served.nobody.get("/docs")
     assert docs.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in docs.headers["content-security-policy"]
-    for outside in ("<script", "<link", "<img", "http:", "https:", "url(", "@import"):
+    assert docs.text.count("<script") == docs.text.count('<script src="/docs.js">') == 1
+    script = served.nobody.get("/docs.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    for outside in ("<link", "<img", "http:", "https:", "url(", "@import"):
         assert outside not in docs.text
     document = served.nobody.get("/openapi.json").json()
     for path, methods in document["paths"].items():

@@ -54,9 +54,13 @@ NEEDS = {
     ("GET", "/v1/populations/{name}"): "read",
     ("GET", "/metrics"): "read",
 }
-OPEN = {("GET", "/healthz"), ("GET", "/openapi.json"), ("GET", "/docs")} | {
-    (method, file.path) for file in dashboard.files() for method in ("GET", "HEAD")
-}
+OPEN = {
+    ("GET", "/livez"),
+    ("GET", "/readyz"),
+    ("GET", "/openapi.json"),
+    ("GET", "/docs"),
+    ("GET", "/docs.js"),
+} | {(method, file.path) for file in dashboard.files() for method in ("GET", "HEAD")}
 
 
 def test_every_route_needs_its_role(served: Service) -> None:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import logging
 import os
 import pathlib
 import re
@@ -22,8 +21,8 @@ from http_helpers import BANDIT, FULL, MODULAR, client
 
 import discreet
 from discreet.cli import main
-from discreet.service.server import warn_about
-from discreet.service.web import logs
+from discreet.service.listening import warn_about
+from discreet.service.options import Options
 from running_service import free_port, wait_until_healthy
 
 
@@ -140,10 +139,16 @@ def test_connections_beyond_the_limit_are_put_off(tmp_path: pathlib.Path) -> Non
     with serving(tmp_path / "shop.db", "--connections", 3, log=tmp_path / "log") as (process, address):
         key = shown_key(process)
         where = urllib.parse.urlsplit(address)
-        idle = [socket.create_connection((where.hostname, where.port)) for _ in range(3)]
+        busy = [socket.create_connection((where.hostname, where.port)) for _ in range(3)]
+        for each in busy:
+            head = (
+                f"POST /v1/keys HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\ncontent-length: 2\r\n"
+            )
+            each.sendall(f"{head}expect: 100-continue\r\n\r\n".encode())
+            assert each.recv(100).startswith(b"HTTP/1.1 100")  # its body is waited for
         with client(address, key) as admin:
-            assert admin.get("/healthz").status_code == 503
-        later = threading.Timer(0.5, lambda: [each.close() for each in idle])
+            assert admin.get("/v1/learners").status_code == 503
+        later = threading.Timer(0.5, lambda: [each.close() for each in busy])
         later.start()
         with discreet.Client(address, key) as patient:
             assert patient.learners() == []
@@ -213,17 +218,6 @@ def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path)
         assert code == 0
 
 
-@pytest.fixture
-def same_logging_afterwards() -> Iterator[None]:
-    """Serving sends all messages of a process elsewhere."""
-    loggers = [logging.getLogger(name) for name in (None, *logs.OTHERS)]
-    before = [(list(one.handlers), one.level, one.propagate, one.disabled) for one in loggers]
-    yield
-    for one, (handlers, level, propagate, disabled) in zip(loggers, before, strict=True):
-        one.handlers[:], one.propagate, one.disabled = handlers, propagate, disabled
-        one.setLevel(level)
-
-
 @pytest.mark.usefixtures("same_logging_afterwards")
 @pytest.mark.parametrize(
     ("options", "invalid_argument"),
@@ -258,10 +252,11 @@ def test_options_that_cannot_work(
 def test_listening_beyond_this_machine_gives_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     """Costs and keys would go over the wire as they are."""
     for host in ("127.0.0.1", "::1", "localhost"):
-        warn_about(host)
+        warn_about(Options(store="shop.db", host=host))
+    warn_about(Options(store="shop.db", host="0.0.0.0", unix_socket="/run/discreet.sock"))
     assert not caplog.records
     for host in ("0.0.0.0", "::", "10.1.2.3", "shop.internal"):
-        warn_about(host)
+        warn_about(Options(store="shop.db", host=host))
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
     assert "proxy with TLS in front" in caplog.text
 

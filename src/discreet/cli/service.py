@@ -28,10 +28,17 @@ COLUMNS = ["learner", "epoch", "status", "generation", "rounds", "asked", "told"
 File = Annotated[str, Argument(help="A file of JSON lines.")]
 Copy = Annotated[str, Argument(help="A copy of an SQLite store.")]
 Yes = Annotated[bool, Option("--yes", help="Do not ask; nobody is asked where there is no terminal.")]
-Store = Annotated[str, Option("--store", help="A path (SQLite) or postgresql://user@host/database.")]
+Store = Annotated[
+    str,
+    Option("--store", envvar="DISCREET_STORE", help="A path (SQLite) or postgresql://user@host/database."),
+]
 KeyFile = Annotated[
     str | None,
-    Option("--key-file", help="The encryption key, unless DISCREET_KEY has it; beside an SQLite file."),
+    Option(
+        "--key-file",
+        envvar="DISCREET_KEY_FILE",
+        help="The encryption key, unless DISCREET_KEY has it; beside an SQLite file.",
+    ),
 ]
 
 
@@ -281,6 +288,20 @@ def rotate(
     seconds = _seconds("grace", grace)
     with _api_keys(store, key_file) as api_keys:
         print(api_keys.rotate(key, seconds, by=COMMAND_LINE)[1])
+
+
+@keys_app.command(
+    epilog=examples(
+        "discreet keys new",
+        note="For DISCREET_ADMIN_KEY: a new store that is served with it takes it as its first admin key, "
+        "and prints none.",
+    )
+)
+def new() -> None:
+    """Print a random key that no store knows yet."""
+    from discreet.service.api_keys import new_key
+
+    print(new_key())
 
 
 @keys_app.command(name="list", epilog=examples("discreet keys list --json"))

@@ -138,47 +138,65 @@ def minimize(
     show(json, found, f"set    {sorted(found.set)}\nvalue  {found.value:.12g}\nbound  {bound}")
 
 
+def Setting(name: str, help: str, **more: Any) -> Any:  # noqa: A002 # as typer.Option has it
+    """An option that may also be given in the environment: several values there are separated by spaces."""
+    return Option(f"--{name}", envvar=f"DISCREET_{name.upper().replace('-', '_')}", help=help, **more)
+
+
 @app.command(
     epilog=examples(
         "discreet serve",
         "discreet serve --store /var/lib/discreet/shop.db --port 8710 --key-file /etc/discreet/shop.key",
         "discreet serve --store postgresql://discreet@db.internal/shop --workers 4 "
         "--key-file /etc/discreet/shop.key",
-        note="The first start of a store prints an admin key on standard output, once. Logs go to standard "
-        "error, one JSON object per line. SIGTERM ends the server after running requests were answered.",
+        note="The first start of a store prints an admin key on standard output, once; or it takes the one "
+        "in DISCREET_ADMIN_KEY. Logs go to standard error, one JSON object per line. SIGTERM ends the server "
+        "after running requests were answered.",
     )
 )
 def serve(
     store: Store = "discreet.db",
     host: Annotated[
-        str, Option(help="Where to listen. Beyond 127.0.0.1 put a proxy with TLS in front.")
+        str, Setting("host", "Where to listen. Beyond 127.0.0.1 give TLS, or put a proxy with TLS in front.")
     ] = "127.0.0.1",
-    port: Annotated[int, Option(help="0 for any free port.")] = 8710,
-    workers: Annotated[int, Option(help="Processes; more than one needs PostgreSQL.")] = 1,
+    port: Annotated[int, Setting("port", "0 for any free port.")] = 8710,
+    unix_socket: Annotated[
+        str | None, Setting("unix-socket", "A path to listen on instead, for its owner and group.")
+    ] = None,
+    tls_cert: Annotated[str | None, Setting("tls-cert", "A certificate with its chain (PEM).")] = None,
+    tls_key: Annotated[str | None, Setting("tls-key", "Its private key (PEM).")] = None,
+    cors_origins: Annotated[
+        list[str] | None,
+        Setting("cors-origin", "A website whose scripts may call the service, such as https://shop.example."),
+    ] = None,
+    workers: Annotated[int, Setting("workers", "Processes; more than one needs PostgreSQL.")] = 1,
     key_file: KeyFile = None,
     log_level: Annotated[
-        str, Option(help="debug, info (with a line for each request), warning or error.")
+        str, Setting("log-level", "debug, info (with a line for each request), warning or error.")
     ] = "info",
     rate: Annotated[
-        float | None, Option(help="Requests per second of one API key, in each process; 10,000 by default.")
+        float | None,
+        Setting("rate", "Requests per second of one API key, in each process; 10,000 by default."),
     ] = None,
-    max_body: Annotated[int | None, Option(help="Bytes of a request's body; 4 MiB by default.")] = None,
+    max_body: Annotated[
+        int | None, Setting("max-body", "Bytes of a request's body; 4 MiB by default.")
+    ] = None,
     connections: Annotated[
-        int | None, Option(help="Open connections, in each process; 1,000 by default.")
+        int | None, Setting("connections", "Open connections, in each process; 1,000 by default.")
     ] = None,
     policies: Annotated[
         list[str] | None,
-        Option(
-            "--policy", metavar="NAME=MODULE:NAME", help="A custom policy that learners can be made with."
-        ),
+        Setting("policy", "A custom policy that learners can be made with.", metavar="NAME=MODULE:NAME"),
     ] = None,
     json: Json = False,
 ) -> None:
     """Serve learners over HTTP: durable, private, for many workers."""
     given = {name: value for name, value in locals().items() if value is not None}
-    from discreet.service.server import Options, serve
+    from discreet.service.options import Options
+    from discreet.service.server import serve
 
-    serve(Options(**given | {"policies": tuple(policies or ())}))
+    lists = {"policies": tuple(policies or ()), "cors_origins": tuple(cors_origins or ())}
+    serve(Options(**given | lists))
 
 
 @app.command(name="list", epilog=examples("discreet list --json"))

@@ -186,9 +186,9 @@ class ApiKeys:
         self.refresh()
         return _public(record), key
 
-    def first(self) -> str | None:
-        """The admin key of a new store; None if the store had one before."""
-        record, key = self._new(Role.ADMIN, "first start")
+    def first(self, given: str | None = None) -> str | None:
+        """The admin key of a new store, which may be given; None if the store had one before."""
+        record, key = self._new(Role.ADMIN, "first start", given=given)
         with self._store.writing() as writing:
             if writing.note_once(_FIRST, record.digest.hex()) != record.digest.hex():
                 return None
@@ -238,6 +238,7 @@ class ApiKeys:
         label: str,
         learners: Sequence[str] | None = None,
         expires_at: int | None = None,
+        given: str | None = None,
     ) -> tuple[KeyRecord, str]:
         try:
             wanted = Role(role)
@@ -253,10 +254,9 @@ class ApiKeys:
         now = self._clock()
         if expires_at is not None:
             checks.integer("key", "expires_at", expires_at, now + 1, _LATEST)
-        secret = secrets.token_hex(32)
-        digest, only = _digest(secret), None if learners is None else tuple(learners)
-        record = KeyRecord(digest, wanted.value, label, now, only, expires_at)
-        return record, f"discreet_{_id(digest)}_{secret}"
+        key = given or new_key()
+        only = None if learners is None else tuple(learners)
+        return KeyRecord(_digest(_secret_of(key)), wanted.value, label, now, only, expires_at), key
 
     def _add(self, writing: Writing, record: KeyRecord, action: str, by: str, **details: Any) -> None:
         """Add a key, with an id that no other has."""
@@ -265,6 +265,20 @@ class ApiKeys:
         writing.add_key(record)
         details |= {name: getattr(record, name) for name in ("role", "label", "learners", "expires_at")}
         writing.add_audit(AuditRecord(record.created_at, by, action, _id(record.digest), details))
+
+
+def new_key() -> str:
+    """A random key, which no store knows yet."""
+    secret = secrets.token_hex(32)
+    return f"discreet_{_id(_digest(secret))}_{secret}"
+
+
+def _secret_of(key: str) -> str:
+    """The secret of a well-formed key."""
+    match = _KEY.fullmatch(key)
+    if match is None or _id(_digest(match[2])) != match[1]:
+        raise InvalidArgument("A given API key must be as `discreet keys new` prints it.")
+    return match[2]
 
 
 def _digest(secret: str) -> bytes:

@@ -12,6 +12,7 @@ from typing import Any
 
 from fastapi import FastAPI, Response
 from fastapi.responses import HTMLResponse, JSONResponse
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from discreet import dashboard
@@ -22,8 +23,9 @@ from discreet.service.web.logs import RequestLog
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.middleware import ServiceMiddleware
 from discreet.service.web.openapi import document
-from discreet.service.web.reference import reference
+from discreet.service.web.reference import POLICY, reference, script
 from discreet.service.web.routes import add_routes
+from discreet.service.web.watching import watch
 
 #: Requests per second of one key, and bytes of a body, by default.
 RATE, MAX_BODY = 10_000.0, 4 << 20
@@ -37,11 +39,13 @@ class Settings:
         rate: Requests per second of one key, in each process; a second's worth may come at once.
         max_body: Bytes of a request's body.
         log_requests: Whether to log requests on standard error.
+        cors_origins: Websites whose scripts may call the service; "*" for all.
     """
 
     rate: float = RATE
     max_body: int = MAX_BODY
     log_requests: bool = True
+    cors_origins: tuple[str, ...] = ()
 
 
 class AsciiJson(JSONResponse):
@@ -62,9 +66,13 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
     metrics = Metrics()
     log = RequestLog(sys.stderr if settings.log_requests else None)
 
+    service.time_commits(metrics.committed)
+
     @contextlib.asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        watching = asyncio.create_task(watch(service, metrics))
         yield
+        watching.cancel()
         await asyncio.to_thread(service.close)
         log.flush()
 
@@ -78,7 +86,7 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
     )
     add_routes(app.router, service, metrics)
     described = document(app)
-    written, page = AsciiJson(described), reference(described)
+    written, page, sending = AsciiJson(described), reference(described), script()
 
     @app.get("/openapi.json", include_in_schema=False)
     def openapi() -> Response:
@@ -86,14 +94,16 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
-        return HTMLResponse(
-            page, headers={"content-security-policy": "default-src 'none'; style-src 'unsafe-inline'"}
-        )
+        return HTMLResponse(page, headers={"content-security-policy": POLICY})
+
+    @app.get("/docs.js", include_in_schema=False)
+    def docs_script() -> Response:
+        return Response(sending, media_type="text/javascript")
 
     for file in dashboard.files():
         _add_file(app, file)
     errors.add_handlers(app, models.FIELDS)
-    return ServiceMiddleware(
+    served = ServiceMiddleware(
         app,
         AskTellRoutes(service, metrics),
         service.api_keys,
@@ -101,6 +111,15 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
         log,
         rate=settings.rate,
         max_body=settings.max_body,
+    )
+    if not settings.cors_origins:
+        return served
+    return CORSMiddleware(
+        served,
+        settings.cors_origins,
+        allow_methods=("GET", "POST", "PUT", "DELETE"),
+        allow_headers=("Authorization", "Content-Type"),
+        expose_headers=("Retry-After",),
     )
 
 

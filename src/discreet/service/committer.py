@@ -11,6 +11,7 @@ rolled back, and its halves are tried separately, until the failing operation is
 from __future__ import annotations
 
 import collections
+import contextlib
 import math
 import os
 import threading
@@ -20,9 +21,12 @@ from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
 
 from discreet.errors import Busy, CannotKeep, Conflict, StoreError
+from discreet.service.health import Health
 
 Operation = TypeVar("Operation")
 
+#: What the log calls the writing of asks and tells.
+COMMITS = "writing asks and tells"
 #: Operations in the queue before more are refused, and in one transaction.
 _MOST_QUEUED, _MOST_AT_ONCE = 20_000, 512
 #: The same by size, in numbers of eight bytes. A larger operation gets a transaction of its own.
@@ -40,14 +44,20 @@ class Committer(Generic[Operation]):
         perform: Runs operations in one transaction and returns an answer for each, or an exception to raise
             for it, once all is durable. If it raises, nothing was written, or doing it again changes nothing.
         size_of: Memory of an operation, in numbers of eight bytes.
+        health: Is told which transactions could not be written.
+
+    Attributes:
+        committed: Called with the seconds that each transaction has taken.
     """
 
     def __init__(
         self,
         perform: Callable[[Sequence[Operation]], Sequence[Any]],
         size_of: Callable[[Operation], int] = lambda _: 1,
+        health: Health | None = None,
     ) -> None:
-        self._perform, self._size_of = perform, size_of
+        self._perform, self._size_of, self._health = perform, size_of, health or Health()
+        self.committed: Callable[[float], None] = lambda _: None
         self._queue: collections.deque[tuple[Operation, Future[Any], int]] = collections.deque()
         self._size = 0
         self._changed = threading.Condition()
@@ -72,6 +82,11 @@ class Committer(Generic[Operation]):
             self._size += size
             self._changed.notify()
         return future
+
+    @property
+    def queued(self) -> int:
+        """How many operations wait."""
+        return len(self._queue)
 
     @property
     def busy(self) -> bool:
@@ -133,6 +148,8 @@ class Committer(Generic[Operation]):
         except CannotKeep as error:
             reason: BaseException = error
         except StoreError as error:  # of the store, not of an operation: halves would fail as well
+            if not isinstance(error, Conflict):
+                self._health.failed(COMMITS, error)
             return [error] * len(operations)
         except Exception as error:
             reason = error
@@ -145,8 +162,13 @@ class Committer(Generic[Operation]):
 
     def _tried(self, operations: Sequence[Operation]) -> Sequence[Any]:
         for _ in range(_TRIES - 1):
-            try:
-                return self._perform(operations)
-            except Conflict:
-                continue
-        return self._perform(operations)
+            with contextlib.suppress(Conflict):
+                return self._timed(operations)
+        return self._timed(operations)
+
+    def _timed(self, operations: Sequence[Operation]) -> Sequence[Any]:
+        started = time.perf_counter()
+        answers = self._perform(operations)
+        self.committed(time.perf_counter() - started)
+        self._health.worked(COMMITS)
+        return answers

@@ -20,19 +20,21 @@ from concurrent.futures import Future
 from typing import Any, Self
 
 from discreet import checks
-from discreet.errors import DiscreetError, InvalidArgument, UnknownName
+from discreet.errors import DiscreetError, InvalidArgument, StoreError, UnknownName
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.api_keys import ApiKeys
 from discreet.service.clock import GuardedClock, milliseconds
 from discreet.service.committer import Committer
 from discreet.service.encryption import KeyRing
+from discreet.service.health import Health
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.maintenance import Maintenance
 from discreet.service.opening import open_parts, require_latest
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import (
     IN_PROCESS,
+    Backlog,
     Choice,
     Code,
     Feedback,
@@ -73,6 +75,7 @@ class LearnerService:
     Attributes:
         api_keys: The API keys of the store.
         maintenance: What the background thread does, to be called by hand without it.
+        health: What works and what does not.
 
     Examples:
         >>> import tempfile
@@ -100,11 +103,18 @@ class LearnerService:
         self._clock = clock or milliseconds
         self._registry = Registry(store, ring, guard, self._clock)
         self.api_keys = ApiKeys(store, self._clock)
+        self.health = Health()
         self.maintenance = Maintenance(
-            store, guard, self._registry, self._clock, self.api_keys.note_uses, self._is_busy
+            store,
+            guard,
+            self._registry,
+            self._clock,
+            self.api_keys.note_uses,
+            self._is_busy,
+            self.health,
         )
         perform = Transactions(store, self._registry, self.maintenance, self._clock)
-        self._committer: Committer[Ask | Tell] = Committer(perform, lambda operation: operation.size)
+        self._committer: Committer[Ask | Tell] = Committer(perform, lambda each: each.size, self.health)
         if maintenance:
             self.maintenance.start()
 
@@ -345,6 +355,32 @@ class LearnerService:
         outcomes = [_refused(hosted, each) for each in pieces]
         valid = [each for each, refused in zip(pieces, outcomes, strict=True) if refused is None]
         return self._committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
+
+    def ready(self) -> None:
+        """Write to the store; raises `StoreError` if that, or what was written last, has failed."""
+        try:
+            with self._store.writing() as writing:
+                writing.note("touched", str(self._clock()))
+        except StoreError as error:
+            self.health.failed("the readiness check", error)
+            raise
+        self.health.worked("the readiness check")
+        self.health.require()
+
+    def time_commits(self, seen: Callable[[float], None]) -> None:
+        """Tell somebody the seconds that each transaction of asks and tells takes."""
+        self._committer.committed = seen
+
+    @property
+    def queued(self) -> int:
+        """How many asks and tells wait for a transaction."""
+        return self._committer.queued
+
+    def backlog(self) -> Backlog:
+        """What waits, and how large the store is."""
+        with self._store.reading() as reading:
+            pending, size = reading.pending(), reading.size()
+        return Backlog(pending, size, sum(hosted.stale for hosted in self._registry.active()))
 
     def _is_busy(self) -> bool:
         """Whether there is traffic that maintenance must not hold up."""

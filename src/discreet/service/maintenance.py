@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 
 from discreet.errors import Conflict, DiscreetError
 from discreet.service.clock import GuardedClock, minute_of
+from discreet.service.health import Health
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
@@ -32,6 +33,8 @@ MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 _FIRST, _LEAST, _MOST, _MOST_COSTS = 256, 32, 10_000, 1 << 22
 #: Seconds that a step should take, and pauses while there is traffic, times the last step.
 _STEP, _PAUSE, _LONGEST_PAUSE = 0.02, 4.0, 1.0
+#: What the log and the metrics call its work.
+MAINTENANCE, APPLYING, EXPIRING = "maintenance", "applying", "expiring"
 #: Milliseconds that a decision may be written after its time, and by which clocks of processes may differ.
 _LATE, _APART = 10_000, 3_600_000
 #: Milliseconds between two entries in the history of a learner without phases.
@@ -85,6 +88,7 @@ class Maintenance:
         clock: Milliseconds.
         note_uses: Stores when API keys were last used.
         busy: Whether there is traffic.
+        health: Is told when everything due was done, and what failed.
     """
 
     def __init__(
@@ -95,9 +99,11 @@ class Maintenance:
         clock: Callable[[], int],
         note_uses: Callable[[], None],
         busy: Callable[[], bool] = lambda: False,
+        health: Health | None = None,
     ) -> None:
         self._store, self._guard, self._registry, self._clock = store, guard, registry, clock
         self._note_uses, self._pace = note_uses, Pace(busy)
+        self._health = health or Health()
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
@@ -324,16 +330,17 @@ class Maintenance:
                     self.note_histories()
                     self._note_uses()
                 self.apply_queued()
+                self._health.worked(APPLYING)
                 if time.monotonic() >= next_expiry:
                     next_expiry = time.monotonic() + EXPIRE_EVERY
                     self.expire()
+                    self._health.worked(EXPIRING)
                 if time.monotonic() >= next_compaction:
                     next_compaction = time.monotonic() + COMPACT_EVERY
                     self.compact()
-            except DiscreetError as error:  # the store is not reachable, or busy: later
-                log.warning("maintenance was postponed: %s", error)
-            except Exception as error:  # not quoted: it may contain something private
-                log.error("maintenance failed with a %s", type(error).__name__)
+                self._health.worked(MAINTENANCE)
+            except Exception as error:  # such as a store that is not reachable: later
+                self._health.failed(MAINTENANCE, error)
             time.sleep(APPLY_EVERY)
 
 

@@ -208,6 +208,14 @@ class RecentChoice:
     subset: tuple[Item, ...]
 
 
+class Backlog(NamedTuple):
+    """Open decisions, bytes of the database, and active learners that must not continue."""
+
+    pending: int
+    size: int
+    stale: int
+
+
 def members(items: Sequence[Any], subset: bytes) -> tuple[Any, ...]:
     """The items of an encoded subset."""
     bits = np.unpackbits(np.frombuffer(subset, dtype=np.uint8), count=len(items), bitorder="little")

@@ -146,6 +146,14 @@ class Reading(ABC):
         """The same for several learners; those without any are left out."""
 
     @abstractmethod
+    def pending(self) -> int:
+        """How many decisions of active learners are open."""
+
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes of the database."""
+
+    @abstractmethod
     def populations(self, name: str | None = None) -> list[PopulationRecord]:
         """All populations, or the one with a name, by name."""
 

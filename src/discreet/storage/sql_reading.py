@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, func, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, func, select, text
 
 from discreet.errors import UnknownName
 from discreet.storage import tables
@@ -185,6 +185,22 @@ class SqlReading(ReadingPhases, Reading):
             select(t.c.learner, *_SUMS).where(t.c.learner.in_(learners)).group_by(t.c.learner)
         )
         return {learner: Counts(*map(int, sums)) for learner, *sums in rows}
+
+    def pending(self) -> int:
+        t, learners = tables.minutes, tables.learners
+        still_open = func.sum(t.c.asked - t.c.told - t.c.expired)
+        active = learners.c.status == Status.ACTIVE.value
+        found = self.connection.scalar(
+            select(still_open).join_from(t, learners, t.c.learner == learners.c.id).where(active)
+        )
+        return int(found or 0)
+
+    def size(self) -> int:
+        sizes = {
+            "sqlite": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+            "postgresql": "SELECT pg_database_size(current_database())",
+        }
+        return int(self.connection.scalar(text(sizes[self.connection.dialect.name])) or 0)
 
     def populations(self, name: str | None = None) -> list[PopulationRecord]:
         t = tables.populations

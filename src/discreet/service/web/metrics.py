@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any
+from typing import Any, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
 #: The variable that prometheus_client itself reads.
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
+#: Name without "discreet_" -> what it says, and how the numbers of several processes are put together.
+GAUGES: dict[str, tuple[str, Literal["livesum", "livemax"]]] = {
+    "queued_operations": ("Asks and tells that wait for a transaction.", "livesum"),
+    "applying_lag_seconds": ("Time since all queued feedback was applied.", "livemax"),
+    "expiry_lag_seconds": ("Time since all decisions past their deadline were closed.", "livemax"),
+    "pending_decisions": ("Open decisions of active learners.", "livemax"),
+    "stale_learners": ("Active learners that must not continue: an old backup, or damaged.", "livemax"),
+    "database_bytes": ("Size of the database.", "livemax"),
+}
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
@@ -50,6 +59,16 @@ class Metrics:
         self._feedback = Counter(
             "discreet_feedback", "Pieces of feedback answered.", ("learner", "code"), registry=mine
         )
+        self._commits = Histogram(
+            "discreet_commit_seconds",
+            "Time that a transaction of asks and tells took.",
+            buckets=_SECONDS,
+            registry=mine,
+        )
+        self._gauges = {
+            name: Gauge(f"discreet_{name}", about, registry=mine, multiprocess_mode=mode)
+            for name, (about, mode) in GAUGES.items()
+        }
         # Cached: labels() takes longer than counting.
         self._request = functools.lru_cache(4096)(self._requests.labels)
         self._time = functools.lru_cache(256)(self._seconds.labels)
@@ -74,6 +93,14 @@ class Metrics:
     def told(self, learner: str, code: str, count: int = 1) -> None:
         """Feedback was answered."""
         self._told(learner, code).inc(count)
+
+    def committed(self, seconds: float) -> None:
+        """A transaction was committed."""
+        self._commits.observe(seconds)
+
+    def show(self, name: str, value: float) -> None:
+        """Set one of `GAUGES`."""
+        self._gauges[name].set(value)
 
     def page(self) -> bytes:
         """All metrics in the format of Prometheus."""

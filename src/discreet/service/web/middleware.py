@@ -15,6 +15,7 @@ from discreet.service.api_keys import ApiKey, ApiKeys, Role
 from discreet.service.web.ask_tell import AskTellRoutes
 from discreet.service.web.authentication import Authentication, require_learner, require_role
 from discreet.service.web.errors import Headers, HttpError, as_http_error
+from discreet.service.web.health import HEALTH
 from discreet.service.web.limits import read_body
 from discreet.service.web.logs import RequestLog, place_of
 from discreet.service.web.memory import Memory, Reservation
@@ -127,7 +128,9 @@ class ServiceMiddleware:
                 body = await read_body(receive, length, _LARGEST_OF_TOKEN, memory)
                 await send_json(send, 200, await self._routes.tell_one(name, body, token))
                 return
-        api_key = info.api_key = await self._authentication.authenticate(authorization)
+        api_key = None
+        if path not in HEALTH:  # whoever sends wrong keys must not use up what health checks need
+            api_key = info.api_key = await self._authentication.authenticate(authorization)
         if path.startswith(_LEARNERS):
             name, _, action = path[len(_LEARNERS) :].partition("/")
             info.learner = name
@@ -142,7 +145,7 @@ class ServiceMiddleware:
                 memory.resize(len(answer), force=True)
                 await send_json(send, 200, answer)
                 return
-        if api_key is None and scope["method"] not in ("GET", "HEAD"):
+        if api_key is None and scope["method"] not in ("GET", "HEAD") and path not in HEALTH:
             require_role(api_key, Role.READ)  # before the body is read: all such routes need a key
         has_body = length is not None or b"transfer-encoding" in headers
         body = b""

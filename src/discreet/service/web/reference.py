@@ -1,16 +1,26 @@
-"""The API reference: a page generated from the OpenAPI document, without scripts."""
+"""The API reference: a page generated from the OpenAPI document, with a form to try each route."""
 
 from __future__ import annotations
 
 import html
 import importlib.resources
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discreet.service.web.errors import CODES
 
 _LONGEST = 90
+#: What may happen on the page: styles of its own, its one script, and requests to its own server.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+
+
+def script() -> str:
+    """What sends the forms."""
+    return importlib.resources.files("discreet").joinpath("service/web/reference.js").read_text("utf-8")
 
 
 def reference(document: dict[str, Any]) -> str:
@@ -37,10 +47,13 @@ def reference(document: dict[str, Any]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<meta name="color-scheme" content="light dark"><title>{title}</title><style>{style}</style></head>'
         f"<body><header><h1>{title}</h1>{about}"
-        '<p><a href="./">Dashboard</a>. As data: <a href="/openapi.json">openapi.json</a>.</p></header>'
+        '<p><a href="./">Dashboard</a>. As data: <a href="/openapi.json">openapi.json</a>.</p>'
+        '<p hidden><label>API key for the forms below <input id="key" type="password" autocomplete="off">'
+        "</label></p></header>"
         f'<nav aria-label="Routes"><h2>Routes</h2><ul>{contents}</ul></nav><main>{sections}'
         f'<section id="errors"><h2>Errors</h2>{_error_table()}</section>'
-        f'<section id="schemas"><h2>Schemas</h2>{schemas}</section></main></body></html>\n'
+        f'<section id="schemas"><h2>Schemas</h2>{schemas}</section></main>'
+        '<script src="/docs.js"></script></body></html>\n'
     )
 
 
@@ -62,17 +75,37 @@ def _section(path: str, method: str, operation: dict[str, Any], schemas: dict[st
         for status, entry in sorted(operation["responses"].items())
     )
     parts.append(f"<h3>Responses</h3>{_table(('status', 'body', 'when'), responses, escaped=True)}")
+    parts.append(_form(path, method, operation, schemas))
     return f'<section id="{_anchor(operation)}">{"".join(parts)}</section>'
 
 
+def _form(path: str, method: str, operation: dict[str, Any], schemas: dict[str, Any]) -> str:
+    """Fields for what a request consists of; without scripts nobody sees them."""
+    fields = [
+        f'<label>{_text(p["name"])} <input name="{_text(p["name"])}"'
+        f"{' required' if p['in'] == 'path' else ''}></label> "
+        for p in operation.get("parameters", [])
+    ]
+    if "requestBody" in operation:
+        body = json.dumps(next(_examples(_schema(operation["requestBody"]), schemas), {}))
+        fields.append(f'<label>Body <textarea rows="3" spellcheck="false">{_text(body)}</textarea></label> ')
+    return (
+        f'<form class="try" hidden data-method="{_text(method)}" data-path="{_text(path)}"><h3>Try it</h3>'
+        f"{''.join(fields)}<button>Send</button><pre><output></output></pre></form>"
+    )
+
+
 def _example(schema: dict[str, Any] | None, schemas: dict[str, Any]) -> str:
-    """An example body of a route, from the first schema it names."""
-    first = (schema or {}).get("anyOf", [schema])[0] or {}
-    named = schemas.get(first.get("$ref", "").rsplit("/", 1)[-1], {})
     return "".join(
         f"<p>For example:</p><pre><code>{_text(json.dumps(body))}</code></pre>"
-        for body in named.get("examples", ())
+        for body in _examples(schema, schemas)
     )
+
+
+def _examples(schema: dict[str, Any] | None, schemas: dict[str, Any]) -> Iterator[Any]:
+    """Example bodies of a route, from the first schema it names."""
+    first = (schema or {}).get("anyOf", [schema])[0] or {}
+    yield from schemas.get(first.get("$ref", "").rsplit("/", 1)[-1], {}).get("examples", ())
 
 
 def _schema_section(name: str, schema: dict[str, Any]) -> str:

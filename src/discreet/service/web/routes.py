@@ -17,6 +17,7 @@ from discreet.service.records import PopulationView
 from discreet.service.registry import answer_bytes, set_bytes
 from discreet.service.web import models
 from discreet.service.web.authentication import require_learner, require_role
+from discreet.service.web.health import SharedCheck
 from discreet.service.web.memory import COPIES, Reservation
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.openapi import BODY, KEY, errors
@@ -244,10 +245,17 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
 
 
 def _operations(router: APIRouter, service: LearnerService, metrics: Metrics) -> None:
-    @_route(router, None, "/healthz")
-    def health() -> models.HealthResponse:
-        """Whether the server and its store answer."""
-        service.api_keys.refresh()
+    ready = SharedCheck(lambda: service.ready())
+
+    @_route(router, None, "/livez")
+    async def live() -> models.HealthResponse:
+        """Whether the process answers; nothing else is looked at."""
+        return models.HealthResponse(status="ok")
+
+    @_route(router, None, "/readyz")
+    async def show_ready() -> models.HealthResponse:
+        """Whether the store can be written: something is, once a second at most."""
+        await ready()
         return models.HealthResponse(status="ok")
 
     @router.get(

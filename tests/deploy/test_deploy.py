@@ -1,0 +1,179 @@
+"""The files of deploy/ are valid, agree with each other, and name only what exists.
+
+hadolint, helm and the schemas of Compose and Kubernetes come from the package index with the development
+tools; where they are not installed, their tests are skipped.
+"""
+
+import inspect
+import itertools
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import yaml
+
+from discreet.cli.tools import serve as serve_command
+from discreet.service.app import MAX_BODY
+from discreet.service.options import ADMIN_KEY
+from discreet.service.server import _GRACE
+from discreet.service.web.connections import HEAD_TIMEOUT
+from discreet.service.web.metrics import Metrics
+
+DEPLOY = pathlib.Path(__file__).parents[2] / "deploy"
+CHART = DEPLOY / "helm"
+#: What else the environment may say.
+OTHERS = {ADMIN_KEY, "DISCREET_KEY", "DISCREET_ROLLBACK_GUARD"}
+
+
+def tool(name: str) -> str:
+    """Where a tool is installed."""
+    found = shutil.which(name, path=str(pathlib.Path(sys.executable).parent)) or shutil.which(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def run(*command: str | pathlib.Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def rendered(*settings: str) -> dict[str, Any]:
+    """The objects of the chart, by kind."""
+    sets = [part for setting in settings for part in ("--set", setting)]
+    text = run(tool("helm"), "template", "shop", CHART, *sets)
+    return {each["kind"]: each for each in yaml.safe_load_all(text) if each}
+
+
+def compose() -> Any:
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+
+
+def known() -> set[str]:
+    """The variables that the command line and the service read."""
+    options = inspect.signature(serve_command, eval_str=True).parameters.values()
+    found = {getattr(part, "envvar", None) for each in options for part in each.annotation.__metadata__}
+    return {name for name in found if name} | OTHERS
+
+
+def test_variables_exist() -> None:
+    """Each that a file of deploy/ sets is one that somebody reads, and all options can be set."""
+    assert len(known()) == len(inspect.signature(serve_command).parameters) - 1 + len(
+        OTHERS
+    )  # but for --json
+    files = [path for path in DEPLOY.rglob("*") if path.is_file()]
+    named = {name for path in files for name in re.findall(r"DISCREET_[A-Z_]+", path.read_text())}
+    assert named <= known()
+    assert {"DISCREET_STORE", "DISCREET_KEY", ADMIN_KEY, "DISCREET_ROLLBACK_GUARD"} <= named
+
+
+def test_the_dashboard_shows_what_is_measured() -> None:
+    """Every metric in it exists, every metric of the service is in it, and panels do not overlap."""
+    dashboard = json.loads((DEPLOY / "grafana.json").read_text())
+    asked = json.dumps(dashboard["panels"])
+    shown = set(re.findall(r"discreet_\w+", asked))
+    metrics = Metrics()
+    metrics.started()
+    metrics.ended("GET", "/livez", 200, 0.1)
+    metrics.asked("till", 1)
+    metrics.told("till", "accepted")
+    page = metrics.page().decode()
+    samples = {
+        name for name in re.findall(r"^(discreet_\w+)", page, re.MULTILINE) if not name.endswith("_created")
+    }
+    assert shown <= samples
+    base = {re.sub(r"_(bucket|count|sum|total)$", "", name) for name in samples}
+    assert {re.sub(r"_(bucket|total)$", "", name) for name in shown} == base
+    places = [panel["gridPos"] for panel in dashboard["panels"]]
+    for one, two in itertools.combinations(places, 2):
+        beside = one["x"] + one["w"] <= two["x"] or two["x"] + two["w"] <= one["x"]
+        assert beside or one["y"] + one["h"] <= two["y"] or two["y"] + two["h"] <= one["y"]
+    assert len({panel["id"] for panel in dashboard["panels"]}) == len(places)
+
+
+def test_the_image_is_as_the_files_say() -> None:
+    """Its copied files exist, nobody runs it as root, and both stages read the same compiled code."""
+    lines = (DEPLOY / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    copied = [words.split() for step, words in steps if step == "COPY" and "--from" not in words]
+    root = DEPLOY.parent
+    assert all((root / name).exists() for words in copied for name in words[:-1])
+    kept = set(re.findall(r"^!(\S+)", (DEPLOY / "Dockerfile.dockerignore").read_text(), re.MULTILINE))
+    assert {name for words in copied for name in words[:-1]} == kept
+    numba = [sorted(re.findall(r"NUMBA_\w+=\S+", words)) for step, words in steps if step == "ENV"]
+    assert numba[0] == numba[1]
+    last = dict(steps)
+    assert last["USER"] == "10001"
+    assert "/readyz" in last["HEALTHCHECK"]
+    assert str(inspect.signature(serve_command).parameters["port"].default) == last["EXPOSE"]
+    run(tool("hadolint"), DEPLOY / "Dockerfile")
+
+
+def test_compose_runs_what_is_shipped() -> None:
+    """nginx with the file that is tested, in the network of a service that nobody else reaches."""
+    services = compose()["services"]
+    for volume in services["nginx"]["volumes"][:1]:
+        assert (DEPLOY / volume.partition(":")[0]).is_file()
+    assert services["nginx"]["network_mode"] == "service:discreet"
+    served = services["discreet"]
+    assert served["ports"] == ["443:443"]
+    assert "DISCREET_HOST" not in served["environment"]
+    assert served["build"]["dockerfile"] == "deploy/Dockerfile"
+    assert int(served["stop_grace_period"].rstrip("s")) > _GRACE
+    secrets = {"DISCREET_KEY", ADMIN_KEY, "PGPASSWORD"}
+    assert all(served["environment"][name].startswith("${") for name in secrets)
+    run(tool("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml")
+
+
+def test_nginx_fits_the_service() -> None:
+    """It takes no less than the service, and waits less long for a connection than the service keeps it."""
+    text = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text())
+    said = {words[0]: words[1:] for words in map(str.split, re.findall(r"([^;{}]+);", text))}
+    assert said["client_max_body_size"] == said["client_body_buffer_size"] == [f"{MAX_BODY >> 20}m"]
+    defaults = inspect.signature(serve_command).parameters
+    assert said["server"] == [f"{defaults['host'].default}:{defaults['port'].default}"]
+    assert float(said["keepalive_timeout"][0].rstrip("s")) < min(5.0, HEAD_TIMEOUT)  # uvicorn's is 5
+    for values in (yaml.safe_load((CHART / "values.yaml").read_text()),):
+        annotations = values["ingress"]["annotations"]
+        for name in ("client_body_buffer_size", "proxy_request_buffering", "proxy_max_temp_file_size"):
+            key = f"nginx.ingress.kubernetes.io/{name.replace('_', '-')}"
+            assert annotations[key] == said[name][0]
+
+
+def test_the_chart_is_valid(tmp_path: pathlib.Path) -> None:
+    """With all options and with none, by helm and by the schemas of Kubernetes."""
+    run(tool("helm"), "lint", "--strict", CHART)
+    full = ("tls=pod-tls", "ingress.enabled=true", "env.DISCREET_RATE=5")
+    for number, settings in enumerate((full, ("rollbackGuard.claim=",))):
+        sets = [part for setting in settings for part in ("--set", setting)]
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(run(tool("helm"), "template", "shop", CHART, *sets))
+        run(tool("kubernetes-validate"), "--strict", file)
+
+
+def test_the_chart_asks_the_right_questions() -> None:
+    """Probes, secrets and grace are as the service needs them; nothing secret stands in the chart."""
+    made = rendered("tls=pod-tls", "ingress.enabled=true")
+    pod = made["Deployment"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert container["livenessProbe"]["httpGet"]["path"] == "/livez"
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "http", "scheme": "HTTPS"}
+    assert container["readinessProbe"]["timeoutSeconds"] > 5  # the service itself waits so long
+    assert pod["terminationGracePeriodSeconds"] > _GRACE
+    assert pod["securityContext"]["runAsNonRoot"]
+    given = {entry["name"]: entry for entry in container["env"]}
+    assert set(given) <= known() | {"PGPASSWORD"}
+    for name in ("DISCREET_STORE", "DISCREET_KEY", ADMIN_KEY, "PGPASSWORD"):
+        assert "secretKeyRef" in given[name]["valueFrom"]
+    mounts = {mount["name"] for mount in container["volumeMounts"]}
+    assert mounts == {volume["name"] for volume in pod["volumes"]} == {"guard", "tls"}
+    assert (
+        made["Service"]["spec"]["selector"].items()
+        <= made["Deployment"]["spec"]["template"]["metadata"]["labels"].items()
+    )
