@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import tomllib
+from typing import Any
 
 import pytest
 
@@ -24,10 +25,14 @@ TEXT = PAGE.read_text()
 ADDRESS = "127.0.0.1:8710"
 POST = 'curl -s -X POST -H "Authorization: Bearer $ADMIN"'
 NEW_KEY = """-H "Content-Type: application/json" -d '{"role": "ask_tell", "label": "web"}'"""
+COST = """-H "Content-Type: application/json" -d '{"cost": 0.3}'"""
+TOKENS = """-H "Content-Type: application/json" -d '{"tokens": true}'"""
 LOCAL = [
     "discreet serve --store shop.db",
     f"{POST} {NEW_KEY} http://{ADDRESS}/v1/keys",
     "discreet keys create --role ask_tell --label web --store shop.db",
+    f"{POST.replace('ADMIN', 'TOKEN')} {COST} http://{ADDRESS}/v1/learners/till/tell",
+    "discreet store log --store shop.db",
     "discreet store backup shop-backup.db --store shop.db",
     "discreet store restore shop-backup.db --store shop.db",
     "discreet store check --store shop.db",
@@ -73,14 +78,18 @@ def served(folder: pathlib.Path, command: str) -> RunningService:
     return RunningService(folder, options=words[2:])
 
 
-def curl(command: str, service: RunningService) -> dict[str, object]:
+def curl(command: str, service: RunningService, **variables: str) -> dict[str, Any]:
     """What the server answers."""
     assert ADDRESS in command
     here = command.replace(f"http://{ADDRESS}", service.url)
     done = subprocess.run(
-        ["sh", "-c", here], env={"ADMIN": service.key}, check=True, capture_output=True, timeout=60
+        ["sh", "-c", here],
+        env={"ADMIN": service.key, **variables},
+        check=True,
+        capture_output=True,
+        timeout=60,
     )
-    answer: dict[str, object] = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
 
@@ -93,7 +102,7 @@ def test_its_commands_work(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A server, all Python of the page, a key, a backup that is old when it is put back, a move."""
-    serve, new_key, keys, backup, restore, check, adopt, restart, latest, *others = LOCAL
+    serve, new_key, keys, device, log, backup, restore, check, adopt, restart, latest, *others = LOCAL
     rotate, serve_rotated, set_clock, export = others
     monkeypatch.chdir(tmp_path)
     with served(tmp_path, serve) as service:
@@ -102,6 +111,8 @@ def test_its_commands_work(
         assert run_python(PAGE) > 15
         made = curl(new_key, service)
         assert made["role"] == "ask_tell"
+        (asked,) = curl(f"{POST} {TOKENS} http://{ADDRESS}/v1/learners/till/ask", service)["decisions"]
+        assert curl(device, service, TOKEN=asked["token"]) == {"code": "accepted"}
         with Client(service.url, service.key) as owner:  # bits are released as they come
             settings = {"epsilon": 1.0, "cost_range": (0, 1), "mode": "local", "method": "worst-case"}
             owner.create_learner("bits", "bandit", 3, **settings)
@@ -111,6 +122,8 @@ def test_its_commands_work(
         admin = service.key
     assert run_discreet(keys) == 0
     assert re.search(r"discreet_\w+", capsys.readouterr().out)
+    assert run_discreet(log) == 0
+    assert "command line" in capsys.readouterr().out
     assert run_discreet(restore) == 0
     assert run_discreet(check) == 1
     assert "older than what 'bits' has released" in capsys.readouterr().out

@@ -167,7 +167,7 @@ def test_errors_are_logged_without_their_messages(
 
     with service(tmp_path / "shop.db") as served:
         monkeypatch.setattr(served.learner_service, "submit_tell", fails)
-        monkeypatch.setattr(served.learner_service, "learners", fails)
+        monkeypatch.setattr(served.learner_service, "page", fails)
         answers = [
             served.worker.post("/v1/learners/shop/tell", json={"decision": "0" * 32, "cost": 1}),
             served.reader.get("/v1/learners"),

@@ -26,6 +26,7 @@ from discreet.service.learner_service import LearnerService
 from discreet.service.operations import Report, Tell
 from discreet.service.records import Choice, Code, Feedback, Outcome
 from discreet.set_functions import Modular
+from discreet.storage.records import Loss
 from discreet.storage.tables import decisions
 
 
@@ -389,7 +390,7 @@ def test_the_ledger_adds_up(service: LearnerService) -> None:
     assert told(service, "shop", service.ask("shop"), cost=0.1) == [Code.ACCEPTED]
     view = service.population("people")
     assert (view.spent, view.limit) == (2.0, 2.5)
-    assert view.learners == (("second", 1, 1.0), ("shop", 1, 1.0))
+    assert view.learners == (Loss("second", 1, 1.0), Loss("shop", 1, 1.0))
     service.set_population("people", 3)
     assert service.restart("shop").epoch == 2
     assert service.population("people").spent == 3.0

@@ -169,8 +169,8 @@ def test_a_person_is_counted_once_over_an_unnoticed_restart(postgres: str, key: 
     with opened(postgres) as one, opened(postgres) as two:
         bandit(one, rounds_per_person=1)
         functions(one)
-        two.learners()
         for name in ("shop", "plan"):
+            two.ask(name)
             one.restart(name)
         choices, plans = one.ask("shop", 2), one.ask("plan")
         assert told(one, "shop", choices[:1], cost=0.5, person="ann") == [Code.ACCEPTED]

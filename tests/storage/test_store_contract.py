@@ -1,9 +1,11 @@
 """The contract of `discreet.storage.base.Store`, for every backend."""
 
+import contextlib
 import pathlib
 import secrets
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -11,10 +13,12 @@ import sqlalchemy as sa
 from discreet.errors import AlreadyExists, Conflict, StoreError, UnknownName
 from discreet.storage import Store, open_store
 from discreet.storage.records import (
+    AuditRecord,
     Counts,
     DecisionRecord,
     How,
     KeyRecord,
+    Loss,
     NewLearner,
     PopulationRecord,
     Status,
@@ -557,6 +561,98 @@ def test_keys_are_revoked(store: Store) -> None:
     with store.reading() as reading:
         listed = reading.keys()
     assert [key.label for key in listed] == ["y"]
+
+
+def test_keys_keep_what_limits_them(store: Store) -> None:
+    """Learners and expiry come back as they were; the last use only moves on."""
+    plain, limited = KeyRecord(b"a" * 32, "read", "", 3), KeyRecord(b"b" * 32, "read", "", 4, ("a", "b"), 99)
+    with store.writing() as writing:
+        writing.add_key(plain)
+        writing.add_key(limited)
+    with store.reading() as reading:
+        assert [*reading.keys()] == [plain, limited]  # a method of the store
+        assert reading.keys([limited.digest, b"c" * 32]) == [limited]
+    for at in (60_000, 120_000, 60_000):
+        with store.writing() as writing:
+            writing.note_use([plain.digest], at)
+    with store.writing() as writing:
+        writing.let_key_expire(limited.digest, 50)
+    with store.reading() as reading:
+        assert [(key.used_at, key.expires_at) for key in [*reading.keys()]] == [(120_000, None), (None, 50)]
+    with store.writing() as writing:
+        assert writing.revoke_key(limited.digest)
+    with store.reading() as reading:
+        assert reading.keys([limited.digest]) == []
+
+
+def test_what_admins_did_is_read_from_the_end(store: Store) -> None:
+    """In pages, with growing ids; a failed transaction records nothing."""
+    for k in range(5):
+        with store.writing() as writing:
+            writing.add_audit(AuditRecord(k, "somebody", "learner created", f"till-{k}", {"epsilon": 0.5}))
+    with contextlib.suppress(ZeroDivisionError), store.writing() as writing:
+        writing.add_audit(AuditRecord(9, "somebody", "learner created", "never", {}))
+        raise ZeroDivisionError
+    with store.reading() as reading:
+        first = reading.audit(most=2)
+        rest = reading.audit(before=first[-1].id)
+    assert [record.target for record in first + rest] == [f"till-{k}" for k in (4, 3, 2, 1, 0)]
+    assert [record.id for record in first + rest] == sorted({r.id for r in first + rest}, reverse=True)
+    assert first[0] == AuditRecord(4, "somebody", "learner created", "till-4", {"epsilon": 0.5}, first[0].id)
+
+
+def test_the_latest_epochs_are_listed_in_pages(store: Store) -> None:
+    """By name; by part of a name, where _ and % are letters; by names."""
+    with store.writing() as writing:
+        for name, epoch in (("b", 1), ("b", 2), ("a_1", 1), ("ab1", 1), ("C", 1)):
+            writing.add_learner(new_learner(name, epoch=epoch))
+
+    def found(**wanted: Any) -> set[tuple[str, int]]:
+        with store.reading() as reading:
+            return {(record.name, record.epoch) for record in reading.latest(**wanted)}
+
+    everyone = {("b", 2), ("a_1", 1), ("ab1", 1), ("C", 1)}
+    assert found() == everyone
+    assert found(search="A_") == {("a_1", 1)}
+    assert found(search="%") == set()
+    assert found(names=["b", "nobody"]) == {("b", 2)}
+    with store.reading() as reading:
+        first = reading.latest(most=3)
+        rest = reading.latest(after=first[-1].name)
+        assert {(record.name, record.epoch) for record in first + rest} == everyone
+        assert len(first + rest) == 4
+        assert set(reading.states([record.id for record in first])) == {record.id for record in first}
+        assert [record.id for record in reading.learners([first[0].id, 999])] == [first[0].id]
+
+
+def test_what_has_work_to_be_done_is_found(store: Store) -> None:
+    """First decisions, what can be forgotten, what has ended, totals and losses: one statement each."""
+    with store.writing() as writing:
+        writing.add_population(PopulationRecord("town", None))
+        ids = [
+            writing.add_learner(new_learner(name, population="town" if name != "c" else None, lineage=name))
+            for name in ("a", "b", "c")
+        ]
+        writing.add_counts(ids[0], 0, Counts(asked=2))
+        writing.add_counts(ids[0], 60_000, Counts(asked=1))
+        writing.count_attempts(ids[2], {b"p" * 16: 1})
+    asked(store, ids[0], 3, at=1_000)
+    with store.reading() as reading:
+        assert reading.first_asked() == {ids[0]: (60.0, 1_000), ids[1]: (60.0, None), ids[2]: (60.0, None)}
+        assert reading.first_asked(ids[1:2]) == {ids[1]: (60.0, None)}
+        assert [reading.next_asked(ids[0], since) for since in (0, 1_002, 1_003)] == [1_000, 1_002, None]
+        assert reading.to_compact(now=61_000 + 500, kept=500) == []
+        assert reading.to_compact(now=61_001 + 500, kept=500) == [ids[0]]
+        assert reading.totals(ids) == {ids[0]: Counts(asked=3)}
+        assert reading.losses("town") == [Loss("a", 1, 1.0), Loss("b", 1, 1.0)]
+        assert reading.populations("town") == [PopulationRecord("town", None)]
+        assert reading.ended() == reading.populations("nobody") == []
+    with store.writing() as writing:
+        writing.set_status(ids[2], Status.ARCHIVED)
+    with store.reading() as reading:
+        assert reading.to_compact(now=0, kept=0) == [ids[2]]
+        assert reading.ended() == ["c"]
+        assert ids[2] not in reading.first_asked()
 
 
 def test_errors_of_the_database_quote_no_parameters(store: Store) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import re
 import sys
 from collections.abc import Iterator
+from json import dumps
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -208,9 +210,33 @@ def set_clock(store: Store = "discreet.db") -> None:
     print(f"The service goes by the clock of this machine: {at:%Y-%m-%d %H:%M} UTC.")
 
 
+@store_app.command(
+    epilog=examples(
+        "discreet store log --limit 20",
+        "discreet store log --before 120 --json",
+        note="While a server has an SQLite store open, use its route /v1/audit.",
+    )
+)
+def log(
+    store: Store = "discreet.db",
+    limit: Annotated[int, Option(min=1, help="How many records.")] = 100,
+    before: Annotated[int | None, Option(help="Only records before the one with this id.")] = None,
+    json: Json = False,
+) -> None:
+    """Show what admins did, latest first: learners, limits, keys, and the commands of this group."""
+    from discreet.service import admin
+
+    found = admin.audit_log(store, limit, before)
+    rows = [
+        [str(a.id), _minute(a.at), a.key, a.action, a.target, dumps(a.details, sort_keys=True)] for a in found
+    ]
+    show(json, found, table(["id", "time (UTC)", "key", "action", "target", "details"], rows))
+
+
 @keys_app.command(
     epilog=examples(
         "discreet keys create --role ask_tell --label checkout",
+        "discreet keys create --role ask_tell --label tills --learner till --expires-in 90d",
         "discreet keys create --role admin --store postgresql://discreet@db.internal/shop "
         "--key-file shop.key",
     )
@@ -218,12 +244,43 @@ def set_clock(store: Store = "discreet.db") -> None:
 def create(
     role: Annotated[str, Option(help="read, ask_tell or admin; each includes those before it.")],
     label: Annotated[str, Option(help="What it is for.")] = "",
+    learner: Annotated[
+        list[str] | None, Option(help="The only learner it sees and is used for; may be repeated.")
+    ] = None,
+    expires_in: Annotated[
+        str | None, Option(help="When it will be refused: a number of days (30d), hours (12h), minutes (5m).")
+    ] = None,
     store: Store = "discreet.db",
     key_file: KeyFile = None,
 ) -> None:
     """Create a key, and print it once."""
+    from discreet.service.clock import milliseconds
+    from discreet.service.records import COMMAND_LINE
+
+    expires_at = None
+    if expires_in is not None:
+        expires_at = milliseconds() + round(1000 * _seconds("expires-in", expires_in))
     with _api_keys(store, key_file) as api_keys:
-        print(api_keys.create(role, label)[1])
+        print(api_keys.create(role, label, learners=learner, expires_at=expires_at, by=COMMAND_LINE)[1])
+
+
+@keys_app.command(
+    epilog=examples(
+        "discreet keys rotate c80c7c967f53d537", "discreet keys rotate c80c7c967f53d537 --grace 0s"
+    )
+)
+def rotate(
+    key: Annotated[str, Argument(help="The id of a key, as the list shows it.")],
+    grace: Annotated[str, Option(help="How long the old key is still accepted.")] = "1h",
+    store: Store = "discreet.db",
+    key_file: KeyFile = None,
+) -> None:
+    """Create a key with the same role, label, learners and expiry as another one, and print it once."""
+    from discreet.service.records import COMMAND_LINE
+
+    seconds = _seconds("grace", grace)
+    with _api_keys(store, key_file) as api_keys:
+        print(api_keys.rotate(key, seconds, by=COMMAND_LINE)[1])
 
 
 @keys_app.command(name="list", epilog=examples("discreet keys list --json"))
@@ -231,8 +288,19 @@ def list_(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
     """List the ids of all keys that have not been revoked."""
     with _api_keys(store, key_file) as api_keys:
         found = api_keys.all()
-    rows = [[key.id, key.role.value, _day(key.created_at), key.label] for key in found]
-    show(json, found, table(["id", "role", "created", "label"], rows))
+    rows = [
+        [
+            key.id,
+            key.role.value,
+            _minute(key.created_at)[:10],
+            _minute(key.expires_at),
+            _minute(key.used_at),
+            "all" if key.learners is None else ", ".join(key.learners),
+            key.label,
+        ]
+        for key in found
+    ]
+    show(json, found, table(["id", "role", "created", "expires", "last used", "learners", "label"], rows))
 
 
 @keys_app.command(epilog=examples("discreet keys revoke c80c7c967f53d537"))
@@ -242,8 +310,10 @@ def revoke(
     key_file: KeyFile = None,
 ) -> None:
     """Revoke a key. Running servers notice within three seconds."""
+    from discreet.service.records import COMMAND_LINE
+
     with _api_keys(store, key_file) as api_keys:
-        api_keys.revoke(key)
+        api_keys.revoke(key, by=COMMAND_LINE)
     print(f"The key {key} is revoked.")
 
 
@@ -264,5 +334,15 @@ def _api_keys(store: str, key_file: str | None) -> Iterator[ApiKeys]:
         yield service.api_keys
 
 
-def _day(milliseconds: int) -> str:
-    return datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).strftime("%Y-%m-%d")
+def _minute(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return "never"
+    return datetime.datetime.fromtimestamp(milliseconds / 1000, datetime.UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _seconds(option: str, text: str) -> float:
+    """A length of time such as 30d."""
+    found = re.fullmatch(r"(\d{1,9})([smhd])", text)
+    if found is None:
+        raise typer.BadParameter(f"--{option} is a number and a unit: 45s, 5m, 12h or 30d.")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3_600, "d": 86_400}[found[2]]

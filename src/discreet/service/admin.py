@@ -7,6 +7,7 @@ import dataclasses
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service.clock import GuardedClock, confirm_clock, milliseconds
@@ -19,11 +20,13 @@ from discreet.service.opening import (
     open_parts,
     require_latest,
 )
+from discreet.service.records import COMMAND_LINE
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.service.rotation import rotate
 from discreet.storage import open_store, serves_one_process
 from discreet.storage.inspection import Inspection, damage, inspect
+from discreet.storage.records import AuditRecord
 from discreet.storage.sql_store import SqlStore
 from discreet.storage.sqlite_backup import back_up, put_back
 from discreet.storage.transfer import Exported, export_store, import_store, noted_in
@@ -90,8 +93,10 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
         except StaleState as error:
             problems.append(str(error))
         learners = []
+        with store.reading() as reading:
+            ids = {record.name: record.id for record in reading.latest()}
         for view in registry.views():
-            counts, still_open = view.counts, found.open.get(registry.named(view.name).id, 0)
+            counts, still_open = view.counts, found.open.get(ids[view.name], 0)
             learners.append(
                 CheckedLearner(
                     name=view.name,
@@ -140,20 +145,22 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
             require_latest(store, guard)
         registry = Registry(store, ring, guard, milliseconds)
         restarted, archived = [], []
-        for hosted in registry.active():
+        for hosted in registry.every_active():
             if latest and not guard.fresh:
                 hosted.check()
             if latest or not (hosted.stale or guard.fresh):
                 continue
             hosted.stale = True  # queued feedback may have been released before: it is dropped
             try:
-                registry.restart(hosted.record.name)
+                registry.restart(hosted.record.name, COMMAND_LINE)
                 restarted.append(hosted.record.name)
             except BudgetExceeded:
-                registry.archive(hosted.record.name)
+                registry.archive(hosted.record.name, COMMAND_LINE)
                 archived.append(hosted.record.name)
+        with store.writing() as writing:
+            writing.add_audit(_record("store adopted", latest=latest, restarted=restarted, archived=archived))
         guard.settle(registry.releases())
-        active = sorted(hosted.record.name for hosted in registry.active())
+        active = sorted(hosted.record.name for hosted in registry.every_active())
         return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)), tuple(active))
 
 
@@ -172,14 +179,14 @@ def export(where: Where, file: Where, key_file: Where | None = None) -> Exported
     with _parts(where, key_file) as (store, ring, guard):
         require_latest(store, guard)
         guard.begin()
-        for hosted in Registry(store, ring, guard, milliseconds).active():
+        for hosted in Registry(store, ring, guard, milliseconds).every_active():
             hosted.check()
 
         def ended(lineages: Iterable[str]) -> None:
             for lineage in lineages:
                 guard.record(lineage, ENDED, durable=True)
 
-        return export_store(store, file, ended)
+        return export_store(store, file, ended, _record("store exported"))
 
 
 def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
@@ -199,7 +206,7 @@ def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
                     "be imported twice. If that store is elsewhere, name another guard in "
                     "DISCREET_ROLLBACK_GUARD."
                 )
-        rows = import_store(store, file)
+        rows = import_store(store, file, _record("store imported"))
     adopt(where, key_file, latest=True)
     return rows
 
@@ -230,14 +237,26 @@ def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None)
                 return None
     with _parts(where, key_file, look_only=True) as (store, ring, _):
         new = load_key(file, create=True, environment=False)
-        return rotate(store, ring, ring.rotated(new))
+        return rotate(store, ring, ring.rotated(new), _record("key rotated"))
 
 
 def set_clock(where: Where) -> int:
     """Let the service go by the clock of this machine; return its time."""
     require_store(where)
     with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
-        return confirm_clock(store)
+        return confirm_clock(store, _record("clock confirmed"))
+
+
+def audit_log(where: Where, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
+    """What admins did, latest first, before the record with an id."""
+    require_store(where)
+    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store, store.reading() as reading:
+        return reading.audit(before=before, most=limit)
+
+
+def _record(action: str, **details: Any) -> AuditRecord:
+    """What is done here, for the audit log."""
+    return AuditRecord(milliseconds(), COMMAND_LINE, action, "", details)
 
 
 @contextlib.contextmanager

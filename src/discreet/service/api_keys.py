@@ -15,16 +15,24 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+from discreet import checks
 from discreet.errors import AlreadyExists, InvalidArgument, UnknownName
-from discreet.storage.base import Reading, Store, Writing
-from discreet.storage.records import KeyRecord
+from discreet.service.clock import minute_of
+from discreet.service.records import IN_PROCESS, check_name
+from discreet.storage.base import Store, Writing
+from discreet.storage.records import AuditRecord, KeyRecord
 
 #: Printable, so that it can be shown anywhere.
 LABEL = re.compile(r"[ -~]{0,100}")
 _KEY = re.compile(r"discreet_([0-9a-f]{16})_([0-9a-f]{64})")
 _FIRST = "first admin key"
+#: Seconds for which a rotated key is still accepted, by default.
+GRACE = 3600.0
+#: Of times, in milliseconds: JSON has no larger integers.
+_LATEST = 1 << 53
 
 
 class Role(enum.StrEnum):
@@ -47,12 +55,29 @@ _RANKS = {role: rank for rank, role in enumerate(Role)}
 
 @dataclasses.dataclass(frozen=True)
 class ApiKey:
-    """The public part of a key."""
+    """The public part of a key.
+
+    Attributes:
+        id: Its public id.
+        role: What it allows.
+        label: What it is for.
+        created_at: Milliseconds since 1970.
+        learners: The only learners that it sees and is used for; None for all.
+        expires_at: When it is refused, in milliseconds since 1970, or None.
+        used_at: When it was last used, to the minute; None if it never was.
+    """
 
     id: str
     role: Role
     label: str
     created_at: int
+    learners: tuple[str, ...] | None = None
+    expires_at: int | None = None
+    used_at: int | None = None
+
+    def expired(self, now: int) -> bool:
+        """Whether it is refused."""
+        return self.expires_at is not None and self.expires_at <= now
 
 
 class ApiKeys:
@@ -68,6 +93,9 @@ class ApiKeys:
         self._lock = threading.Lock()
         self._cached: dict[str, tuple[bytes, ApiKey]] = {}
         self._read_at = -float("inf")
+        #: Minutes in which keys were used, by digest, and the minute in which they were stored last.
+        self._used: dict[bytes, int] = {}
+        self._noted_in = 0
         self.refresh()
 
     @property
@@ -80,7 +108,7 @@ class ApiKeys:
         with self._lock:
             started = time.monotonic()
             with self._store.reading() as reading:
-                self._cached = _by_id(reading)
+                self._cached = _by_id(reading.keys())
             self._read_at = started
 
     @property
@@ -95,18 +123,66 @@ class ApiKeys:
             return None
         key_id, secret = match.groups()
         digest, api_key = self._cached.get(key_id, (b"", None))
-        return api_key if hmac.compare_digest(digest, _digest(secret)) else None
+        if api_key is None or not hmac.compare_digest(digest, _digest(secret)):
+            return None
+        now = self._clock()
+        if api_key.expired(now):
+            return None
+        self._used[digest] = minute_of(now)
+        return api_key
+
+    def unknown(self, key: str) -> bytes | None:
+        """What `look_up` needs to find a key that another process may have just created.
+
+        None if there is no such key for sure: the id of a key follows from its secret.
+        """
+        match = None if self._store.one_process else _KEY.fullmatch(key)
+        if match is None or match[1] in self._cached:
+            return None
+        digest = _digest(match[2])
+        return digest if _id(digest) == match[1] else None
+
+    def look_up(self, digests: Iterable[bytes]) -> None:
+        """Read single keys that are not cached."""
+        with self._lock, self._store.reading() as reading:
+            self._cached = self._cached | _by_id(reading.keys(digests))
+
+    def note_uses(self, *, at_once: bool = False) -> None:
+        """Store when keys were last used: once a minute, unless `at_once`."""
+        minute = minute_of(self._clock())
+        if not self._used or (minute == self._noted_in and not at_once):
+            return
+        used, self._used, self._noted_in = self._used, {}, minute
+        with self._store.writing() as writing:
+            for at in set(used.values()):
+                writing.note_use([digest for digest, other in used.items() if other == at], at)
 
     def all(self) -> list[ApiKey]:
         """All keys that are not revoked, oldest first, freshly read."""
         self.refresh()
         return self.cached
 
-    def create(self, role: Role | str, label: str = "") -> tuple[ApiKey, str]:
-        """Create a key. The key itself is returned once, and stored nowhere."""
-        record, key = self._new(role, label)
+    def create(
+        self,
+        role: Role | str,
+        label: str = "",
+        *,
+        learners: Sequence[str] | None = None,
+        expires_at: int | None = None,
+        by: str = IN_PROCESS,
+    ) -> tuple[ApiKey, str]:
+        """Create a key. The key itself is returned once, and stored nowhere.
+
+        Args:
+            role: What it allows.
+            label: What it is for.
+            learners: The only learners that it sees and is used for.
+            expires_at: When it will be refused, in milliseconds since 1970.
+            by: Who creates it, for the audit log.
+        """
+        record, key = self._new(role, label, learners, expires_at)
         with self._store.writing() as writing:
-            _add(writing, record)
+            self._add(writing, record, "key created", by)
         self.refresh()
         return _public(record), key
 
@@ -116,53 +192,101 @@ class ApiKeys:
         with self._store.writing() as writing:
             if writing.note_once(_FIRST, record.digest.hex()) != record.digest.hex():
                 return None
-            _add(writing, record)
+            self._add(writing, record, "key created", "first start")
         self.refresh()
         return key
 
-    def revoke(self, key_id: str) -> ApiKey:
+    def rotate(
+        self, key_id: str, grace_seconds: float = GRACE, *, by: str = IN_PROCESS
+    ) -> tuple[ApiKey, str]:
+        """Create a key like another one, which is refused after a while, or at once."""
+        grace = round(1000 * checks.nonnegative_number("rotate", "grace_seconds", grace_seconds))
+        with self._store.writing() as writing:
+            record, old = _found(writing, key_id)
+            now = self._clock()
+            if old.expired(now):
+                raise InvalidArgument("This key has expired. Create another one.")
+            new, key = self._new(old.role, old.label, old.learners, old.expires_at)
+            if not grace:
+                writing.revoke_key(record.digest)
+            elif old.expires_at is None or old.expires_at > now + grace:
+                writing.let_key_expire(record.digest, now + grace)
+            self._add(writing, new, "key rotated", by, replaced=key_id, grace_seconds=grace / 1000)
+        self.refresh()
+        return _public(new), key
+
+    def revoke(self, key_id: str, *, by: str = IN_PROCESS) -> ApiKey:
         """Revoke a key; not the last admin key, without which no other could be created."""
         with self._store.writing() as writing:
-            keys = _by_id(writing)
-            if key_id not in keys:
-                raise UnknownName("No key has this id.")
-            digest, api_key = keys[key_id]
-            admins = [b for _, b in keys.values() if b.role is Role.ADMIN]
-            if admins == [api_key]:
+            record, api_key = _found(writing, key_id)
+            now = self._clock()
+            admins = [
+                other.id
+                for _, other in _by_id(writing.keys()).values()
+                if other.role is Role.ADMIN and not other.expired(now)
+            ]
+            if admins == [key_id]:
                 raise InvalidArgument("This is the last admin key. Create another one first.")
-            writing.revoke_key(digest)
+            writing.revoke_key(record.digest)
+            writing.add_audit(AuditRecord(now, by, "key revoked", key_id, {"label": api_key.label}))
         self.refresh()
         return api_key
 
-    def _new(self, role: Role | str, label: str) -> tuple[KeyRecord, str]:
+    def _new(
+        self,
+        role: Role | str,
+        label: str,
+        learners: Sequence[str] | None = None,
+        expires_at: int | None = None,
+    ) -> tuple[KeyRecord, str]:
         try:
             wanted = Role(role)
         except ValueError:
             raise InvalidArgument(f"The 'role' of a key must be one of {', '.join(Role)}.") from None
         if not isinstance(label, str) or not LABEL.fullmatch(label):
             raise InvalidArgument("The 'label' of a key must have at most 100 printable ASCII characters.")
+        if learners is not None:
+            if wanted is Role.ADMIN or not learners:
+                raise InvalidArgument("The 'learners' of a key are names; the key of an admin is for all.")
+            for name in learners:
+                check_name("learner", name)
+        now = self._clock()
+        if expires_at is not None:
+            checks.integer("key", "expires_at", expires_at, now + 1, _LATEST)
         secret = secrets.token_hex(32)
-        record = KeyRecord(_digest(secret), wanted.value, label, self._clock())
-        return record, f"discreet_{_id(record)}_{secret}"
+        digest, only = _digest(secret), None if learners is None else tuple(learners)
+        record = KeyRecord(digest, wanted.value, label, now, only, expires_at)
+        return record, f"discreet_{_id(digest)}_{secret}"
+
+    def _add(self, writing: Writing, record: KeyRecord, action: str, by: str, **details: Any) -> None:
+        """Add a key, with an id that no other has."""
+        if _id(record.digest) in _by_id(writing.keys()):
+            raise AlreadyExists("This API key already exists.")
+        writing.add_key(record)
+        details |= {name: getattr(record, name) for name in ("role", "label", "learners", "expires_at")}
+        writing.add_audit(AuditRecord(record.created_at, by, action, _id(record.digest), details))
 
 
 def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _id(record: KeyRecord) -> str:
-    return record.digest[:8].hex()
+def _id(digest: bytes) -> str:
+    return digest[:8].hex()
 
 
 def _public(record: KeyRecord) -> ApiKey:
-    return ApiKey(_id(record), Role(record.role), record.label, record.created_at)
+    facts = dataclasses.asdict(record)
+    return ApiKey(_id(facts.pop("digest")), Role(facts.pop("role")), **facts)
 
 
-def _by_id(reading: Reading) -> dict[str, tuple[bytes, ApiKey]]:
-    return {_id(record): (record.digest, _public(record)) for record in reading.keys()}  # noqa: SIM118 # a method of the store
+def _by_id(records: Iterable[KeyRecord]) -> dict[str, tuple[bytes, ApiKey]]:
+    return {_id(record.digest): (record.digest, _public(record)) for record in records}
 
 
-def _add(writing: Writing, record: KeyRecord) -> None:
-    if _id(record) in _by_id(writing):
-        raise AlreadyExists("This API key already exists.")
-    writing.add_key(record)
+def _found(writing: Writing, key_id: str) -> tuple[KeyRecord, ApiKey]:
+    """A key that is not revoked; nobody else changes keys until the transaction ends."""
+    for record in writing.keys():  # noqa: SIM118 # a method of the store
+        if _id(record.digest) == key_id:
+            return record, _public(record)
+    raise UnknownName("No key has this id.")

@@ -53,6 +53,8 @@ class KeyRing:
         self._sealing, self._hashing = opened[:_SIZE], opened[_SIZE:]
         self._people = _derived(self._hashing, b"discreet people")
         self._requests = _derived(self._hashing, b"discreet requests")
+        # Of the sealing key: tokens that the old key could forge end with it.
+        self._tokens = _derived(self._sealing, b"discreet tell tokens")
 
     def rotated(self, key: bytes) -> KeyRing:
         """A ring for another key. It seals with a new key, and hashes ids as before."""
@@ -84,6 +86,10 @@ class KeyRing:
         """The ids of a request's decisions: the same for a retry, and beyond guessing without the key."""
         seed = _derived(self._requests, _name(lineage, "request", request_id.encode()))
         return split_ids(hashlib.shake_256(seed).digest(16 * count))
+
+    def token(self, lineage: str, decision_id: bytes) -> bytes:
+        """What shows that the service allowed its holder to tell a decision."""
+        return _derived(self._tokens, _name(lineage, "token", decision_id))[:16]
 
     def __repr__(self) -> str:
         return f"KeyRing(fingerprint={self.fingerprint!r})"

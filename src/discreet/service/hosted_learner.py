@@ -17,6 +17,7 @@ from discreet.learners.tickets import INLINE, Plan, phase_of
 from discreet.service.encryption import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.tell_tokens import tell_token
 from discreet.storage.base import Reading, StateUpdate, Writing
 from discreet.storage.records import LearnerRecord, Moment, PhaseRecord, QueuedReport, Status, split_ids
 
@@ -86,8 +87,6 @@ class HostedLearner:
         self._latest = (-1, b"")
         #: Whether the rollback guard could not record the last committed state.
         self._unrecorded = False
-        #: Decisions asked before `swept` are known to be closed; when that was seen, and when to look again.
-        self.swept = self.looked_at = self.look_again = 0
         #: The generation that is in the history, and when the next may be noted.
         self.noted = (generation, 0)
         try:
@@ -425,6 +424,10 @@ class HostedLearner:
         if request_id is None:
             return split_ids(secrets.token_bytes(16 * count))
         return self._ring.decision_ids(self.record.lineage, request_id, count)
+
+    def token(self, decision_id: bytes) -> str:
+        """What allows a device to tell a decision."""
+        return tell_token(self._ring, self.record.lineage, decision_id)
 
     def person(self, person: str) -> bytes:
         """The keyed hash of a person's id."""

@@ -12,6 +12,7 @@ Rules that always hold:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -19,7 +20,7 @@ from concurrent.futures import Future
 from typing import Any, Self
 
 from discreet import checks
-from discreet.errors import InvalidArgument
+from discreet.errors import DiscreetError, InvalidArgument, UnknownName
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.api_keys import ApiKeys
@@ -31,21 +32,25 @@ from discreet.service.maintenance import Maintenance
 from discreet.service.opening import open_parts, require_latest
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import (
+    IN_PROCESS,
     Choice,
     Code,
     Feedback,
+    LearnerPage,
     LearnerView,
     MinuteView,
     MomentView,
     Outcome,
     PopulationView,
     RecentChoice,
+    check_name,
 )
 from discreet.service.registry import Registry, most_pieces
 from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.tell_tokens import TellToken, read_token
 from discreet.service.transactions import Transactions
 from discreet.storage.base import Store
-from discreet.storage.records import PopulationRecord
+from discreet.storage.records import AuditRecord, PopulationRecord
 
 #: Valid request ids.
 REQUEST_ID = re.compile(r"[!-~]{1,200}")
@@ -91,11 +96,13 @@ class LearnerService:
         clock: Callable[[], int] | None = None,
         maintenance: bool = True,
     ) -> None:
-        self._store, self._guard = store, guard
+        self._store, self._ring, self._guard = store, ring, guard
         self._clock = clock or milliseconds
         self._registry = Registry(store, ring, guard, self._clock)
         self.api_keys = ApiKeys(store, self._clock)
-        self.maintenance = Maintenance(store, guard, self._registry.active, self._clock, self._is_busy)
+        self.maintenance = Maintenance(
+            store, guard, self._registry, self._clock, self.api_keys.note_uses, self._is_busy
+        )
         perform = Transactions(store, self._registry, self.maintenance, self._clock)
         self._committer: Committer[Ask | Tell] = Committer(perform, lambda operation: operation.size)
         if maintenance:
@@ -150,6 +157,7 @@ class LearnerService:
         close: str = "deadline",
         population: str | None = None,
         deadline_seconds: float | None = None,
+        by: str = IN_PROCESS,
     ) -> LearnerView:
         """Create a learner.
 
@@ -164,37 +172,57 @@ class LearnerService:
             population: The people it learns from; its epsilon is added to their privacy loss.
             deadline_seconds: When decisions without feedback are closed: by default after an hour; after
                 seven days for learners that learn from every round by itself.
+            by: Who creates it, for the audit log.
 
         Raises:
             AlreadyExists: The name is taken.
             BudgetExceeded: The population's limit does not allow it.
         """
         settings = {"kind": kind, "items": items, "arguments": dict(arguments), "close": close}
-        return self._registry.create(name, settings, population, deadline_seconds)
+        return self._registry.create(name, settings, population, deadline_seconds, by)
 
     def learners(self) -> list[LearnerView]:
         """The latest epoch of every learner, by name."""
-        return self._registry.views()
+        return list(self._registry.views())
+
+    def page(
+        self,
+        *,
+        limit: int = 100,
+        after: str = "",
+        search: str = "",
+        names: Iterable[str] | None = None,
+    ) -> LearnerPage:
+        """Some learners, by name.
+
+        Args:
+            limit: How many, up to 1,000.
+            after: Only names after this one.
+            search: Only names that contain this, in capitals or not.
+            names: Only these.
+        """
+        most = checks.integer("page", "limit", limit, 1, 1000)
+        return self._registry.page(names=names, search=search, after=after, most=most)
 
     def learner(self, name: str) -> LearnerView:
         """The public view of a learner."""
-        return self._registry.view(self._registry.named(name))
+        return self._registry.view(name)
 
     def guarantee(self, name: str) -> Guarantee:
         """The privacy guarantee of a learner."""
-        return self._registry.named(name).host.guarantee
+        return self._registry.shown(name).host.guarantee
 
-    def archive(self, name: str) -> LearnerView:
+    def archive(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
         """End a learner after applying queued feedback. It stays visible, and its loss stays counted."""
-        return self._registry.archive(name)
+        return self._registry.archive(name, by)
 
-    def restart(self, name: str) -> LearnerView:
+    def restart(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
         """Close a learner's epoch and start the next from its last released point.
 
         For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
         is never released, and the epsilon of the new epoch is added to the ledger.
         """
-        return self._registry.restart(name)
+        return self._registry.restart(name, by)
 
     def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
         """The counts of a learner by minute, since a time in milliseconds."""
@@ -210,25 +238,37 @@ class LearnerService:
 
     # Populations
 
-    def set_population(self, name: str, limit: float | None = None) -> PopulationView:
-        """Create a population, or change the limit of its people's total privacy loss."""
-        self._registry.check_name("population", name)
+    def set_population(
+        self, name: str, limit: float | None = None, *, by: str = IN_PROCESS
+    ) -> PopulationView:
+        """Create a population, or change the limit of its people's total privacy loss; None lifts it."""
+        check_name("population", name)
         if limit is not None:
             limit = checks.positive_number("population", "limit", limit)
         with self._store.writing() as writing:
+            before = writing.lock_population(name)
             writing.add_population(PopulationRecord(name, limit))
+            details = {"limit": limit} | ({} if before is None else {"before": before.limit})
+            writing.add_audit(AuditRecord(self._clock(), by, "population set", name, details))
         return self.population(name)
 
     def populations(self) -> list[PopulationView]:
         """All populations, by name."""
         with self._store.reading() as reading:
-            learners = reading.learners()
-            return [ledger.view(population, learners) for population in reading.populations()]
+            return [ledger.view(reading, population) for population in reading.populations()]
 
     def population(self, name: str) -> PopulationView:
         """The privacy loss of a population's people, by learner."""
-        found = {view.name: view for view in self.populations()}
-        return self._registry.find(found, "population", name)
+        with self._store.reading() as reading:
+            for population in reading.populations(name):
+                return ledger.view(reading, population)
+        raise UnknownName(f"No population is named {name!r}.")
+
+    def audit(self, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
+        """What admins did, latest first: up to 1,000 records, before the one with an id."""
+        most = checks.integer("audit", "limit", limit, 1, 1000)
+        with self._store.reading() as reading:
+            return reading.audit(before=before, most=most)
 
     # Ask and tell
 
@@ -239,6 +279,7 @@ class LearnerService:
         *,
         available: Iterable[Hashable] | None = None,
         request_id: str | None = None,
+        tokens: bool = False,
     ) -> list[Choice]:
         """Choose sets.
 
@@ -248,8 +289,10 @@ class LearnerService:
                 items must fit into 4 MiB of JSON.
             available: The items that can be chosen now: public, and never dependent on anybody's feedback.
             request_id: A retry with the same id gets the same decisions.
+            tokens: Whether to give a token for each decision, for a device that tells it; see `token`.
         """
-        return self.submit_ask(name, count, available=available, request_id=request_id).result()
+        asked = self.submit_ask(name, count, available=available, request_id=request_id, tokens=tokens)
+        return asked.result()
 
     def submit_ask(
         self,
@@ -258,6 +301,7 @@ class LearnerService:
         *,
         available: Iterable[Hashable] | None = None,
         request_id: str | None = None,
+        tokens: bool = False,
     ) -> Future[list[Choice]]:
         """Like `ask`, without waiting for the disk. Invalid arguments raise immediately."""
         count = checks.integer("ask", "count", count, 1, MOST_DECISIONS)
@@ -270,8 +314,10 @@ class LearnerService:
             items = len(hosted.host.items)
             wants = f"at most {most} for a learner of {items} items with names as long as these"
             raise checks.invalid_argument("ask", "count", wants, count)
+        if tokens and hosted.host.whole:
+            raise InvalidArgument("Tokens are for costs and bits; this learner takes functions.")
         among = None if available is None else hosted.host.among(available)
-        return self._committer.submit(Ask(hosted, count, among, request_id))
+        return self._committer.submit(Ask(hosted, count, among, request_id, tokens))
 
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from feedback, in any order, however late.
@@ -291,7 +337,7 @@ class LearnerService:
             raise InvalidArgument(f"A tell is a list of at most {MOST_FEEDBACK} pieces of Feedback.")
         hosted.check()
         most = most_pieces(len(hosted.host.items))
-        if not hosted.host.local and len(pieces) > most:
+        if hosted.host.whole and len(pieces) > most:
             raise InvalidArgument(
                 f"A tell of functions of {len(hosted.host.items)} items has at most {most} pieces. "
                 f"Got {len(pieces)} instead."
@@ -304,10 +350,20 @@ class LearnerService:
         """Whether there is traffic that maintenance must not hold up."""
         return self._committer.busy
 
+    def token(self, token: str) -> TellToken | None:
+        """What a token allows its holder to tell; None if the service has not made it."""
+        return read_token(self._ring, token)
+
+    def is_current(self, name: str, lineage: str) -> bool:
+        """Whether the latest epoch of a learner has a lineage: tokens end with their epoch."""
+        return self._registry.named(name, lineage).record.lineage == lineage
+
     def close(self) -> None:
         """Write what is queued, and close the store. Open blocks stay open, and are not released."""
         self._committer.close()
         self.maintenance.close()
+        with contextlib.suppress(DiscreetError):
+            self.api_keys.note_uses(at_once=True)
         self._guard.close()
         self._store.close()
 

@@ -9,19 +9,14 @@ from fractions import Fraction
 from discreet.errors import BudgetExceeded, UnknownName
 from discreet.privacy.rational import float_above
 from discreet.service.records import PopulationView
-from discreet.storage.base import Writing
-from discreet.storage.records import LearnerRecord, PopulationRecord
+from discreet.storage.base import Reading, Writing
+from discreet.storage.records import PopulationRecord
 
 
-def view(population: PopulationRecord, learners: Iterable[LearnerRecord]) -> PopulationView:
+def view(reading: Reading, population: PopulationRecord) -> PopulationView:
     """A population with its total loss."""
-    mine = [record for record in learners if record.population == population.name]
-    return PopulationView(
-        name=population.name,
-        limit=population.limit,
-        spent=total(record.epsilon for record in mine),
-        learners=tuple((record.name, record.epoch, record.epsilon) for record in mine),
-    )
+    losses = tuple(reading.losses(population.name))
+    return PopulationView(population.name, population.limit, total(loss.epsilon for loss in losses), losses)
 
 
 def total(epsilons: Iterable[float]) -> float:
@@ -38,7 +33,7 @@ def admit(writing: Writing, name: str, epsilon: float) -> None:
     if population is None:
         raise UnknownName(f"No population is named {name!r}.")
     limit = math.inf if population.limit is None else population.limit
-    spent = view(population, writing.learners()).spent
+    spent = view(writing, population).spent
     if total((spent, epsilon)) > limit:
         raise BudgetExceeded(
             f"The limit of the population {name!r} is {limit:g}. Its learners add up to {spent:g}, and this "

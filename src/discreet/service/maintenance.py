@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from discreet.errors import Conflict, DiscreetError
 from discreet.service.clock import GuardedClock, minute_of
 from discreet.service.hosted_learner import HostedLearner
+from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.storage.base import Store, Writing
 from discreet.storage.records import Counts, LearnerRecord, Status
@@ -25,7 +26,8 @@ CHECK_EVERY, APPLY_EVERY, EXPIRE_EVERY, COMPACT_EVERY = 1.0, 0.05, 5.0, 600.0
 #: Seconds that a closed decision is remembered at least, so that a second tell is answered like the first.
 REMEMBERED = 7 * 86_400.0
 #: Counts and histories are merged by hour after a week, by day after 90 days: length and age in seconds. They
-#: are never deleted: a horizon is checked against them.
+#: are never deleted: a horizon is checked against them. Once a day, in milliseconds.
+MERGE_EVERY = 86_400_000
 MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 #: Rows in one step at first, at least and at most, and numbers (of full-information learners) at most.
 _FIRST, _LEAST, _MOST, _MOST_COSTS = 256, 32, 10_000, 1 << 22
@@ -80,8 +82,9 @@ class Maintenance:
     Args:
         store: The store.
         guard: Its rollback guard.
-        learners: All active learners.
+        registry: Knows which learners have something to be done.
         clock: Milliseconds.
+        note_uses: Stores when API keys were last used.
         busy: Whether there is traffic.
     """
 
@@ -89,14 +92,16 @@ class Maintenance:
         self,
         store: Store,
         guard: RollbackGuard,
-        learners: Callable[[], Iterable[HostedLearner]],
+        registry: Registry,
         clock: Callable[[], int],
+        note_uses: Callable[[], None],
         busy: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._store, self._guard, self._learners, self._clock = store, guard, learners, clock
-        self._pace = Pace(busy)
+        self._store, self._guard, self._registry, self._clock = store, guard, registry, clock
+        self._note_uses, self._pace = note_uses, Pace(busy)
         self._woken = threading.Event()
         self._closed = False
+        self._merged_at = -MERGE_EVERY
         self._behind: set[HostedLearner] = set()
         self._thread = threading.Thread(target=self._run, name="discreet-maintenance", daemon=True)
 
@@ -126,8 +131,7 @@ class Maintenance:
         """
         with self._store.reading() as reading:
             queued = reading.queued()
-        held = {hosted.id: hosted for hosted in self._learners()} if queued else {}
-        total = sum(self._apply_all(held[number]) for number in queued if number in held)
+        total = sum(self._apply_all(hosted) for hosted in self._registry.with_ids(queued))
         self._close_phases()
         return total
 
@@ -164,7 +168,7 @@ class Maintenance:
         """Release the sums of phases whose reports are all there, and whose time has come."""
         with self._store.reading() as reading:
             complete = reading.complete_phases()
-        held = {hosted.id: hosted for hosted in self._learners()} if complete else {}
+        held = {hosted.id: hosted for hosted in self._registry.with_ids({each[0] for each in complete})}
         for learner, number, last_at in complete:
             hosted = held.get(learner)
             if hosted is None or hosted.stale or self._closed:
@@ -191,9 +195,10 @@ class Maintenance:
         generation, sealed, applied = closed
         with self._store.writing() as writing:
             # Nobody may be updating it: their state would lack what the rollback guard records next.
-            if writing.start_update(hosted.id, most=0) is None or not _is_active(writing, hosted):
+            update = writing.start_update(hosted.id, most=0)
+            if update is None or update.generation != generation or not _is_active(writing, hosted):
                 return
-            writing.resume(hosted.id, generation, b"").put(sealed)
+            update.put(sealed)
             writing.drop_phases(hosted.id, [number])
             writing.add_moment(hosted.id, hosted.moment(applied.state, self._clock()))
         hosted.show(applied)
@@ -203,7 +208,7 @@ class Maintenance:
         now = self._clock()
         changed = [
             hosted
-            for hosted in self._learners()
+            for hosted in self._registry.active()
             if hosted.host.by_rounds and hosted.generation > hosted.noted[0] and now >= hosted.noted[1]
         ]
         if changed:
@@ -215,11 +220,11 @@ class Maintenance:
     # Following other processes
 
     def refresh(self, behind: Iterable[HostedLearner] | None = None) -> None:
-        """Show the latest committed states: by default of all learners that others have updated."""
+        """Show the latest committed states: by default of learners in use that others have updated."""
         if behind is None:
-            held = {} if self._store.one_process else {hosted.id: hosted for hosted in self._learners()}
-            if not held:
+            if self._store.one_process:
                 return
+            held = {hosted.id: hosted for hosted in self._registry.active()}
             with self._store.reading() as reading:
                 heads = reading.heads(held)
             behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
@@ -236,36 +241,29 @@ class Maintenance:
         """Close decisions past their deadline: each gives a neutral report, through the same mechanism."""
         if isinstance(self._clock, GuardedClock) and not self._clock.refresh():
             return 0  # the clock may have jumped
-        total, now = 0, self._clock()
-        for hosted in self._learners():
-            if now < hosted.looked_at:  # the clock was set back
-                hosted.swept = hosted.look_again = 0
-            if not hosted.stale and now >= hosted.look_again and not self._closed:
-                hosted.looked_at = now
+        total, now, deadlines = 0, self._clock(), self._registry.deadlines
+        for hosted in self._registry.with_ids(deadlines.due(now)):
+            if not hosted.stale:
                 total += self._pace.steps(
                     "expiry", functools.partial(self._expire, hosted), _within_memory(hosted)
                 )
+            deadlines.look_again(hosted.id, hosted.record.deadline, now)
         if total:
             self.wake()
         return total
 
     def _expire(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
-        now, deadline = self._clock(), round(1000 * hosted.record.deadline)
-        before = now - deadline
-        with self._store.reading() as reading:
-            first = reading.next_ask(hosted.id, hosted.swept)
-        if first is None or first >= before:
-            hosted.look_again = (now if first is None else first) + deadline
-            return 0, False
+        now, swept = self._clock(), self._registry.deadlines.swept
+        before = now - round(1000 * hosted.record.deadline)
         with self._store.writing() as writing:
             if not _is_active(writing, hosted):
                 return 0, False
-            due, until = writing.expire(hosted.id, hosted.swept, before, now, most)
+            due, until = writing.expire(hosted.id, swept.get(hosted.id, 0), before, now, most)
             feedback = {key: hosted.sealed_feedback(key, hosted.neutral()) for key in due}
             writing.queue_feedback(hosted.id, feedback)
             if due:
                 writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))
-        hosted.swept = until if until < before else before - _LATE
+        swept[hosted.id] = until if until < before else before - _LATE
         return len(due), until < before and not self._closed
 
     # Compaction
@@ -279,14 +277,21 @@ class Maintenance:
             How many decisions were deleted.
         """
         total, now = 0, self._clock()
-        for hosted in self._learners():
-            hosted.swept, hosted.look_again = hosted.swept - _APART, 0
+        swept = self._registry.deadlines.swept
+        swept.update({learner: before - _APART for learner, before in swept.items()})
         with self._store.reading() as reading:
-            records = reading.learners()
+            records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED)))
+        self._registry.record_ended()
         for record in records:
             if record.status is not Status.ACTIVE:
                 self._pace.steps("people", functools.partial(self._forget_people, record))
             total += self._pace.steps("old", functools.partial(self._forget, record, now))
+        if abs(now - self._merged_at) >= MERGE_EVERY:
+            self._merged_at = now
+            with self._store.reading() as reading:
+                records = reading.learners()
+            for record in records:
+                self._pace.steps("counts", functools.partial(self._merge, record, now))
         return total
 
     def _forget(self, record: LearnerRecord, now: int, most: int) -> tuple[int, bool]:
@@ -294,12 +299,16 @@ class Maintenance:
         with self._store.writing() as writing:
             open_too = record.status is not Status.ACTIVE
             gone = writing.compact(record.id, before, open_too=open_too, most=most)
-            merged = 0
+        return gone, gone == most and not self._closed
+
+    def _merge(self, record: LearnerRecord, now: int, most: int) -> tuple[int, bool]:
+        merged = 0
+        with self._store.writing() as writing:
             for length, age in MERGED:
                 end = now - 1000 * age
                 merged = max(merged, writing.merge_minutes(record.id, end, 1000 * length, most=most))
                 writing.merge_history(record.id, end, 1000 * length)
-        return gone, max(gone, merged) == most and not self._closed
+        return merged, merged == most and not self._closed
 
     def _forget_people(self, record: LearnerRecord, most: int) -> tuple[int, bool]:
         with self._store.writing() as writing:
@@ -325,6 +334,7 @@ class Maintenance:
                     self.refresh()
                     self._guard.sync()
                     self.note_histories()
+                    self._note_uses()
                 self.apply_queued()
                 if time.monotonic() >= next_expiry:
                     next_expiry = time.monotonic() + EXPIRE_EVERY

@@ -23,6 +23,8 @@ class Ask:
     count: int
     among: IntArray | None
     request_id: str | None
+    #: Whether to give a token for each decision.
+    tokens: bool = False
 
     @property
     def size(self) -> int:
@@ -33,7 +35,12 @@ class Ask:
         """What the caller gets."""
         items = self.hosted.host.items
         return [
-            Choice(each.id.hex(), members(items, each.subset), probability_in(each.draw))
+            Choice(
+                each.id.hex(),
+                members(items, each.subset),
+                probability_in(each.draw),
+                self.hosted.token(each.id) if self.tokens else None,
+            )
             for each in decisions
         ]
 

@@ -5,16 +5,24 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
+import re
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from discreet import checks
 from discreet.errors import InvalidType
 from discreet.learners.host import Summary
-from discreet.storage.records import Counts, Moment
+from discreet.storage.records import Counts, Loss, Moment
 
 Item = str | int
+
+#: Names of learners and populations.
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
+
+#: Who did something, in the audit log, if it was not done with an API key.
+COMMAND_LINE, IN_PROCESS = "command line", "in process"
 
 
 class _Missing:
@@ -83,11 +91,15 @@ class Outcome(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """A chosen set, the decision's id for its feedback, and the probability of just this set."""
+    """A chosen set, the decision's id for its feedback, and the probability of just this set.
+
+    And a token for the decision, if one was asked for.
+    """
 
     id: str
     subset: tuple[Hashable, ...]
     probability: float
+    token: str | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,6 +138,13 @@ class LearnerView:
     counts: Counts
 
 
+class LearnerPage(NamedTuple):
+    """Some learners, by name, and the last one's name if there are more."""
+
+    learners: tuple[LearnerView, ...]
+    next: str | None
+
+
 @dataclasses.dataclass(frozen=True)
 class PopulationView:
     """The privacy loss of a population's people to all learners on them, including archived ones.
@@ -134,13 +153,13 @@ class PopulationView:
         name: Its name.
         limit: The most that `spent` may be, or None.
         spent: The sum of the learners' epsilons.
-        learners: Name, epoch and epsilon of each.
+        learners: The share of each.
     """
 
     name: str
     limit: float | None
     spent: float
-    learners: tuple[tuple[str, int, float], ...]
+    learners: tuple[Loss, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -193,3 +212,9 @@ def members(items: Sequence[Any], subset: bytes) -> tuple[Any, ...]:
     """The items of an encoded subset."""
     bits = np.unpackbits(np.frombuffer(subset, dtype=np.uint8), count=len(items), bitorder="little")
     return tuple(itertools.compress(items, bits.tolist()))
+
+
+def check_name(what: str, name: str) -> None:
+    """Require a name that fits into URLs and logs."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise checks.invalid_argument(what, "name", "1 to 100 letters, digits, '_', '.', '-'", name)

@@ -8,109 +8,200 @@ import math
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from discreet import checks
-from discreet.errors import AlreadyExists, Archived, InvalidArgument, StaleState, UnknownName
+from discreet.errors import Archived, InvalidArgument, StaleState, UnknownName
 from discreet.learners.host import Host
 from discreet.service import ledger
 from discreet.service.clock import minute_of
+from discreet.service.deadlines import Deadlines
 from discreet.service.encryption import KeyRing
-from discreet.service.hosted_learner import Applied, HostedLearner, applied_in, sealed_state
-from discreet.service.records import LearnerView, MinuteView, MomentView, RecentChoice, members
+from discreet.service.hosted_learner import Applied, HostedLearner, sealed_state
+from discreet.service.records import (
+    NAME,
+    LearnerPage,
+    LearnerView,
+    MinuteView,
+    MomentView,
+    RecentChoice,
+    check_name,
+    members,
+)
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.storage.base import Store, Writing
-from discreet.storage.records import Counts, LearnerRecord, NewLearner, Status
+from discreet.storage.records import AuditRecord, Counts, LearnerRecord, NewLearner, Status
 
 #: Seconds until a decision without feedback is closed, by default: of learners that learn from every round by
 #: itself, and of those with phases, which wait for it.
 DEADLINE, PHASE_DEADLINE = 7 * 86_400.0, 3_600.0
 #: Sets times items of one call, and bytes of the sets in its answer.
 MOST_CELLS, MOST_BYTES = 1_000_000, 4 << 20
+#: Seconds after its last use for which a learner is followed at least.
+IN_USE = 600.0
 #: Bytes of a set in an answer besides its items: names of fields, an id or a time, a probability.
 _OVERHEAD = 96
 _LONGEST_DEADLINE = 10 * 365 * 86_400.0
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
-
-Found = TypeVar("Found")
+_PART_OF_NAME = re.compile(r"[A-Za-z0-9_.\-]{0,100}")
+#: Learners read with one statement.
+_AT_ONCE = 1_000
 
 
 class Registry:
-    """All learners, in memory as they are committed.
+    """All learners. Those that are asked or told stay in memory; others are made when they are shown.
 
     Args:
         store: The store.
         ring: Seals their secrets.
         guard: Records how far they have released.
         clock: Milliseconds since 1970.
+
+    Attributes:
+        deadlines: When decisions of each may be past their deadline.
     """
 
     def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard, clock: Callable[[], int]) -> None:
         self._store, self._ring, self._guard, self._clock = store, ring, guard, clock
+        self.deadlines = Deadlines(store)
         self._lock = threading.Lock()
-        self._hosted: dict[int, HostedLearner] = {}
-        self._latest: dict[str, HostedLearner] = {}
+        #: All that somebody holds, by id: a learner is never in memory twice.
+        self._made: weakref.WeakValueDictionary[int, HostedLearner] = weakref.WeakValueDictionary()
+        #: The latest epochs that were asked or told here, by name.
+        self._kept: dict[str, HostedLearner] = {}
+        #: Those used since about `IN_USE` seconds ago, by id, and in as many seconds before.
+        self._in_use: dict[int, HostedLearner] = {}
+        self._used_before: dict[int, HostedLearner] = {}
+        self._in_use_until = 0.0
         self._set_bytes: dict[int, int] = {}
-        self._load()
+        self.record_ended()
+
+    # Finding
+
+    def named(self, name: str, lineage: str | None = None) -> HostedLearner:
+        """The latest epoch of a learner that is asked, told or ended; it may be known to have a lineage."""
+        hosted = self._kept.get(name) if isinstance(name, str) else None
+        if (
+            hosted is None
+            or hosted.record.status is not Status.ACTIVE
+            or lineage not in (None, hosted.record.lineage)
+        ):
+            hosted = self.shown(name)  # another process may have created or restarted it
+            self._kept[name] = hosted
+            self.deadlines.follow(hosted.id)
+        self._in_use[hosted.id] = hosted
+        return hosted
 
     def active(self) -> list[HostedLearner]:
-        """The learners that can be asked and told."""
-        return [hosted for hosted in list(self._latest.values()) if hosted.record.status is Status.ACTIVE]
+        """The active learners that this process has used lately."""
+        if time.monotonic() > self._in_use_until:
+            self._used_before, self._in_use = self._in_use, {}
+            self._in_use_until = time.monotonic() + IN_USE
+        found = (self._used_before | self._in_use).values()
+        return [hosted for hosted in found if hosted.record.status is Status.ACTIVE]
+
+    def with_ids(self, ids: Iterable[int]) -> Iterator[HostedLearner]:
+        """The active ones among learners that have work to be done."""
+        listed = list(ids)
+        for some in (listed[k : k + _AT_ONCE] for k in range(0, len(listed), _AT_ONCE)):
+            missing = [learner for learner in some if learner not in self._in_use]
+            if missing:
+                with self._store.reading() as reading:
+                    records = reading.learners(missing)
+                self._in_use |= {hosted.id: hosted for hosted in self._hosts(records)}
+            for learner in some:
+                hosted = self._in_use.get(learner)
+                if hosted is not None and hosted.record.status is Status.ACTIVE:
+                    yield hosted
+
+    def every_active(self) -> Iterator[HostedLearner]:
+        """All learners that can be asked and told."""
+        with self._store.reading() as reading:
+            records = reading.learners()
+        for record in records:
+            if record.status is Status.ACTIVE:
+                yield from self._hosts([record])
+
+    def shown(self, name: str) -> HostedLearner:
+        """The latest epoch of a learner, as the store has it."""
+        found = []
+        if isinstance(name, str) and NAME.fullmatch(name):
+            with self._store.reading() as reading:
+                found = reading.latest(names=[name])
+        if not found:
+            raise UnknownName(f"No learner is named {name!r}.")
+        return self._hosts(found)[0]
+
+    def _hosts(self, records: Sequence[LearnerRecord]) -> list[HostedLearner]:
+        """Learners as the store has them. The rollback guard records releases before they are shown."""
+        held = {record.id: self._made.get(record.id) for record in records}
+        states = {}
+        with self._store.reading() as reading:
+            if missing := [learner for learner, made in held.items() if made is None]:
+                states = reading.states(missing)
+            for record in records:
+                made = held[record.id]
+                if made is not None and made.generation < record.generation:
+                    made.catch_up(reading)
+        found = []
+        for record in records:
+            with self._lock:
+                hosted = self._made.get(record.id)
+                if hosted is None:
+                    hosted = HostedLearner(record, *states[record.id], self._ring, self._guard)
+                    self._made[record.id] = hosted
+            if hosted.record.status is Status.ACTIVE:
+                hosted.record = record
+            if record.status is not Status.ACTIVE:
+                self._guard.record(record.lineage, ENDED, durable=True)
+            found.append(hosted)
+        return found
+
+    # The rollback guard
 
     def releases(self) -> dict[str, int]:
         """How far each epoch of each learner has released, by lineage, for the rollback guard."""
-        return {
-            hosted.record.lineage: hosted.host.releases(hosted.state)
-            if hosted.record.status is Status.ACTIVE
-            else ENDED
-            for hosted in list(self._hosted.values())
-        }
+        with self._store.reading() as reading:
+            found = dict.fromkeys(reading.ended(), ENDED)
+        return found | {each.record.lineage: each.host.releases(each.state) for each in self.every_active()}
 
-    def named(self, name: str) -> HostedLearner:
-        """The latest epoch of a learner."""
-        hosted = self._latest.get(name) if isinstance(name, str) else None
-        if hosted is None or hosted.record.status is not Status.ACTIVE:
-            self._load()  # another process may have created or restarted it
-        return self.find(self._latest, "learner", name)
+    def record_ended(self) -> None:
+        """Let the rollback guard know what has ended: it must not continue in an old backup either."""
+        with self._store.reading() as reading:
+            ended = reading.ended()
+        for lineage in ended:
+            self._guard.record(lineage, ENDED, durable=True)
 
-    def find(self, among: Mapping[str, Found], what: str, name: str) -> Found:
-        """The one with a name; raises `UnknownName`."""
-        if not isinstance(name, str) or name not in among:
-            raise UnknownName(f"No {what} is named {name!r}.")
-        return among[name]
-
-    def check_name(self, what: str, name: str) -> None:
-        """Require a name that fits into URLs and logs."""
-        if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise checks.invalid_argument(what, "name", "1 to 100 letters, digits, '_', '.', '-'", name)
+    # Creating and ending
 
     def create(
-        self, name: str, settings: dict[str, Any], population: str | None, deadline: float | None
+        self, name: str, settings: dict[str, Any], population: str | None, deadline: float | None, by: str
     ) -> LearnerView:
         """Create a learner; see `LearnerService.create`."""
-        self.check_name("learner", name)
+        check_name("learner", name)
         if deadline is None:
             deadline = DEADLINE if Host(settings).by_rounds else PHASE_DEADLINE
         seconds = checks.positive_number("learner", "deadline_seconds", deadline)
         if seconds > _LONGEST_DEADLINE:
             raise checks.invalid_argument("learner", "deadline_seconds", "at most ten years", deadline)
         with self._store.writing() as writing:
-            if any(record.name == name for record in writing.learners()):
-                raise AlreadyExists(f"A learner named {name!r} already exists.")
-            self._add(writing, name, 1, settings, population, seconds)
-        self._load()
-        return self.view(self.named(name))
+            self._add(writing, name, 1, settings, population, seconds, by)
+        return self.view(name)
 
-    def archive(self, name: str) -> LearnerView:
+    def archive(self, name: str, by: str) -> LearnerView:
         """End a learner; see `LearnerService.archive`."""
         before = Status.CLOSED
         while before is Status.CLOSED:  # another process restarted it meanwhile: archive the next epoch
-            with self._ending(self.named(name), Status.ARCHIVED) as (_, before, _):
-                pass
-        return self.view(self.named(name))
+            hosted = self.named(name)
+            with self._ending(hosted, Status.ARCHIVED) as (writing, before, _):
+                if before is Status.ACTIVE:
+                    details = {"epoch": hosted.record.epoch}
+                    writing.add_audit(AuditRecord(self._clock(), by, "learner archived", name, details))
+        return self.view(name)
 
-    def restart(self, name: str) -> LearnerView:
+    def restart(self, name: str, by: str) -> LearnerView:
         """Close an epoch and start the next; see `LearnerService.restart`."""
         hosted = self.named(name)
         record = hosted.record
@@ -120,8 +211,8 @@ class Registry:
             last = hosted.host.summary(hosted.host.decode(state))
             settings = {name: record.settings[name] for name in ("kind", "items", "close")}
             settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
-            self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline)
-        return self.view(self.named(name))
+            self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline, by)
+        return self.view(name)
 
     @contextlib.contextmanager
     def _ending(self, hosted: HostedLearner, status: Status) -> Iterator[tuple[Writing, Status, bytes]]:
@@ -156,7 +247,8 @@ class Registry:
                 yield writing, before, state
             hosted.show(Applied(generation, state, hosted.host.releases(hosted.host.decode(state))))
         finally:
-            self._load()  # whatever happened, take what the store has
+            with self._store.reading() as reading:  # whatever happened, take what the store has
+                self._hosts(reading.learners([hosted.id]))
 
     def _add(
         self,
@@ -166,6 +258,7 @@ class Registry:
         settings: dict[str, Any],
         population: str | None,
         deadline: float,
+        by: str,
     ) -> None:
         learner = Host(settings)
         promise = learner.guarantee
@@ -188,82 +281,71 @@ class Registry:
                 created_at=self._clock(),
             )
         )
-
-    def _load(self) -> None:
-        """Read the learners of the store; those in memory stay there."""
-        with self._lock:
-            with self._store.reading() as reading:
-                records = reading.learners()
-                states = {
-                    r.id: (*reading.state(r.id), applied_in(reading, r.id))
-                    for r in records
-                    if r.id not in self._hosted
-                }
-            latest: dict[str, HostedLearner] = {}
-            for record in records:
-                hosted = self._hosted.get(record.id)
-                if hosted is None:
-                    hosted = self._hosted[record.id] = HostedLearner(
-                        record, *states[record.id], self._ring, self._guard
-                    )
-                hosted.record = record
-                if record.status is not Status.ACTIVE:  # it must not continue in an old backup either
-                    self._guard.record(record.lineage, ENDED, durable=True)
-                if record.name not in latest or latest[record.name].record.epoch < record.epoch:
-                    latest[record.name] = hosted
-            self._latest = latest
+        details = {
+            "epoch": epoch,
+            "kind": learner.settings["kind"],
+            "items": len(learner.settings["items"]),
+            "epsilon": promise.epsilon,
+            "population": population,
+            "deadline_seconds": deadline,
+        }
+        action = "learner created" if epoch == 1 else "learner restarted"
+        writing.add_audit(AuditRecord(self._clock(), by, action, name, details))
 
     # Public views
 
-    def views(self) -> list[LearnerView]:
-        """All learners, by name."""
-        self._load()
-        return [self.view(hosted) for _, hosted in sorted(self._latest.items())]
-
-    def view(self, hosted: HostedLearner) -> LearnerView:
-        """What is shown of a learner: settings, counts and released values."""
-        record: LearnerRecord = hosted.record
+    def page(
+        self,
+        *,
+        names: Iterable[str] | None = None,
+        search: str = "",
+        after: str = "",
+        most: int = _AT_ONCE,
+    ) -> LearnerPage:
+        """Some learners, by name; see `LearnerService.page`."""
+        for argument, given in (("search", search), ("after", after)):
+            if not isinstance(given, str) or not _PART_OF_NAME.fullmatch(given):
+                raise checks.invalid_argument("page", argument, "a part of a name", given)
         with self._store.reading() as reading:
-            counts = reading.counts(record.id)
-            hosted.catch_up(reading)  # the rollback guard records releases before they are shown
-        status = record.status.value
-        if hosted.stale and record.status is Status.ACTIVE:
-            status = "damaged" if hosted.damaged else "stale"
-        return LearnerView(
-            name=record.name,
-            epoch=record.epoch,
-            kind=record.settings["kind"],
-            items=tuple(record.settings["items"]),
-            arguments=record.settings["arguments"],
-            close=record.settings["close"],
-            population=record.population,
-            status=status,
-            deadline_seconds=record.deadline,
-            created_at=record.created_at,
-            generation=hosted.generation,
-            summary=hosted.host.summary(hosted.state),
-            counts=counts,
-        )
+            records = reading.latest(names=names, search=search, after=after, most=most + 1)
+            more, records = len(records) > most, records[:most]
+            totals = reading.totals([record.id for record in records])
+        hosts = self._hosts(records)
+        views = tuple(_view(hosted, totals.get(hosted.id, Counts())) for hosted in hosts)
+        return LearnerPage(views, views[-1].name if more else None)
+
+    def views(self) -> Iterator[LearnerView]:
+        """All learners, by name."""
+        after: str | None = ""
+        while after is not None:
+            learners, after = self.page(after=after)
+            yield from learners
+
+    def view(self, name: str) -> LearnerView:
+        """What is shown of a learner: settings, counts and released values."""
+        hosted = self.shown(name)
+        with self._store.reading() as reading:
+            counts = reading.counts(hosted.id)
+        return _view(hosted, counts)
 
     def minutes(self, name: str, since: int) -> list[MinuteView]:
         """Counts by minute; see `LearnerService.minutes`."""
-        hosted = self.named(name)
+        hosted = self.shown(name)
         with self._store.reading() as reading:
             found = reading.minutes(hosted.id, since)
-            hosted.catch_up(reading)
         return [
             MinuteView(minute.start, minute.counts, *_estimate(hosted, minute.counts)) for minute in found
         ]
 
     def history(self, name: str) -> list[MomentView]:
         """What was released over time; see `LearnerService.history`."""
-        hosted = self.named(name)
+        hosted = self.shown(name)
         with self._store.reading() as reading:
             return [MomentView.of(moment) for moment in reading.history(hosted.id)]
 
     def recent(self, name: str, most: int) -> list[RecentChoice]:
         """Recently chosen sets; see `LearnerService.recent`."""
-        hosted = self.named(name)
+        hosted = self.shown(name)
         items = hosted.record.settings["items"]
         with self._store.reading() as reading:
             found = reading.recent(hosted.id, min(most, self.most_sets(hosted)))
@@ -278,6 +360,28 @@ class Registry:
         if found is None:  # items never change
             found = self._set_bytes[hosted.id] = set_bytes(hosted.record.settings["items"])
         return found
+
+
+def _view(hosted: HostedLearner, counts: Counts) -> LearnerView:
+    record = hosted.record
+    status = record.status.value
+    if hosted.stale and record.status is Status.ACTIVE:
+        status = "damaged" if hosted.damaged else "stale"
+    return LearnerView(
+        name=record.name,
+        epoch=record.epoch,
+        kind=record.settings["kind"],
+        items=tuple(record.settings["items"]),
+        arguments=record.settings["arguments"],
+        close=record.settings["close"],
+        population=record.population,
+        status=status,
+        deadline_seconds=record.deadline,
+        created_at=record.created_at,
+        generation=hosted.generation,
+        summary=hosted.host.summary(hosted.state),
+        counts=counts,
+    )
 
 
 def most_pieces(items: int) -> int:

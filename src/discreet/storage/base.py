@@ -18,11 +18,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from discreet.storage.records import (
+    AuditRecord,
     Counts,
     DecisionRecord,
     How,
     KeyRecord,
     LearnerRecord,
+    Loss,
     Minute,
     Moment,
     NewLearner,
@@ -44,8 +46,47 @@ class Reading(ABC):
         """A fact about the whole store."""
 
     @abstractmethod
-    def learners(self) -> list[LearnerRecord]:
-        """All learners, by name and epoch."""
+    def learners(self, ids: Iterable[int] | None = None) -> list[LearnerRecord]:
+        """All learners, or those with these ids, by name and epoch."""
+
+    @abstractmethod
+    def latest(
+        self,
+        *,
+        names: Iterable[str] | None = None,
+        search: str = "",
+        after: str = "",
+        most: int | None = None,
+    ) -> list[LearnerRecord]:
+        """The latest epoch of each learner, by name.
+
+        Args:
+            names: Only these.
+            search: Only names that contain this, in capitals or not.
+            after: Only names after this one.
+            most: Only the first ones.
+        """
+
+    @abstractmethod
+    def first_asked(self, ids: Iterable[int] | None = None) -> dict[int, tuple[float, int | None]]:
+        """Of active learners, by id, the deadline, and when the first stored decision was asked for."""
+
+    @abstractmethod
+    def next_asked(self, learner: int, since: int) -> int | None:
+        """When the first stored decision since a time was asked for."""
+
+    @abstractmethod
+    def to_compact(self, now: int, kept: int) -> list[int]:
+        """The ids of learners that have something to forget.
+
+        Args:
+            now: Milliseconds.
+            kept: Milliseconds that decisions are kept after their deadline.
+        """
+
+    @abstractmethod
+    def ended(self) -> list[str]:
+        """The lineages of all epochs that are not active."""
 
     @abstractmethod
     def heads(self, learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
@@ -54,6 +95,10 @@ class Reading(ABC):
     @abstractmethod
     def state(self, learner: int) -> tuple[int, bytes]:
         """The latest generation and its state."""
+
+    @abstractmethod
+    def states(self, learners: Iterable[int]) -> dict[int, tuple[int, bytes, int]]:
+        """The same for several learners, and how many reports are in open sums."""
 
     @abstractmethod
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
@@ -76,10 +121,6 @@ class Reading(ABC):
         """What a learner had released over time, in order."""
 
     @abstractmethod
-    def next_ask(self, learner: int, since: int) -> int | None:
-        """When the first stored decision since a time was asked."""
-
-    @abstractmethod
     def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
         """Times and subsets of the latest decisions, latest first."""
 
@@ -100,12 +141,24 @@ class Reading(ABC):
         """Counts in total."""
 
     @abstractmethod
-    def populations(self) -> list[PopulationRecord]:
-        """All populations, by name."""
+    def totals(self, learners: Iterable[int]) -> dict[int, Counts]:
+        """The same for several learners; those without any are left out."""
 
     @abstractmethod
-    def keys(self) -> list[KeyRecord]:
-        """All API keys that have not been revoked."""
+    def populations(self, name: str | None = None) -> list[PopulationRecord]:
+        """All populations, or the one with a name, by name."""
+
+    @abstractmethod
+    def losses(self, population: str) -> list[Loss]:
+        """The privacy losses of the learners on a population, by name and epoch."""
+
+    @abstractmethod
+    def keys(self, digests: Iterable[bytes] | None = None) -> list[KeyRecord]:
+        """All API keys that have not been revoked, or those with these digests, oldest first."""
+
+    @abstractmethod
+    def audit(self, *, before: int | None = None, most: int = 100) -> list[AuditRecord]:
+        """What admins did, latest first, before the record with an id."""
 
 
 class Writing(Reading):
@@ -240,6 +293,18 @@ class Writing(Reading):
     @abstractmethod
     def revoke_key(self, digest: bytes) -> bool:
         """Revoke an API key, if there is one."""
+
+    @abstractmethod
+    def let_key_expire(self, digest: bytes, at: int) -> None:
+        """Change when an API key expires."""
+
+    @abstractmethod
+    def note_use(self, digests: Iterable[bytes], at: int) -> None:
+        """Note that API keys were used, unless a later use is known."""
+
+    @abstractmethod
+    def add_audit(self, record: AuditRecord) -> None:
+        """Record what an admin did. Records are never changed or deleted."""
 
 
 class StateUpdate(ABC):

@@ -177,13 +177,56 @@ class PopulationRecord:
 
 
 @dataclasses.dataclass(frozen=True)
+class Loss:
+    """The share of an epoch of a learner in the privacy loss of its people."""
+
+    name: str
+    epoch: int
+    epsilon: float
+
+
+@dataclasses.dataclass(frozen=True)
 class KeyRecord:
-    """An API key, as its digest."""
+    """An API key, as its digest.
+
+    Attributes:
+        digest: Of its secret.
+        role: What it allows.
+        label: What it is for.
+        created_at: Milliseconds.
+        learners: The only ones it may be used for; None for all.
+        expires_at: Milliseconds, or None.
+        used_at: When it was last used, to the minute; None if it never was.
+    """
 
     digest: bytes
     role: str
     label: str
     created_at: int
+    learners: tuple[str, ...] | None = None
+    expires_at: int | None = None
+    used_at: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class AuditRecord:
+    """Something that an admin did.
+
+    Attributes:
+        at: Milliseconds.
+        key: The id of the API key, or "command line".
+        action: Such as "learner created".
+        target: The name of a learner or population, or the id of a key.
+        details: Public settings only, as JSON types.
+        id: Grows with every record; 0 before it is stored.
+    """
+
+    at: int
+    key: str
+    action: str
+    target: str
+    details: dict[str, Any]
+    id: int = 0
 
 
 def split_ids(joined: bytes) -> list[bytes]:

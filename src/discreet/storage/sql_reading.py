@@ -8,17 +8,19 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, func, select
 
 from discreet.errors import UnknownName
 from discreet.storage import tables
 from discreet.storage.base import Reading
 from discreet.storage.records import (
+    AuditRecord,
     Counts,
     DecisionRecord,
     How,
     KeyRecord,
     LearnerRecord,
+    Loss,
     Minute,
     PopulationRecord,
     Status,
@@ -35,9 +37,16 @@ HEADS = select(tables.learners.c.id, tables.learners.c.status, tables.learners.c
     tables.learners.c.id.in_(bindparam("ids", expanding=True))
 )
 _K = tables.keys.c
-KEYS = (
-    select(_K.digest, _K.role, _K.label, _K.created_at).where(_K.revoked.is_(False)).order_by(_K.created_at)
-)
+KEYS = select(tables.keys).where(_K.revoked.is_(False)).order_by(_K.created_at)
+_L, _D = tables.learners.c, tables.decisions.c
+_LEARNERS = select(*(column for column in _L if column.name != "state")).order_by(_L.name, _L.epoch)
+_LATER = tables.learners.alias("later")
+_IS_LATEST = ~exists().where(_LATER.c.name == _L.name, _LATER.c.epoch > _L.epoch)
+_ACTIVE = _L.status == Status.ACTIVE.value
+#: A look-up in the index, for each learner.
+_FIRST_ASKED = select(func.min(_D.asked_at)).where(_D.learner == _L.id).scalar_subquery()
+_S = tables.sums.c
+_APPLIED = select(func.coalesce(func.sum(_S.applied), 0)).where(_S.learner == _L.id).scalar_subquery()
 
 
 class SqlReading(ReadingPhases, Reading):
@@ -52,14 +61,51 @@ class SqlReading(ReadingPhases, Reading):
         )
         return found
 
-    def learners(self) -> list[LearnerRecord]:
-        t = tables.learners
-        columns = [column for column in t.c if column.name != "state"]
-        rows = self.connection.execute(select(*columns).order_by(t.c.name, t.c.epoch)).mappings()
+    def learners(self, ids: Iterable[int] | None = None) -> list[LearnerRecord]:
+        return self._learners(_LEARNERS if ids is None else _LEARNERS.where(_L.id.in_(ids)))
+
+    def _learners(self, statement: Select[Any]) -> list[LearnerRecord]:
         return [
             LearnerRecord(**{**row, "settings": json.loads(row["settings"]), "status": Status(row["status"])})
-            for row in rows
+            for row in self.connection.execute(statement).mappings()
         ]
+
+    def latest(
+        self,
+        *,
+        names: Iterable[str] | None = None,
+        search: str = "",
+        after: str = "",
+        most: int | None = None,
+    ) -> list[LearnerRecord]:
+        wanted = _LEARNERS.where(_IS_LATEST).limit(most)
+        if names is not None:
+            wanted = wanted.where(_L.name.in_(names))
+        if search:
+            wanted = wanted.where(_L.name.icontains(search, autoescape=True))
+        if after:
+            wanted = wanted.where(_L.name > after)
+        return self._learners(wanted)
+
+    def first_asked(self, ids: Iterable[int] | None = None) -> dict[int, tuple[float, int | None]]:
+        wanted = select(_L.id, _L.deadline, _FIRST_ASKED).where(_ACTIVE)
+        rows = self.connection.execute(wanted if ids is None else wanted.where(_L.id.in_(ids)))
+        return {learner: (deadline, first) for learner, deadline, first in rows}
+
+    def next_asked(self, learner: int, since: int) -> int | None:
+        found: int | None = self.connection.scalar(
+            select(func.min(_D.asked_at)).where(_D.learner == learner, _D.asked_at >= since)
+        )
+        return found
+
+    def to_compact(self, now: int, kept: int) -> list[int]:
+        person = tables.people.c
+        has_people = exists().where(person.learner == _L.id)
+        old = now - kept - 1000 * _L.deadline > _FIRST_ASKED
+        return list(self.connection.scalars(select(_L.id).where(old | (~_ACTIVE & has_people))))
+
+    def ended(self) -> list[str]:
+        return list(self.connection.scalars(select(_L.lineage).where(~_ACTIVE)))
 
     def heads(self, learners: Iterable[int]) -> dict[int, tuple[Status, int]]:
         return self._heads(HEADS, learners)
@@ -77,6 +123,10 @@ class SqlReading(ReadingPhases, Reading):
             raise UnknownName(f"No learner has the id {learner}.")
         return row[0], bytes(row[1])
 
+    def states(self, learners: Iterable[int]) -> dict[int, tuple[int, bytes, int]]:
+        wanted = select(_L.id, _L.generation, _L.state, _APPLIED).where(_L.id.in_(learners))
+        return {row[0]: (row[1], bytes(row[2]), int(row[3])) for row in self.connection.execute(wanted)}
+
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
         found = {}
         for some in in_parts(ids):
@@ -89,12 +139,6 @@ class SqlReading(ReadingPhases, Reading):
                     decision_id, learner, bytes(draw), bytes(subset), asked_at, closed
                 )
         return found
-
-    def next_ask(self, learner: int, since: int) -> int | None:
-        t = tables.decisions
-        found = select(func.min(t.c.asked_at)).where(t.c.learner == learner, t.c.asked_at >= since)
-        first: int | None = self.connection.scalar(found)
-        return first
 
     def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
         t = tables.decisions
@@ -132,17 +176,42 @@ class SqlReading(ReadingPhases, Reading):
         row = self.connection.execute(select(*_SUMS).where(tables.minutes.c.learner == learner)).one()
         return Counts(*map(int, row))
 
-    def populations(self) -> list[PopulationRecord]:
-        t = tables.populations
-        rows = self.connection.execute(select(t.c.name, t.c.epsilon_limit).order_by(t.c.name))
-        return [PopulationRecord(name, limit) for name, limit in rows]
+    def totals(self, learners: Iterable[int]) -> dict[int, Counts]:
+        t = tables.minutes
+        rows = self.connection.execute(
+            select(t.c.learner, *_SUMS).where(t.c.learner.in_(learners)).group_by(t.c.learner)
+        )
+        return {learner: Counts(*map(int, sums)) for learner, *sums in rows}
 
-    def keys(self) -> list[KeyRecord]:
-        return self._keys(KEYS)
+    def populations(self, name: str | None = None) -> list[PopulationRecord]:
+        t = tables.populations
+        wanted = select(t.c.name, t.c.epsilon_limit).order_by(t.c.name)
+        rows = self.connection.execute(wanted if name is None else wanted.where(t.c.name == name))
+        return [PopulationRecord(*row) for row in rows]
+
+    def losses(self, population: str) -> list[Loss]:
+        mine = _LEARNERS.with_only_columns(_L.name, _L.epoch, _L.epsilon)
+        return [Loss(*row) for row in self.connection.execute(mine.where(_L.population == population))]
+
+    def keys(self, digests: Iterable[bytes] | None = None) -> list[KeyRecord]:
+        return self._keys(KEYS if digests is None else KEYS.where(_K.digest.in_(digests)))
 
     def _keys(self, statement: Select[Any]) -> list[KeyRecord]:
-        rows = self.connection.execute(statement)
-        return [KeyRecord(bytes(digest), role, label, at) for digest, role, label, at in rows]
+        found = []
+        for row in self.connection.execute(statement).mappings():
+            learners = None if row["learners"] is None else tuple(json.loads(row["learners"]))
+            values = {**row, "digest": bytes(row["digest"]), "learners": learners}
+            del values["revoked"]
+            found.append(KeyRecord(**values))
+        return found
+
+    def audit(self, *, before: int | None = None, most: int = 100) -> list[AuditRecord]:
+        t = tables.audit
+        wanted = select(t).order_by(t.c.id.desc()).limit(most)
+        if before is not None:
+            wanted = wanted.where(t.c.id < before)
+        rows = self.connection.execute(wanted).mappings()
+        return [AuditRecord(**{**row, "details": json.loads(row["details"])}) for row in rows]
 
     @staticmethod
     @abstractmethod

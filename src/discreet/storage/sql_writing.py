@@ -18,6 +18,7 @@ from discreet.errors import AlreadyExists, Conflict
 from discreet.storage import tables
 from discreet.storage.base import StateUpdate, Writing
 from discreet.storage.records import (
+    AuditRecord,
     Counts,
     DecisionRecord,
     How,
@@ -262,12 +263,15 @@ class SqlWriting(WritingPhases, SqlReading, Writing):
             self.connection.execute(self._adding(t, ("learner", "start", "writer"), COUNTED), merged)
         return len(rows)
 
-    def keys(self) -> list[KeyRecord]:
+    def keys(self, digests: Iterable[bytes] | None = None) -> list[KeyRecord]:
+        assert digests is None
         return self._keys(KEYS.with_for_update())  # locked until the transaction ends
 
     def add_key(self, key: KeyRecord) -> None:
+        values = dataclasses.asdict(key)
+        values["learners"] = None if key.learners is None else json.dumps(key.learners)
         try:
-            self.connection.execute(insert(tables.keys).values(**dataclasses.asdict(key), revoked=False))
+            self.connection.execute(insert(tables.keys).values(**values, revoked=False))
         except IntegrityError:
             raise AlreadyExists("This API key already exists.") from None
 
@@ -277,6 +281,20 @@ class SqlWriting(WritingPhases, SqlReading, Writing):
             update(t).where(t.c.digest == digest, t.c.revoked.is_(False)).values(revoked=True)
         )
         return done.rowcount == 1
+
+    def let_key_expire(self, digest: bytes, at: int) -> None:
+        t = tables.keys
+        self.connection.execute(update(t).where(t.c.digest == digest).values(expires_at=at))
+
+    def note_use(self, digests: Iterable[bytes], at: int) -> None:
+        t = tables.keys
+        earlier = t.c.used_at.is_(None) | (t.c.used_at < at)
+        self.connection.execute(update(t).where(t.c.digest.in_(digests), earlier).values(used_at=at))
+
+    def add_audit(self, record: AuditRecord) -> None:
+        values = dataclasses.asdict(record) | {"details": json.dumps(record.details)}
+        del values["id"]  # the database gives it
+        self.connection.execute(insert(tables.audit).values(**values))
 
 
 class SqlStateUpdate(StateUpdate):

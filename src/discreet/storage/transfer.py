@@ -20,7 +20,7 @@ from discreet.atomic_files import errors_name, name_beside, real_path, sync_fold
 from discreet.errors import InvalidArgument, StoreError
 from discreet.storage import tables
 from discreet.storage.migrate import latest_version
-from discreet.storage.records import Status
+from discreet.storage.records import AuditRecord, Status
 from discreet.storage.sql_store import SqlStore
 
 _FORMAT = "discreet store"
@@ -37,7 +37,10 @@ class Exported:
 
 
 def export_store(
-    store: SqlStore, path: str | os.PathLike[str], ended: Callable[[Iterable[str]], None]
+    store: SqlStore,
+    path: str | os.PathLike[str],
+    ended: Callable[[Iterable[str]], None],
+    audit: AuditRecord,
 ) -> Exported:
     """Write everything to a new file that only its owner can read.
 
@@ -49,6 +52,7 @@ def export_store(
         store: The store.
         path: The file.
         ended: Called with the lineages that ended here.
+        audit: What to record about it, here and in the file.
 
     Raises:
         StoreError: A step after the handover failed; the message says where the file is.
@@ -64,6 +68,7 @@ def export_store(
         with os.fdopen(handle, "w", encoding="ascii") as file, store.writing() as writing:
             connection = writing.connection
             block_writers(connection)
+            writing.add_audit(audit)
             rows = _write(connection, file)
             file.flush()
             os.fsync(file.fileno())
@@ -86,7 +91,7 @@ def export_store(
     return Exported(rows, tuple(handed_over))
 
 
-def import_store(store: SqlStore, path: str | os.PathLike[str]) -> int:
+def import_store(store: SqlStore, path: str | os.PathLike[str], audit: AuditRecord) -> int:
     """Import a file into an empty store, completely or not at all; return the number of rows."""
     with open(path, encoding="ascii") as file, store.writing() as writing:
         connection = writing.connection
@@ -98,9 +103,11 @@ def import_store(store: SqlStore, path: str | os.PathLike[str]) -> int:
             connection.execute(insert(_TABLES[name]), rows)
             count += len(rows)
         if connection.dialect.name == "postgresql":
-            connection.execute(
-                text("SELECT setval(pg_get_serial_sequence('learners', 'id'), max(id)) FROM learners")
-            )
+            for table in (tables.learners.name, tables.audit.name):
+                connection.execute(
+                    text(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), max(id)) FROM {table}")
+                )
+        writing.add_audit(audit)
         return count
 
 

@@ -18,6 +18,7 @@ from discreet.errors import Archived
 from discreet.service.learner_service import REQUEST_ID, LearnerService
 from discreet.service.records import Choice, Code, Feedback, Outcome
 from discreet.service.registry import answer_bytes, set_bytes
+from discreet.service.tell_tokens import TellToken
 from discreet.service.web.errors import HttpError
 from discreet.service.web.json_bodies import read_json
 from discreet.service.web.memory import COPIES, Reservation
@@ -25,6 +26,10 @@ from discreet.service.web.metrics import Metrics
 from discreet.service.web.models import LONGEST_PERSON, AskRequest, TellRequest
 
 _ASK_FIELDS, _TELL_FIELDS = frozenset(AskRequest.model_fields), frozenset(TellRequest.model_fields)
+#: What may be told with a token.
+_TOKEN_FIELDS, _ONE_OF = frozenset({"decision", "cost", "bit"}), "a 'cost' or a 'bit'"
+#: Bytes of a token in an answer.
+_TOKEN_BYTES = 96
 #: Larger bodies are parsed by a thread, so that other requests need not wait.
 _LARGE = 65_536
 
@@ -51,49 +56,76 @@ class AskTellRoutes:
     def __init__(self, service: LearnerService, metrics: Metrics) -> None:
         self._service, self._metrics = service, metrics
         self._bridge: Bridge | None = None
+        self.read_token = service.token
         #: Learners that have answered; others may have to be read from the database.
         self.known: dict[str, LearnerInfo] = {}
 
     async def ask(self, learner: str, body: bytes, memory: Reservation) -> bytes:
         """Answer an ask: the body of a request in, that of the response out."""
         large = len(body) > _LARGE
-        count, available, request_id = (
-            await asyncio.to_thread(_parse_ask, body) if large else _parse_ask(body)
-        )
+        wanted = await asyncio.to_thread(_parse_ask, body) if large else _parse_ask(body)
+        count, tokens = wanted["count"], wanted["tokens"]
         info = await self._info(learner)
         # Before anything is chosen: a refused ask has changed nothing.
-        memory.resize(max(memory.size, COPIES * answer_bytes(count, info.set_bytes)))
+        each = info.set_bytes + (_TOKEN_BYTES if tokens else 0)
+        memory.resize(max(memory.size, COPIES * answer_bytes(count, each)))
         choices: list[Choice] = await self._perform(
             learner,
             info,
-            lambda: self._service.submit_ask(learner, count, available=available, request_id=request_id),
+            lambda: self._service.submit_ask(learner, **wanted),
             fast=not large,
         )
         self._metrics.asked(learner, len(choices))
-        decisions = [{"id": c.id, "subset": c.subset, "probability": c.probability} for c in choices]
+        decisions: list[dict[str, Any]] = [
+            {"id": c.id, "subset": c.subset, "probability": c.probability} for c in choices
+        ]
+        if tokens:
+            for decision, choice in zip(decisions, choices, strict=True):
+                decision["token"] = choice.token
         return json.dumps({"decisions": decisions}, separators=(",", ":")).encode()
 
     async def tell(self, learner: str, body: bytes, memory: Reservation) -> bytes:
         """Learn from feedback. The memory it takes is counted with its body."""
         large = len(body) > _LARGE
         told = await asyncio.to_thread(read_json, body) if large else read_json(body)
-        many = isinstance(told, list)
-        pieces = told if many else [told]
+        if not isinstance(told, list):
+            return await self._tell_single(learner, told, fast=not large)
+        codes = await self._tell(learner, told, fast=not large)
+        return json.dumps({"codes": codes}, separators=(",", ":")).encode()
+
+    async def tell_one(self, learner: str, body: bytes, token: TellToken) -> bytes:
+        """Learn from the feedback of a device on the one decision that its token is for.
+
+        It names no person: a device must not use up somebody else's rounds. So it gets no more tokens than
+        its person has rounds.
+        """
+        told = read_json(body)
+        if not isinstance(told, dict) or not _TOKEN_FIELDS.issuperset(told):
+            raise HttpError("invalid_request", f"With a token, feedback is an object with {_ONE_OF}.")
+        if told.setdefault("decision", token.decision) != token.decision:
+            raise HttpError("unauthorized", "This token is for another decision.")
+        if not await asyncio.to_thread(self._service.is_current, learner, token.lineage):
+            raise HttpError("unauthorized", "This token is for another learner, or an earlier epoch.")
+        return await self._tell_single(learner, told, fast=True)
+
+    async def _tell_single(self, learner: str, told: Any, *, fast: bool) -> bytes:
+        (code,) = await self._tell(learner, [told], fast=fast)
+        if code != Code.ACCEPTED:
+            raise HttpError(code)
+        return _ACCEPTED
+
+    async def _tell(self, learner: str, told: list[Any], *, fast: bool) -> list[str]:
         info = await self._info(learner)
         outcomes: list[Outcome] = await self._perform(
             learner,
             info,
-            lambda: self._service.submit_tell(learner, [_parse_tell(piece, info.kind) for piece in pieces]),
-            fast=not large and info.kind != "full_information",  # functions take time to evaluate
+            lambda: self._service.submit_tell(learner, [_parse_tell(piece, info.kind) for piece in told]),
+            fast=fast and info.kind != "full_information",  # functions take time to evaluate
         )
         codes = [outcome.code.value for outcome in outcomes]
         for code, count in collections.Counter(codes).items():
             self._metrics.told(learner, code, count)
-        if many:
-            return json.dumps({"codes": codes}, separators=(",", ":")).encode()
-        if codes[0] != Code.ACCEPTED:
-            raise HttpError(codes[0])
-        return _ACCEPTED
+        return codes
 
     async def _info(self, learner: str) -> LearnerInfo:
         if learner in self.known:
@@ -152,22 +184,25 @@ class Bridge:
                 awaited.set_exception(error)
 
 
-def _parse_ask(body: bytes) -> tuple[int, list[Any] | None, str | None]:
+def _parse_ask(body: bytes) -> dict[str, Any]:
     """The arguments of an ask; all of them are public."""
     wanted = read_json(body)
     if not isinstance(wanted, dict) or not _ASK_FIELDS.issuperset(wanted):
         fields = ", ".join(sorted(_ASK_FIELDS))
         raise HttpError("invalid_request", f"An ask is an object with some of the fields {fields}.")
-    count, available, request_id = wanted.get("count", 1), wanted.get("available"), wanted.get("request_id")
-    if type(count) is not int:
+    wanted = {"count": 1, "available": None, "request_id": None, "tokens": False} | wanted
+    available, request_id = wanted["available"], wanted["request_id"]
+    if type(wanted["count"]) is not int:
         raise HttpError("invalid_request", "The 'count' must be an integer.")
+    if type(wanted["tokens"]) is not bool:
+        raise HttpError("invalid_request", "The field 'tokens' must be true or false.")
     if request_id is not None and not (isinstance(request_id, str) and REQUEST_ID.fullmatch(request_id)):
         raise HttpError("invalid_request", "The 'request_id' must have 1 to 200 printable ASCII characters.")
     if available is not None and not (
         isinstance(available, list) and all(type(item) in (str, int) for item in available)
     ):
         raise HttpError("invalid_request", "The 'available' items must be a list of items.")
-    return count, available, request_id
+    return wanted
 
 
 def _parse_tell(told: Any, kind: str) -> Feedback:

@@ -26,8 +26,11 @@ CODES: dict[str, tuple[int, str]] = {
         400,
         "The wrong kind of feedback: this learner takes a cost or a bit, or a function.",
     ),
-    "unauthorized": (401, "The API key is missing, unknown or revoked."),
-    "forbidden": (403, "The role of the key does not allow this."),
+    "unauthorized": (401, "The API key is missing, unknown, expired or revoked."),
+    "forbidden": (
+        403,
+        "The key does not allow this: by its role, or because it is limited to other learners.",
+    ),
     "not_found": (404, "No such address, learner, population or key."),
     "unknown_decision": (
         404,

@@ -5,7 +5,6 @@ It answers asks and tells itself: the framework would take longer than they do.
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import logging
 import time
@@ -14,22 +13,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from discreet.service.api_keys import ApiKey, ApiKeys, Role
 from discreet.service.web.ask_tell import AskTellRoutes
+from discreet.service.web.authentication import Authentication, require_learner, require_role
 from discreet.service.web.errors import Headers, HttpError, as_http_error
-from discreet.service.web.limits import RateLimiter, read_body
+from discreet.service.web.limits import read_body
 from discreet.service.web.logs import RequestLog, place_of
 from discreet.service.web.memory import Memory, Reservation
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.sending import ALWAYS, send_json, send_response
 
-#: Seconds after which keys that other processes may have changed are read again: in the background, and
-#: before the request is answered.
-_REFRESH_AFTER, _REFRESH_FIRST = 1.0, 3.0
 _METHODS = {"GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"}
 _LEARNERS = "/v1/learners/"
 _ASK_TELL = _LEARNERS + "{name}/"
 _NO_ROUTE = "(none)"
-#: All requests without a key share one rate limit.
-_NO_KEY = ""
+#: Bytes of a body that is told with a token.
+_LARGEST_OF_TOKEN = 4096
 
 log = logging.getLogger("discreet.service")
 
@@ -68,11 +65,11 @@ class ServiceMiddleware:
         rate: float,
         max_body: int,
     ) -> None:
-        self._app, self._api_keys, self._metrics, self._requests = app, api_keys, metrics, requests
-        self._ask_tell = {"ask": ask_tell.ask, "tell": ask_tell.tell}
+        self._app, self._metrics, self._requests = app, metrics, requests
+        self._routes, self._ask_tell = ask_tell, {"ask": ask_tell.ask, "tell": ask_tell.tell}
         self._known = ask_tell.known
-        self._rates, self._max_body, self._memory = RateLimiter(rate), max_body, Memory(max_body)
-        self._refreshing: asyncio.Task[None] | None = None
+        self._max_body, self._memory = max_body, Memory(max_body)
+        self._authentication = Authentication(api_keys, rate, ask_tell.read_token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -120,9 +117,17 @@ class ServiceMiddleware:
     ) -> None:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length")
-        api_key = info.api_key = await self._authenticate(headers.get(b"authorization"))
-        self._rates.take(_NO_KEY if api_key is None else api_key.id)
         path: str = scope["path"]
+        authorization = headers.get(b"authorization")
+        if scope["method"] == "POST" and path.startswith(_LEARNERS) and path.endswith("/tell"):
+            token = self._authentication.token(authorization)
+            if token is not None:
+                name = info.learner = path[len(_LEARNERS) : -len("/tell")]
+                info.route = _ASK_TELL + "tell"
+                body = await read_body(receive, length, _LARGEST_OF_TOKEN, memory)
+                await send_json(send, 200, await self._routes.tell_one(name, body, token))
+                return
+        api_key = info.api_key = await self._authentication.authenticate(authorization)
         if path.startswith(_LEARNERS):
             name, _, action = path[len(_LEARNERS) :].partition("/")
             info.learner = name
@@ -131,7 +136,7 @@ class ServiceMiddleware:
                 info.route = _ASK_TELL + action
                 if scope["method"] != "POST":
                     raise HttpError("method_not_allowed", headers=[(b"allow", b"POST")])
-                require_role(api_key, Role.ASK_TELL)
+                require_learner(require_role(api_key, Role.ASK_TELL), name)
                 # The body gets no name, so that it is freed before the response is sent.
                 answer = await handler(name, await read_body(receive, length, self._max_body, memory), memory)
                 memory.resize(len(answer), force=True)
@@ -171,33 +176,6 @@ class ServiceMiddleware:
         finally:
             info.route = getattr(scope.get("route"), "path", _NO_ROUTE)
         return b"".join(parts), status, headers
-
-    async def _authenticate(self, authorization: bytes | None) -> ApiKey | None:
-        """The API key of a request; None without one, or with an unknown one."""
-        if authorization is None or authorization[:7].lower() != b"bearer ":
-            return None
-        age = self._api_keys.age
-        if age > _REFRESH_AFTER:
-            if self._refreshing is None or self._refreshing.done():
-                self._refreshing = asyncio.create_task(self._refresh())
-            if age > _REFRESH_FIRST:
-                await asyncio.shield(self._refreshing)
-        return self._api_keys.find(authorization[7:].strip().decode("latin-1"))
-
-    async def _refresh(self) -> None:
-        try:
-            await asyncio.to_thread(self._api_keys.refresh)
-            self._rates.keep_only({_NO_KEY, *(api_key.id for api_key in self._api_keys.cached)})
-        except Exception as error:  # the database is not reachable, and the request itself will fail
-            log.warning("API keys could not be read: %s", place_of(error))
-
-
-def require_role(api_key: ApiKey | None, role: Role) -> None:
-    """Raise unless a key allows a role."""
-    if api_key is None:
-        raise HttpError("unauthorized", headers=[(b"www-authenticate", b"Bearer")])
-    if not api_key.role.covers(role):
-        raise HttpError("forbidden", f"This needs a key with the role '{role}'.")
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

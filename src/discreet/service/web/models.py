@@ -11,10 +11,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.privacy.guarantee import Guarantee
-from discreet.service.api_keys import Role
+from discreet.service.api_keys import ApiKey, Role
 from discreet.service.learner_service import MOST_DECISIONS, MOST_FEEDBACK
-from discreet.service.records import Code, LearnerView, MinuteView, PopulationView
+from discreet.service.records import Code, LearnerView, MinuteView, PopulationView, RecentChoice
 from discreet.service.web.errors import CODES
+from discreet.storage.records import AuditRecord
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}$", strict=True)]
 ItemName = Annotated[str, Field(max_length=200, strict=True)]
@@ -131,16 +132,30 @@ class SetLimit(RequestModel):
 
     model_config = _example(limit=3.0)
 
-    limit: PositiveNumber | None = None
+    limit: PositiveNumber | None = Field(description="null lifts the limit.")
 
 
 class CreateKey(RequestModel):
     """A new API key."""
 
-    model_config = _example(role="ask_tell", label="web")
+    model_config = _example(role="ask_tell", label="web", learners=["till"])
 
     role: Role
     label: Annotated[str, Field(pattern=r"^[ -~]{0,100}$", strict=True)] = ""
+    learners: Annotated[list[Name], Field(min_length=1, max_length=1000)] | None = Field(
+        None, description="The only learners it sees and is used for; not for admins."
+    )
+    expires_at: Annotated[int, Field(ge=1, le=1 << 53, strict=True)] | None = Field(
+        None, description="When it will be refused, in milliseconds since 1970."
+    )
+
+
+class RotateKey(RequestModel):
+    """Which secret is replaced, and how long the old one is still accepted."""
+
+    model_config = _example(grace_seconds=3600)
+
+    grace_seconds: Annotated[int, Field(ge=0, le=1 << 32, strict=True)] = 3600
 
 
 class AskRequest(RequestModel):
@@ -158,6 +173,9 @@ class AskRequest(RequestModel):
     )
     available: Annotated[list[Item], Field(max_length=MOST_ITEMS)] | None = Field(
         None, description="The items that can be chosen now; never dependent on anybody's feedback."
+    )
+    tokens: Annotated[bool, Field(strict=True)] = Field(
+        False, description="Whether to give a token for each decision, with which a device may tell it."
     )
 
 
@@ -181,12 +199,8 @@ class TellRequest(RequestModel):
 TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
 
 #: Names of fields that error messages may repeat.
-FIELDS = {name for model in (CreateLearner, SetLimit, CreateKey) for name in model.model_fields} | {
-    "since",
-    "limit",
-    "name",
-    "items",
-}
+FIELDS = {name for model in (CreateLearner, SetLimit, CreateKey, RotateKey) for name in model.model_fields}
+FIELDS |= {"since", "limit", "name", "items", "after", "search", "before"}
 
 
 class ResponseModel(BaseModel):
@@ -201,6 +215,7 @@ class DecisionResponse(ResponseModel):
     id: str
     subset: list[str | int]
     probability: float
+    token: str = Field("", description="Only with `tokens`: instead of an API key, to tell this decision.")
 
 
 class AskResponse(ResponseModel):
@@ -350,15 +365,17 @@ class LearnerResponse(LearnerSummary):
 
 
 class LearnersResponse(ResponseModel):
-    """All learners, by name."""
+    """Some learners, by name."""
 
     learners: list[LearnerResponse]
+    next: str = Field("", description="Only if there are more: the `after` of the next page.")
 
 
 class LearnerSummariesResponse(ResponseModel):
-    """All learners, by name, without their items."""
+    """Some learners, by name, without their items."""
 
     learners: list[LearnerSummary]
+    next: str = Field("", description="Only if there are more: the `after` of the next page.")
 
 
 class MinuteResponse(ResponseModel):
@@ -401,67 +418,36 @@ class HistoryResponse(ResponseModel):
     history: list[MomentResponse]
 
 
-class RecentSet(ResponseModel):
-    """A chosen set."""
-
-    asked_at: Time
-    subset: list[str | int]
-
-
 class RecentResponse(ResponseModel):
     """Recently chosen sets, latest first."""
 
-    recent: list[RecentSet]
-
-
-class LearnerLoss(ResponseModel):
-    """The share of one learner in its people's privacy loss."""
-
-    name: str
-    epoch: int
-    epsilon: float
-
-
-class PopulationResponse(ResponseModel):
-    """The privacy loss of a population's people to all learners on them, including archived ones."""
-
-    name: str
-    limit: float | None
-    spent: float
-    learners: list[LearnerLoss]
-
-    @classmethod
-    def of(cls, view: PopulationView) -> PopulationResponse:
-        """From a view."""
-        losses = [LearnerLoss(name=name, epoch=epoch, epsilon=loss) for name, epoch, loss in view.learners]
-        return cls(name=view.name, limit=view.limit, spent=view.spent, learners=losses)
+    recent: list[RecentChoice]
 
 
 class PopulationsResponse(ResponseModel):
     """All populations, by name."""
 
-    populations: list[PopulationResponse]
+    populations: list[PopulationView]
 
 
-class KeyResponse(ResponseModel):
-    """The public part of an API key."""
+@dataclasses.dataclass(frozen=True)
+class NewApiKey(ApiKey):
+    """A new API key, and its public part. The key is shown only this once."""
 
-    id: str
-    role: Role
-    label: str
-    created_at: Time
-
-
-class NewKeyResponse(KeyResponse):
-    """A new API key. It is shown only this once."""
-
-    key: str
+    key: str = dataclasses.field(default="", repr=False)
 
 
 class KeysResponse(ResponseModel):
     """All API keys that have not been revoked, oldest first."""
 
-    keys: list[KeyResponse]
+    keys: list[ApiKey]
+
+
+class AuditResponse(ResponseModel):
+    """What admins did, latest first."""
+
+    records: list[AuditRecord]
+    next: int = Field(0, description="Only if there are more: the `before` of the next page.")
 
 
 class HealthResponse(ResponseModel):

@@ -18,7 +18,10 @@ _REFS = "#/components/schemas/{model}"
 _ABOUT = """Private online decisions over sets: ask which items to choose, tell what it cost.
 
 Send an API key with every request (`Authorization: Bearer discreet_...`). Roles: `read` may read,
-`ask_tell` may also ask and tell, `admin` may do everything.
+`ask_tell` may also ask and tell, `admin` may do everything. A key may be limited to some learners.
+
+A device may tell a single decision with a token instead of a key: ask with `"tokens": true`, and send the
+decision's `token` in the same header. Then the feedback is one object with a `cost` or a `bit`.
 
 No value of a cost, a bit or a function is ever refused, and telling twice gets the same answer as telling
 once.
@@ -73,6 +76,8 @@ def document(app: FastAPI) -> dict[str, Any]:
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
     _, definitions = models_json_schema(_ASK_TELL_MODELS, ref_template=_REFS)
     components["schemas"] |= definitions["$defs"]
+    for schema in components["schemas"].values():  # records have docstrings for readers of the code
+        schema["description"] = schema.get("description", "").partition("\n\nAttributes:")[0]
     found["paths"] |= _ask_tell()
     found["paths"] = dict(sorted(found["paths"].items()))
     return found

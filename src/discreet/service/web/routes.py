@@ -11,27 +11,43 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from discreet.errors import InvalidArgument
-from discreet.service.api_keys import Role
+from discreet.service.api_keys import ApiKey, Role
 from discreet.service.learner_service import LearnerService
+from discreet.service.records import PopulationView
 from discreet.service.registry import answer_bytes, set_bytes
 from discreet.service.web import models
+from discreet.service.web.authentication import require_learner, require_role
 from discreet.service.web.memory import COPIES, Reservation
 from discreet.service.web.metrics import Metrics
-from discreet.service.web.middleware import require_role
 from discreet.service.web.openapi import BODY, KEY, errors
 
 LearnerName = Annotated[str, Path(description="The learner's name.", examples=["till"])]
 #: Latest time that may be asked for, in milliseconds since 1970.
 _LATEST = 1 << 53
+_LEARNERS = "/v1/learners"
+#: How long a rotated key is still accepted, if nothing is said.
+_ONE_HOUR = models.RotateKey()
 
 
-def needs(role: Role) -> Any:
-    """A dependency that refuses keys without a role."""
+def needs(role: Role, path: str) -> Any:
+    """A dependency that refuses keys without a role, or those for other learners."""
 
-    def check(request: Request) -> None:
-        require_role(request.scope.get("api_key"), role)
+    async def check(request: Request) -> None:
+        api_key = require_role(request.scope.get("api_key"), role)
+        if path != _LEARNERS:  # the list shows only what the key may see
+            learner = request.path_params["name"] if path.startswith(_LEARNERS) else None
+            require_learner(api_key, learner)
 
     return Depends(check)
+
+
+async def _by(request: Request) -> str:
+    """Whose key it is, for the audit log."""
+    api_key: ApiKey = request.scope["api_key"]
+    return api_key.id
+
+
+By = Annotated[str, Depends(_by)]
 
 
 def add_routes(router: APIRouter, service: LearnerService, metrics: Metrics) -> None:
@@ -49,7 +65,7 @@ def _route(
     *codes: str,
     method: str = "GET",
     status: int = 200,
-    response: Any = None,
+    **more: Any,
 ) -> Callable[[Any], Any]:
     """Add a route that needs a role and may answer with these errors."""
     secured: dict[str, Any] = {} if role is None else {"security": [{"bearer": []}], "x-role": role.value}
@@ -57,19 +73,19 @@ def _route(
         path,
         methods=[method],
         status_code=status,
-        dependencies=[] if role is None else [needs(role)],
+        dependencies=[] if role is None else [needs(role, path)],
         responses=errors(*codes) if role is None else errors(*KEY, *codes),
         openapi_extra=secured,
-        **({} if response is None else {"response_model": response}),
+        **more,
     )
 
 
 def _learners(router: APIRouter, service: LearnerService) -> None:
-    one = "/v1/learners/{name}"
+    one = f"{_LEARNERS}/{{name}}"
     creation = ("not_found", "already_exists", "budget_exceeded")
 
-    @_route(router, Role.ADMIN, "/v1/learners", *BODY, *creation, method="POST", status=201)
-    def create_learner(wanted: models.CreateLearner) -> models.LearnerResponse:
+    @_route(router, Role.ADMIN, _LEARNERS, *BODY, *creation, method="POST", status=201)
+    def create_learner(wanted: models.CreateLearner, by: By) -> models.LearnerResponse:
         """Create a learner."""
         given = wanted.model_dump(exclude_none=True)
         outside = {"name", "feedback", "policy", "items", "population", "deadline_seconds", "close"}
@@ -85,20 +101,29 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
             close=wanted.close,
             population=wanted.population,
             deadline_seconds=wanted.deadline_seconds,
+            by=by,
         )
         return models.LearnerResponse.of(view)
 
-    @_route(router, Role.READ, "/v1/learners", "invalid_request")
+    @_route(router, Role.READ, _LEARNERS, "invalid_request", response_model_exclude_unset=True)
     def list_learners(
+        request: Request,
         items: Annotated[
             bool, Query(description="Whether to include items and their levels; leave them out when polling.")
         ] = True,
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        after: Annotated[str, Query(max_length=100, description="Only names after this one.")] = "",
+        search: Annotated[str, Query(max_length=100, description="Only names that contain this.")] = "",
     ) -> models.LearnersResponse | models.LearnerSummariesResponse:
-        """The latest epoch of every learner."""
-        views = service.learners()
+        """The latest epochs of learners, by name: those that the key may see."""
+        names = request.scope["api_key"].learners
+        page = service.page(limit=limit, after=after, search=search, names=names)
+        more = {} if page.next is None else {"next": page.next}
         if items:
-            return models.LearnersResponse(learners=[models.LearnerResponse.of(view) for view in views])
-        return models.LearnerSummariesResponse(learners=[models.LearnerSummary.of(view) for view in views])
+            learners = [models.LearnerResponse.of(view) for view in page.learners]
+            return models.LearnersResponse(learners=learners, **more)
+        summaries = [models.LearnerSummary.of(view) for view in page.learners]
+        return models.LearnerSummariesResponse(learners=summaries, **more)
 
     @_route(router, Role.READ, one, "not_found")
     def show_learner(name: LearnerName) -> models.LearnerResponse:
@@ -106,14 +131,14 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         return models.LearnerResponse.of(service.learner(name))
 
     @_route(router, Role.ADMIN, f"{one}/archive", "not_found", method="POST")
-    def archive_learner(name: LearnerName) -> models.LearnerResponse:
+    def archive_learner(name: LearnerName, by: By) -> models.LearnerResponse:
         """End a learner after applying queued feedback. Its loss stays counted."""
-        return models.LearnerResponse.of(service.archive(name))
+        return models.LearnerResponse.of(service.archive(name, by=by))
 
     @_route(router, Role.ADMIN, f"{one}/restart", "not_found", "archived", "budget_exceeded", method="POST")
-    def restart_learner(name: LearnerName) -> models.LearnerResponse:
+    def restart_learner(name: LearnerName, by: By) -> models.LearnerResponse:
         """Close a learner's epoch and start the next from its last point; its epsilon is spent once more."""
-        return models.LearnerResponse.of(service.restart(name))
+        return models.LearnerResponse.of(service.restart(name, by=by))
 
     @_route(router, Role.READ, f"{one}/guarantee", "not_found")
     def show_guarantee(name: LearnerName) -> models.GuaranteeResponse:
@@ -136,7 +161,12 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         return models.HistoryResponse(history=moments)
 
     @_route(
-        router, Role.READ, f"{one}/recent", "invalid_request", "not_found", response=models.RecentResponse
+        router,
+        Role.READ,
+        f"{one}/recent",
+        "invalid_request",
+        "not_found",
+        response_model=models.RecentResponse,
     )
     async def show_recent(
         request: Request, name: LearnerName, limit: Annotated[int, Query(ge=1, le=1000)] = 50
@@ -147,9 +177,7 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
             return COPIES * answer_bytes(limit, set_bytes(service.learner(name).items))
 
         def written() -> Response:
-            sets = [
-                {"asked_at": each.asked_at, "subset": each.subset} for each in service.recent(name, limit)
-            ]
+            sets = [dataclasses.asdict(each) for each in service.recent(name, limit)]
             body = json.dumps({"recent": sets}, separators=(",", ":"))
             return Response(body, media_type="application/json")
 
@@ -159,41 +187,60 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
 
 
 def _populations(router: APIRouter, service: LearnerService) -> None:
+    one = "/v1/populations/{name}"
+
     @_route(router, Role.READ, "/v1/populations")
     def list_populations() -> models.PopulationsResponse:
         """All populations, and their privacy losses."""
-        populations = [models.PopulationResponse.of(view) for view in service.populations()]
-        return models.PopulationsResponse(populations=populations)
+        return models.PopulationsResponse(populations=service.populations())
 
-    @_route(router, Role.READ, "/v1/populations/{name}", "not_found")
-    def show_population(name: str) -> models.PopulationResponse:
+    @_route(router, Role.READ, one, "not_found")
+    def show_population(name: str) -> PopulationView:
         """The privacy loss of a population's people, by learner."""
-        return models.PopulationResponse.of(service.population(name))
+        return service.population(name)
 
-    @_route(router, Role.ADMIN, "/v1/populations/{name}", *BODY, method="PUT")
-    def set_population(name: models.Name, wanted: models.SetLimit) -> models.PopulationResponse:
+    @_route(router, Role.ADMIN, one, *BODY, method="PUT")
+    def set_population(name: models.Name, wanted: models.SetLimit, by: By) -> PopulationView:
         """Create a population, or change the limit of its people's total privacy loss."""
-        return models.PopulationResponse.of(service.set_population(name, wanted.limit))
+        return service.set_population(name, wanted.limit, by=by)
 
 
 def _keys(router: APIRouter, service: LearnerService) -> None:
+    one = "/v1/keys/{key_id}"
+
     @_route(router, Role.ADMIN, "/v1/keys", *BODY, method="POST", status=201)
-    def create_key(wanted: models.CreateKey) -> models.NewKeyResponse:
+    def create_key(wanted: models.CreateKey, by: By) -> models.NewApiKey:
         """Create an API key. It is shown only this once."""
-        api_key, key = service.api_keys.create(wanted.role, wanted.label)
-        return models.NewKeyResponse(**dataclasses.asdict(api_key), key=key)
+        api_key, key = service.api_keys.create(
+            wanted.role, wanted.label, learners=wanted.learners, expires_at=wanted.expires_at, by=by
+        )
+        return models.NewApiKey(**dataclasses.asdict(api_key), key=key)
+
+    @_route(router, Role.ADMIN, f"{one}/rotate", *BODY, "not_found", method="POST", status=201)
+    def rotate_key(key_id: str, by: By, wanted: models.RotateKey = _ONE_HOUR) -> models.NewApiKey:
+        """Create a key like another one, which is refused after a while."""
+        api_key, key = service.api_keys.rotate(key_id, wanted.grace_seconds, by=by)
+        return models.NewApiKey(**dataclasses.asdict(api_key), key=key)
 
     @_route(router, Role.ADMIN, "/v1/keys")
     def list_keys() -> models.KeysResponse:
         """The API keys that have not been revoked."""
-        return models.KeysResponse(
-            keys=[models.KeyResponse.model_validate(k) for k in service.api_keys.all()]
-        )
+        return models.KeysResponse(keys=service.api_keys.all())
 
-    @_route(router, Role.ADMIN, "/v1/keys/{key_id}", "invalid_request", "not_found", method="DELETE")
-    def revoke_key(key_id: str) -> models.KeyResponse:
+    @_route(router, Role.ADMIN, one, "invalid_request", "not_found", method="DELETE")
+    def revoke_key(key_id: str, by: By) -> ApiKey:
         """Revoke an API key. Other server processes notice within three seconds."""
-        return models.KeyResponse.model_validate(service.api_keys.revoke(key_id))
+        return service.api_keys.revoke(key_id, by=by)
+
+    @_route(router, Role.ADMIN, "/v1/audit", "invalid_request", response_model_exclude_unset=True)
+    def show_audit(
+        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+        before: Annotated[int | None, Query(ge=1, le=_LATEST, description="Only ids below this.")] = None,
+    ) -> models.AuditResponse:
+        """What admins did, latest first."""
+        records = service.audit(limit, before)
+        more = {"next": records[-1].id} if len(records) == limit else {}
+        return models.AuditResponse(records=records, **more)
 
 
 def _operations(router: APIRouter, service: LearnerService, metrics: Metrics) -> None:
@@ -205,7 +252,7 @@ def _operations(router: APIRouter, service: LearnerService, metrics: Metrics) ->
 
     @router.get(
         "/metrics",
-        dependencies=[needs(Role.READ)],
+        dependencies=[needs(Role.READ, "/metrics")],
         responses=errors(*KEY) | {200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
         response_class=Response,
         openapi_extra={"security": [{"bearer": []}], "x-role": Role.READ.value},

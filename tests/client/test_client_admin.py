@@ -61,14 +61,14 @@ def test_keys_have_limits(connect: Connect) -> None:
 
     def answer(method: str, path: str, body: Any) -> Any:
         asked.append((method, path, body))
-        return {"id": "1", "role": "ask_tell", "key": "new", "last_used_at": 5, **(body or {}), "more": 1}
+        return {"id": "1", "role": "ask_tell", "key": "new", "used_at": 5, **(body or {}), "more": 1}
 
     with SmallServer(answer) as server:
         client = connect(server.url)
         made = client.create_key("ask_tell", "tills", learners=("shop",), expires_at=1_800_000_000_000)
         turned = client.rotate_key("1")
     assert made == ApiKey(
-        "1", "ask_tell", "tills", None, 1_800_000_000_000, last_used_at=5, learners=("shop",), key="new"
+        "1", "ask_tell", "tills", None, 1_800_000_000_000, used_at=5, learners=("shop",), key="new"
     )
     assert turned.key == "new"
     assert asked[0][2] == {
