@@ -441,6 +441,7 @@ def test_merging_takes_few_rows_at_a_time(store: Store) -> None:
             assert reading.counts(learner).asked == 55
     assert taken == [4, 4, 2, 0]
     with store.reading() as reading:
+        assert reading.to_merge(HOUR, HOUR) == [other]
         assert [m.start for m in reading.minutes(learner, 0)] == [0]
         assert len(reading.minutes(other, 0)) == 10
 

@@ -288,10 +288,12 @@ class Maintenance:
             total += self._pace.steps("old", functools.partial(self._forget, record, now))
         if abs(now - self._merged_at) >= MERGE_EVERY:
             self._merged_at = now
-            with self._store.reading() as reading:
-                records = reading.learners()
-            for record in records:
-                self._pace.steps("counts", functools.partial(self._merge, record, now))
+            for length, age in ((1000 * length, 1000 * age) for length, age in MERGED):
+                with self._store.reading() as reading:
+                    learners = reading.to_merge(now - age, length)
+                for learner in learners:
+                    step = functools.partial(self._merge, learner, now - age, length)
+                    self._pace.steps("counts", step)
         return total
 
     def _forget(self, record: LearnerRecord, now: int, most: int) -> tuple[int, bool]:
@@ -301,13 +303,10 @@ class Maintenance:
             gone = writing.compact(record.id, before, open_too=open_too, most=most)
         return gone, gone == most and not self._closed
 
-    def _merge(self, record: LearnerRecord, now: int, most: int) -> tuple[int, bool]:
-        merged = 0
+    def _merge(self, learner: int, before: int, length: int, most: int) -> tuple[int, bool]:
         with self._store.writing() as writing:
-            for length, age in MERGED:
-                end = now - 1000 * age
-                merged = max(merged, writing.merge_minutes(record.id, end, 1000 * length, most=most))
-                writing.merge_history(record.id, end, 1000 * length)
+            merged = writing.merge_minutes(learner, before, length, most=most)
+            writing.merge_history(learner, before, length)
         return merged, merged == most and not self._closed
 
     def _forget_people(self, record: LearnerRecord, most: int) -> tuple[int, bool]:

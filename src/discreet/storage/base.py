@@ -137,6 +137,10 @@ class Reading(ABC):
         """Counts by minute, in order."""
 
     @abstractmethod
+    def to_merge(self, before: int, length: int) -> list[int]:
+        """The learners that `merge_minutes` would find something of; all minutes are looked at."""
+
+    @abstractmethod
     def counts(self, learner: int) -> Counts:
         """Counts in total."""
 

@@ -172,6 +172,10 @@ class SqlReading(ReadingPhases, Reading):
         )
         return [Minute(start, Counts(*map(int, sums))) for start, *sums in rows]
 
+    def to_merge(self, before: int, length: int) -> list[int]:
+        t = tables.minutes
+        return list(self.connection.scalars(select(t.c.learner).where(loose(before, length)).distinct()))
+
     def counts(self, learner: int) -> Counts:
         row = self.connection.execute(select(*_SUMS).where(tables.minutes.c.learner == learner)).one()
         return Counts(*map(int, row))
@@ -236,3 +240,9 @@ def in_parts(ids: Iterable[bytes]) -> Iterator[list[bytes]]:
     listed = sorted(set(ids))
     for first in range(0, len(listed), _AT_ONCE):
         yield listed[first : first + _AT_ONCE]
+
+
+def loose(before: int, length: int) -> ColumnElement[bool]:
+    """Whether a row of counts is to be merged with others of its span."""
+    t = tables.minutes
+    return (t.c.start < before - before % length) & ((t.c.start % length != 0) | (t.c.writer != ""))
