@@ -26,6 +26,8 @@ from discreet.storage.records import (
 
 HOUR = 3_600_000
 
+DAY = 86_400_000
+
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> str:
@@ -441,7 +443,6 @@ def test_merging_takes_few_rows_at_a_time(store: Store) -> None:
             assert reading.counts(learner).asked == 55
     assert taken == [4, 4, 2, 0]
     with store.reading() as reading:
-        assert reading.to_merge(HOUR, HOUR) == [other]
         assert [m.start for m in reading.minutes(learner, 0)] == [0]
         assert len(reading.minutes(other, 0)) == 10
 
@@ -642,8 +643,8 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
         assert reading.first_asked() == {ids[0]: (60.0, 1_000), ids[1]: (60.0, None), ids[2]: (60.0, None)}
         assert reading.first_asked(ids[1:2]) == {ids[1]: (60.0, None)}
         assert [reading.next_asked(ids[0], since) for since in (0, 1_002, 1_003)] == [1_000, 1_002, None]
-        assert reading.to_compact(now=61_000 + 500, kept=500) == []
-        assert reading.to_compact(now=61_001 + 500, kept=500) == [ids[0]]
+        assert reading.to_compact(now=61_000 + 500, kept=500, counted=DAY) == []
+        assert reading.to_compact(now=61_001 + 500, kept=500, counted=DAY) == [ids[0]]
         assert reading.totals(ids) == {ids[0]: Counts(asked=3)}
         assert reading.losses("town") == [Loss("a", 1, 1.0), Loss("b", 1, 1.0)]
         assert reading.populations("town") == [PopulationRecord("town", None)]
@@ -651,7 +652,12 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
     with store.writing() as writing:
         writing.set_status(ids[2], Status.ARCHIVED)
     with store.reading() as reading:
-        assert reading.to_compact(now=0, kept=0) == [ids[2]]
+        assert reading.to_compact(now=0, kept=0, counted=DAY) == [ids[2]]
+    with store.writing() as writing:
+        writing.add_counts(ids[1], 60_000, Counts(asked=1))
+    with store.reading() as reading:
+        assert reading.to_compact(now=DAY + 60_000, kept=2 * DAY, counted=DAY) == [ids[2]]
+        assert reading.to_compact(now=DAY + 60_001, kept=2 * DAY, counted=DAY) == [ids[1], ids[2]]
         assert reading.ended() == ["c"]
         assert ids[2] not in reading.first_asked()
 

@@ -170,6 +170,29 @@ def migrate(store: Store = "discreet.db") -> None:
 
 
 @store_app.command(
+    epilog=examples(
+        "discreet store log --limit 20",
+        "discreet store log --before 120 --json",
+        note="While a server has an SQLite store open, use its route /v1/audit.",
+    )
+)
+def log(
+    store: Store = "discreet.db",
+    limit: Annotated[int, Option(min=1, help="How many records.")] = 100,
+    before: Annotated[int | None, Option(help="Only records before the one with this id.")] = None,
+    json: Json = False,
+) -> None:
+    """Show what admins did, latest first: learners, limits, keys, and the commands of this group."""
+    from discreet.service import admin
+
+    found = admin.audit_log(store, limit, before)
+    rows = [
+        [str(a.id), _minute(a.at), a.key, a.action, a.target, dumps(a.details, sort_keys=True)] for a in found
+    ]
+    show(json, found, table(["id", "time (UTC)", "key", "action", "target", "details"], rows))
+
+
+@store_app.command(
     name="rotate-key",
     epilog=examples(
         "discreet store rotate-key --new-key-file new.key --store shop.db",
@@ -208,29 +231,6 @@ def set_clock(store: Store = "discreet.db") -> None:
 
     at = datetime.datetime.fromtimestamp(admin.set_clock(store) / 1000, datetime.UTC)
     print(f"The service goes by the clock of this machine: {at:%Y-%m-%d %H:%M} UTC.")
-
-
-@store_app.command(
-    epilog=examples(
-        "discreet store log --limit 20",
-        "discreet store log --before 120 --json",
-        note="While a server has an SQLite store open, use its route /v1/audit.",
-    )
-)
-def log(
-    store: Store = "discreet.db",
-    limit: Annotated[int, Option(min=1, help="How many records.")] = 100,
-    before: Annotated[int | None, Option(help="Only records before the one with this id.")] = None,
-    json: Json = False,
-) -> None:
-    """Show what admins did, latest first: learners, limits, keys, and the commands of this group."""
-    from discreet.service import admin
-
-    found = admin.audit_log(store, limit, before)
-    rows = [
-        [str(a.id), _minute(a.at), a.key, a.action, a.target, dumps(a.details, sort_keys=True)] for a in found
-    ]
-    show(json, found, table(["id", "time (UTC)", "key", "action", "target", "details"], rows))
 
 
 @keys_app.command(

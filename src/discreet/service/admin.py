@@ -218,6 +218,18 @@ def migrate(where: Where) -> Inspection:
         return inspect(store)
 
 
+def audit_log(where: Where, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
+    """What admins did, latest first, before the record with an id."""
+    require_store(where)
+    with contextlib.closing(open_store(where)) as store, store.reading() as reading:
+        return reading.audit(before=before, most=limit)
+
+
+def _record(action: str, **details: Any) -> AuditRecord:
+    """What is done here, for the audit log."""
+    return AuditRecord(milliseconds(), COMMAND_LINE, action, "", details)
+
+
 def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None) -> int | None:
     """Seal a store with another key, and everything in it with keys that the old one never opened.
 
@@ -245,18 +257,6 @@ def set_clock(where: Where) -> int:
     require_store(where)
     with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
         return confirm_clock(store, _record("clock confirmed"))
-
-
-def audit_log(where: Where, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
-    """What admins did, latest first, before the record with an id."""
-    require_store(where)
-    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store, store.reading() as reading:
-        return reading.audit(before=before, most=limit)
-
-
-def _record(action: str, **details: Any) -> AuditRecord:
-    """What is done here, for the audit log."""
-    return AuditRecord(milliseconds(), COMMAND_LINE, action, "", details)
 
 
 @contextlib.contextmanager

@@ -76,6 +76,10 @@ class Deadlines:
             first = reading.next_asked(learner, now - round(1000 * deadline))
         self._put(learner, _look(now, deadline, first))
 
+    def look_back(self, milliseconds: int) -> None:
+        """Decisions may have been stored so late, or by a process whose clock is so far behind."""
+        self.swept = {learner: at - milliseconds for learner, at in self.swept.items()}
+
     def _put(self, learner: int, at: int) -> None:
         self._followed.add(learner)
         heapq.heappush(self._looks, (at, learner))

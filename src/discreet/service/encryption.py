@@ -53,7 +53,6 @@ class KeyRing:
         self._sealing, self._hashing = opened[:_SIZE], opened[_SIZE:]
         self._people = _derived(self._hashing, b"discreet people")
         self._requests = _derived(self._hashing, b"discreet requests")
-        # Of the sealing key: tokens that the old key could forge end with it.
         self._tokens = _derived(self._sealing, b"discreet tell tokens")
 
     def rotated(self, key: bytes) -> KeyRing:

@@ -26,8 +26,7 @@ CHECK_EVERY, APPLY_EVERY, EXPIRE_EVERY, COMPACT_EVERY = 1.0, 0.05, 5.0, 600.0
 #: Seconds that a closed decision is remembered at least, so that a second tell is answered like the first.
 REMEMBERED = 7 * 86_400.0
 #: Counts and histories are merged by hour after a week, by day after 90 days: length and age in seconds. They
-#: are never deleted: a horizon is checked against them. Once a day, in milliseconds.
-MERGE_EVERY = 86_400_000
+#: are never deleted: a horizon is checked against them.
 MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 #: Rows in one step at first, at least and at most, and numbers (of full-information learners) at most.
 _FIRST, _LEAST, _MOST, _MOST_COSTS = 256, 32, 10_000, 1 << 22
@@ -101,7 +100,6 @@ class Maintenance:
         self._note_uses, self._pace = note_uses, Pace(busy)
         self._woken = threading.Event()
         self._closed = False
-        self._merged_at = -MERGE_EVERY
         self._behind: set[HostedLearner] = set()
         self._thread = threading.Thread(target=self._run, name="discreet-maintenance", daemon=True)
 
@@ -194,8 +192,8 @@ class Maintenance:
             return
         generation, sealed, applied = closed
         with self._store.writing() as writing:
-            # Nobody may be updating it: their state would lack what the rollback guard records next.
             update = writing.start_update(hosted.id, most=0)
+            # Nobody may be updating it: their state would lack what the rollback guard records next.
             if update is None or update.generation != generation or not _is_active(writing, hosted):
                 return
             update.put(sealed)
@@ -243,7 +241,7 @@ class Maintenance:
             return 0  # the clock may have jumped
         total, now, deadlines = 0, self._clock(), self._registry.deadlines
         for hosted in self._registry.with_ids(deadlines.due(now)):
-            if not hosted.stale:
+            if not hosted.stale and not self._closed:
                 total += self._pace.steps(
                     "expiry", functools.partial(self._expire, hosted), _within_memory(hosted)
                 )
@@ -263,6 +261,7 @@ class Maintenance:
             writing.queue_feedback(hosted.id, feedback)
             if due:
                 writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))
+        # Lower than before, if the clock was set back.
         swept[hosted.id] = until if until < before else before - _LATE
         return len(due), until < before and not self._closed
 
@@ -277,23 +276,14 @@ class Maintenance:
             How many decisions were deleted.
         """
         total, now = 0, self._clock()
-        swept = self._registry.deadlines.swept
-        swept.update({learner: before - _APART for learner, before in swept.items()})
+        self._registry.deadlines.look_back(_APART)
         with self._store.reading() as reading:
-            records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED)))
+            records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED), 1000 * MERGED[0][1]))
         self._registry.record_ended()
         for record in records:
             if record.status is not Status.ACTIVE:
                 self._pace.steps("people", functools.partial(self._forget_people, record))
             total += self._pace.steps("old", functools.partial(self._forget, record, now))
-        if abs(now - self._merged_at) >= MERGE_EVERY:
-            self._merged_at = now
-            for length, age in ((1000 * length, 1000 * age) for length, age in MERGED):
-                with self._store.reading() as reading:
-                    learners = reading.to_merge(now - age, length)
-                for learner in learners:
-                    step = functools.partial(self._merge, learner, now - age, length)
-                    self._pace.steps("counts", step)
         return total
 
     def _forget(self, record: LearnerRecord, now: int, most: int) -> tuple[int, bool]:
@@ -301,13 +291,12 @@ class Maintenance:
         with self._store.writing() as writing:
             open_too = record.status is not Status.ACTIVE
             gone = writing.compact(record.id, before, open_too=open_too, most=most)
-        return gone, gone == most and not self._closed
-
-    def _merge(self, learner: int, before: int, length: int, most: int) -> tuple[int, bool]:
-        with self._store.writing() as writing:
-            merged = writing.merge_minutes(learner, before, length, most=most)
-            writing.merge_history(learner, before, length)
-        return merged, merged == most and not self._closed
+            merged = 0
+            for length, age in MERGED:
+                end = now - 1000 * age
+                merged = max(merged, writing.merge_minutes(record.id, end, 1000 * length, most=most))
+                writing.merge_history(record.id, end, 1000 * length)
+        return gone, max(gone, merged) == most and not self._closed
 
     def _forget_people(self, record: LearnerRecord, most: int) -> tuple[int, bool]:
         with self._store.writing() as writing:

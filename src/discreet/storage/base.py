@@ -76,12 +76,13 @@ class Reading(ABC):
         """When the first stored decision since a time was asked for."""
 
     @abstractmethod
-    def to_compact(self, now: int, kept: int) -> list[int]:
-        """The ids of learners that have something to forget.
+    def to_compact(self, now: int, kept: int, counted: int) -> list[int]:
+        """The ids of learners that have something to forget, or counts to merge.
 
         Args:
             now: Milliseconds.
             kept: Milliseconds that decisions are kept after their deadline.
+            counted: Milliseconds after which counts by minute are merged.
         """
 
     @abstractmethod
@@ -135,10 +136,6 @@ class Reading(ABC):
     @abstractmethod
     def minutes(self, learner: int, since: int) -> list[Minute]:
         """Counts by minute, in order."""
-
-    @abstractmethod
-    def to_merge(self, before: int, length: int) -> list[int]:
-        """The learners that `merge_minutes` would find something of; all minutes are looked at."""
 
     @abstractmethod
     def counts(self, learner: int) -> Counts:

@@ -98,11 +98,14 @@ class SqlReading(ReadingPhases, Reading):
         )
         return found
 
-    def to_compact(self, now: int, kept: int) -> list[int]:
+    def to_compact(self, now: int, kept: int, counted: int) -> list[int]:
         person = tables.people.c
         has_people = exists().where(person.learner == _L.id)
         old = now - kept - 1000 * _L.deadline > _FIRST_ASKED
-        return list(self.connection.scalars(select(_L.id).where(old | (~_ACTIVE & has_people))))
+        minute = tables.minutes.c
+        unmerged = select(minute.learner).where(minute.writer != "", minute.start < now - counted)
+        some = old | (~_ACTIVE & has_people) | _L.id.in_(unmerged)
+        return list(self.connection.scalars(select(_L.id).where(some)))
 
     def ended(self) -> list[str]:
         return list(self.connection.scalars(select(_L.lineage).where(~_ACTIVE)))
@@ -172,10 +175,6 @@ class SqlReading(ReadingPhases, Reading):
         )
         return [Minute(start, Counts(*map(int, sums))) for start, *sums in rows]
 
-    def to_merge(self, before: int, length: int) -> list[int]:
-        t = tables.minutes
-        return list(self.connection.scalars(select(t.c.learner).where(loose(before, length)).distinct()))
-
     def counts(self, learner: int) -> Counts:
         row = self.connection.execute(select(*_SUMS).where(tables.minutes.c.learner == learner)).one()
         return Counts(*map(int, row))
@@ -240,9 +239,3 @@ def in_parts(ids: Iterable[bytes]) -> Iterator[list[bytes]]:
     listed = sorted(set(ids))
     for first in range(0, len(listed), _AT_ONCE):
         yield listed[first : first + _AT_ONCE]
-
-
-def loose(before: int, length: int) -> ColumnElement[bool]:
-    """Whether a row of counts is to be merged with others of its span."""
-    t = tables.minutes
-    return (t.c.start < before - before % length) & ((t.c.start % length != 0) | (t.c.writer != ""))

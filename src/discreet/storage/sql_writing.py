@@ -29,7 +29,7 @@ from discreet.storage.records import (
     Status,
 )
 from discreet.storage.sql_phases import WritingPhases
-from discreet.storage.sql_reading import COUNTED, HEADS, KEYS, SqlReading, in_parts, loose
+from discreet.storage.sql_reading import COUNTED, HEADS, KEYS, SqlReading, in_parts
 
 #: Rows that are looked at, as a multiple of those that are closed or deleted.
 _LOOKS = 10
@@ -243,8 +243,9 @@ class SqlWriting(WritingPhases, SqlReading, Writing):
 
     def merge_minutes(self, learner: int, before: int, length: int, *, most: int = 2_000) -> int:
         t = tables.minutes
-        some = select(t.c.start, t.c.writer).where(t.c.learner == learner, loose(before, length))
-        some = some.order_by(t.c.start, t.c.writer).limit(most)
+        loose = (t.c.learner == learner) & (t.c.start < before - before % length)
+        loose &= (t.c.start % length != 0) | (t.c.writer != "")
+        some = select(t.c.start, t.c.writer).where(loose).order_by(t.c.start, t.c.writer).limit(most)
         rows = self.connection.execute(
             delete(t)
             .where(t.c.learner == learner, tuple_(t.c.start, t.c.writer).in_(some))

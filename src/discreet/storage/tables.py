@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData()
@@ -136,6 +137,9 @@ minutes = Table(
     Column("expired", BigInteger, nullable=False),
     Column("released", BigInteger, nullable=False),
     Column("ones", BigInteger, nullable=False),
+    Index(
+        "minutes_to_merge", "start", sqlite_where=text("writer <> ''"), postgresql_where=text("writer <> ''")
+    ),
     sqlite_with_rowid=False,
 )
 

@@ -98,6 +98,10 @@ def upgrade() -> None:
         ),
         sqlite_with_rowid=False,
     )
+    unmerged = sa.text("writer <> ''")
+    op.create_index(
+        "minutes_to_merge", "minutes", ["start"], sqlite_where=unmerged, postgresql_where=unmerged
+    )
     op.create_table(
         "keys",
         sa.Column("digest", sa.LargeBinary, primary_key=True),
