@@ -12,6 +12,7 @@ from commands import run
 from discreet.service.clock import GuardedClock, confirm_clock
 from discreet.service.learner_service import LearnerService
 from discreet.storage import Store, open_store
+from discreet.storage.records import AuditRecord
 
 HOUR = 3_600_000
 START = 1_700_000_000_000
@@ -88,7 +89,8 @@ def test_somebody_confirms_the_clock(store: Store) -> None:
         each.wall += 30 * DAY
         each.pass_(61_000)
     assert [clock.refresh() for clock in clocks] == [False, False]
-    assert confirm_clock(store) > clocks[0]() + 29 * DAY
+    audit = AuditRecord(0, "", "clock confirmed", "", {})
+    assert confirm_clock(store, audit) > clocks[0]() + 29 * DAY
     for each in (machine, other):
         each.pass_(61_000)
     assert [clock.refresh() for clock in clocks] == [True, True]

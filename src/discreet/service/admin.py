@@ -249,14 +249,14 @@ def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None)
                 return None
     with _parts(where, key_file, look_only=True) as (store, ring, _):
         new = load_key(file, create=True, environment=False)
-        return rotate(store, ring, ring.rotated(new))
+        return rotate(store, ring, ring.rotated(new), _record("key rotated"))
 
 
 def set_clock(where: Where) -> int:
     """Let the service go by the clock of this machine; return its time."""
     require_store(where)
     with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
-        return confirm_clock(store)
+        return confirm_clock(store, _record("clock confirmed"))
 
 
 @contextlib.contextmanager

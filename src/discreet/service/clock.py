@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 
 from discreet.storage.base import Store
+from discreet.storage.records import AuditRecord
 
 _MINUTE = 60_000
 #: Milliseconds by which the clock may differ, and after a time that could not be measured.
@@ -132,9 +133,10 @@ class GuardedClock:
         return not self.suspicious
 
 
-def confirm_clock(store: Store) -> int:
-    """Let the service go by the clock of this machine; return its time."""
+def confirm_clock(store: Store, audit: AuditRecord) -> int:
+    """Let the service go by the clock of this machine, and record it; return its time."""
     now = milliseconds()
     with store.writing() as writing:
         writing.note(_FACT, f"{now} {machine()} {uptime()}")
+        writing.add_audit(audit)
     return now

@@ -17,6 +17,7 @@ from discreet.errors import StoreInUse, WrongKey
 from discreet.service.encryption import KeyRing
 from discreet.service.opening import FINGERPRINT, KEYS
 from discreet.storage import tables
+from discreet.storage.records import AuditRecord
 from discreet.storage.sql_store import SqlStore
 from discreet.storage.transfer import block_writers
 
@@ -49,8 +50,14 @@ _SEALED = (
 )
 
 
-def rotate(store: SqlStore, old: KeyRing, new: KeyRing) -> int:
+def rotate(store: SqlStore, old: KeyRing, new: KeyRing, audit: AuditRecord) -> int:
     """Seal everything again; return how many values. What the old key cannot open stays as it is.
+
+    Args:
+        store: The store.
+        old: Its keys.
+        new: The keys that it gets.
+        audit: Recorded with it.
 
     Raises:
         StoreInUse: A server has the store open.
@@ -68,6 +75,7 @@ def rotate(store: SqlStore, old: KeyRing, new: KeyRing) -> int:
         count = sum(_reseal(connection, each, lineages, old, new) for each in _SEALED)
         writing.note(FINGERPRINT, new.fingerprint)
         writing.note(KEYS, new.keys)
+        writing.add_audit(audit)
     return count
 
 
