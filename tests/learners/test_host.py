@@ -134,7 +134,7 @@ def test_silence_gets_the_bit_of_the_middle() -> None:
     """Seed 9, 20,000 neutral bits, alpha = 1e-6: a fair coin fits, that of 0.6 in [0, 1] does not."""
     host = made(mode="local", cost_range=[0, 1])
     host._session._source = BitSource(9)
-    ones = sum(host.neutral()[0] for _ in range(20_000))
+    ones = sum(host.neutral(b"")[0] for _ in range(20_000))
     randomizer = host.randomizer
     assert randomizer is not None
     for value, fits in ((0.5, True), (0.6, False)):
@@ -207,7 +207,8 @@ def test_a_phase_is_released_once_when_all_its_reports_are_there(
         slots = [StoredTicket.decode(ticket, N).slot for ticket in tickets]
         assert np.bincount(slots).tolist() == plan.phase.rounds.tolist()
         told = reports(host, tickets, rng)
-        told[0] = host.neutral()
+        told[0] = host.neutral(tickets[0])
+        assert len(set(map(len, told))) == 1
         order = rng.permutation(plan.total)
         half = np.array_split(order, 2)
         sums: dict[int, OpenSums] = {}
@@ -242,7 +243,7 @@ def test_sums_of_a_central_phase_are_exact_until_they_are_released() -> None:
     slots = np.array([StoredTicket.decode(ticket, N).slot for ticket in tickets])
     costs = np.random.default_rng(3).uniform(-0.2, 1.2, plan.total)
     told = [host.cost_report(cost) for cost in costs]
-    told[0], costs[0] = host.neutral(), 0.5
+    told[0], costs[0] = host.neutral(tickets[0]), 0.5
     told[1], costs[1] = host.cost_report("?"), 0.5
     (sums,) = host.apply(host.start(), tickets, told, {0: plan})[1].values()
     step = host.learner.query.bound.step
@@ -250,6 +251,44 @@ def test_sums_of_a_central_phase_are_exact_until_they_are_released() -> None:
     np.testing.assert_allclose(sums.sums[:, 0] * step, exact, atol=plan.total * step)
     released = {host.encode(host.closed(host.start(), plan, sums)) for _ in range(5)}
     assert len(released) == 5
+
+
+def test_what_was_released_is_final_even_if_the_policy_fails_on_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise noise would be drawn again until the policy likes it, which is another law."""
+
+    class Picky(OneByOne):
+        def learn(self, state: Any, released: Any) -> Any:
+            raise ValueError("not this one")
+
+    monkeypatch.setattr(hosting, "KINDS", dict(hosting.KINDS))
+    hosting.register("picky", Picky)
+    arguments = {"epsilon": 1.0, "cost_range": [0, 1]}
+    host = Host({"kind": "picky", "items": 2, "arguments": arguments})
+    state = host.start()
+    plan = host.plan(state)
+    tickets = [host.dealt(plan, 0, place, None).ticket for place in range(plan.total)]
+    _, sums = host.apply(state, tickets, [host.cost_report(0.3)] * plan.total, {0: plan})
+    after = host.closed(state, plan, sums[0])
+    assert (host.releases(after), host.rounds(after)) == (1, plan.total)
+    assert all((after.policy[name] == state.policy[name]).all() for name in state.policy)
+
+
+def test_reports_of_functions_have_one_length_whatever_they_are() -> None:
+    """Evaluated when they are told; those that fail or are too long to evaluate count as constant."""
+    host = made("full_information", method="choose", epsilon=1.0, cost_range=[0, 1])
+    ticket = host.dealt(host.plan(host.start()), 0, 0, None).ticket
+    short = {"kind": "Modular", "weights": [0.5, 0, 0, 0]}
+    long = {"kind": "Sum", "parts": [short] * (host.longest_description // 40)}
+    given: list[Any] = [short, Modular([0.1] * N), lambda chosen: 0.7, {"kind": "?"}, 3, long, None]
+    told = [host.function_report(ticket, each) for each in given]
+    assert {len(report) for report in [*told, host.neutral(ticket)]} == {8 << N}
+    constant = [bool(np.isnan(np.frombuffer(report)).all()) for report in told]
+    assert constant == [False, False, False, True, True, True, True]
+    assert np.frombuffer(told[0])[1] == 0.5
+    with pytest.raises(InvalidArgument, match="use 'leader'"):
+        Host(host.settings | {"items": 17, "constants": host.settings["constants"]})
 
 
 def test_deals_follow_from_the_seed_of_the_plan_alone() -> None:

@@ -11,7 +11,6 @@ from typing import Self
 from discreet.client import Client, Decision, Feedback, Unreachable
 from discreet.learners.host import Host
 from discreet.randomizers import OneBit
-from discreet.service.hosted_learner import applied_in
 from discreet.service.learner_service import LearnerService
 from discreet.storage.records import How
 from running_service import RunningService
@@ -161,7 +160,7 @@ def check_books(learner_service: LearnerService, drivers: Drivers) -> int:
     assert plan.status == "active"
     assert all(record.how is How.TOLD for record in plans.values())
     with learner_service._store.reading() as reading:
-        waiting = applied_in(reading, learner_service._registry.named("plan").id)
+        waiting = reading.applied(learner_service._registry.named("plan").id)
     assert len(plans) == len(drivers.plans) == plan.counts.told == plan.summary.rounds + waiting
     _check_till(learner_service, drivers)
     return len(told)

@@ -3,7 +3,6 @@
 import pathlib
 from typing import Any
 
-from discreet.service.hosted_learner import applied_in
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Choice, Code, Feedback, Outcome
 
@@ -52,7 +51,7 @@ def rounds(service: LearnerService, name: str = "shop") -> int:
     """How many reports were learned from or are in open sums, once all that waits is applied."""
     service.maintenance.apply_queued()
     with service._store.reading() as reading:
-        waiting = applied_in(reading, service._registry.named(name).id)
+        waiting = reading.applied(service._registry.named(name).id)
     return service.learner(name).summary.rounds + waiting
 
 

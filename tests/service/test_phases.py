@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from service_helpers import Clock, opened, rounds, told
 from test_stale_backups import backup
 
@@ -14,11 +15,11 @@ from discreet.learners.host import Host
 from discreet.learners.tickets import phase_of
 from discreet.randomness import BitSource
 from discreet.service.batch import Batch
-from discreet.service.hosted_learner import applied_in
 from discreet.service.learner_service import LearnerService
 from discreet.service.maintenance import Pace
 from discreet.service.records import Choice, Code, Feedback
 from discreet.set_functions import Modular
+from discreet.storage import tables
 from discreet.storage.sql_writing import SqlStateUpdate
 
 HOUR = 3_600_000
@@ -233,7 +234,7 @@ def test_open_sums_go_on_after_a_restart_of_the_service(address: str, clock: Clo
         assert sums.sums.sum() * hosted.host.learner.query.bound.step == pytest.approx(10 * 0.5)
         service.archive("shop")
         with service._store.reading() as reading:
-            assert applied_in(reading, hosted.id) == 0  # never released
+            assert reading.applied(hosted.id) == 0  # never released
 
 
 def test_a_failed_commit_releases_nothing(
@@ -290,6 +291,99 @@ def test_a_bit_is_remembered_until_it_is_committed(
         bits = [drawn[record.id] for record in told_about]
         replay, _ = host.apply(host.start(), [record.draw for record in told_about], bits)
         assert host.encode(replay) == host.encode(hosted.state)
+
+
+def test_a_phase_of_a_database_that_went_back_is_not_released_again(
+    tmp_path: pathlib.Path, clock: Clock
+) -> None:
+    """Also if that happens while the service has it open: the rollback guard knows of the first release."""
+    with opened(tmp_path / "service.db", clock) as service:
+        made(service)
+        play(service, 200)
+        service.maintenance.apply_queued()
+        hosted = service._registry.named("shop")
+        names = [table.name for table in (tables.learners, tables.phases, tables.sums)]
+        with service._store.reading() as reading:
+            before = {
+                name: reading.connection.execute(sa.text(f"SELECT * FROM {name}")).all() for name in names
+            }
+        clock.now += HOUR + 1
+        maintain(service)
+        mean = service.learner("shop").summary.mean
+        assert mean is not None
+        with service._store.writing() as writing:
+            for table in (tables.learners, tables.phases, tables.sums):
+                writing.connection.execute(sa.delete(table))
+                rows = [row._asdict() for row in before[table.name]]
+                writing.connection.execute(sa.insert(table), rows)
+        maintain(service)
+        assert hosted.stale
+        with pytest.raises(StaleState):
+            service.ask("shop")
+        with service._store.reading() as reading:
+            assert reading.heads([hosted.id])[hosted.id][1] == 0  # nothing was committed
+
+
+@pytest.mark.parametrize("look", ["learner", "history", "minutes"])
+def test_bits_are_not_shown_before_the_guard_records_them(
+    tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, look: str
+) -> None:
+    """Those of open phases are in counts and means by minute; a backup from before would draw others."""
+    with opened(tmp_path / "service.db", clock) as service:
+        made(service, mode="local")
+        play(service, 10)
+
+        def fail(*_: Any, **__: Any) -> None:
+            raise StoreError("the rollback guard cannot be written")
+
+        monkeypatch.setattr(service._guard, "record", fail)
+        service.maintenance.apply_queued()
+        with pytest.raises(StoreError, match="guard"):
+            getattr(service, look)("shop")
+        monkeypatch.undo()
+        getattr(service, look)("shop")
+        hosted = service._registry.named("shop")
+        assert service._guard.is_behind(hosted.record.lineage, 9)
+
+
+def test_phases_close_in_their_order_whoever_has_told(tmp_path: pathlib.Path, clock: Clock) -> None:
+    """With a deadline: one with something missing is released in its turn, by the same step of maintenance."""
+    orders = []
+    for missing in (0, 1):
+        with opened(tmp_path / f"{missing}.db", clock) as service:
+            made(service, "full_information", method="tree", horizon=50)
+            choices = service.ask("shop", 4)
+            told_of = [feedback(service, each) for each in choices[missing:]]
+            assert all(outcome.accepted for outcome in service.tell("shop", told_of))
+            hosted, numbers = service._registry.named("shop"), list[int]()
+            close = hosted.close
+            hosted.close = lambda reading, number, c=close, n=numbers: n.append(number) or c(reading, number)  # type: ignore[method-assign,func-returns-value,misc]
+            clock.now += HOUR + 1
+            service.maintenance.apply_queued()
+            orders.append(numbers)
+            assert service.learner("shop").summary.rounds == 4
+    assert orders[0] == orders[1] == [0, 1, 2, 3]
+
+
+def test_an_unforeseen_error_with_one_learner_does_not_stop_others(
+    tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its type is logged, and nothing that it says."""
+    with opened(tmp_path / "service.db", clock) as service:
+        made(service, close="told")
+        service.create("other", "bandit", ITEMS, {"epsilon": 1.0, "cost_range": [0, 1]}, close="told")
+        for name in ("shop", "other"):
+            told(service, name, service.ask(name, 300), cost=0.5)
+        hosted = service._registry.named("shop")
+
+        def fail(*_: Any) -> None:
+            raise UnicodeDecodeError("utf-8", b"0.7310585", 0, 1, "private")
+
+        monkeypatch.setattr(hosted.host, "apply", fail)
+        maintain(service)
+        assert service.learner("other").summary.rounds > 0
+        assert "failed with a UnicodeDecodeError" in caplog.text
+        assert "731" not in caplog.text
 
 
 def test_people_beyond_their_rounds_count_as_nothing(clock: Clock, tmp_path: pathlib.Path) -> None:

@@ -14,7 +14,6 @@ from service_helpers import bandit, functions, opened, rounds, told
 from another_process import started
 from discreet.errors import Archived, Busy, StoreInUse
 from discreet.service.batch import Batch, Report, Tell
-from discreet.service.hosted_learner import applied_in
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Code, Feedback
 from discreet.set_functions import Modular
@@ -24,7 +23,6 @@ pytestmark = pytest.mark.process
 #: Asks and tells until it is stopped; prints what was acknowledged. Tells some decisions twice.
 WORKER = """
 import json, sys
-from discreet.service.hosted_learner import applied_in
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Feedback
 from discreet.set_functions import Modular
@@ -235,7 +233,7 @@ def test_the_maintenance_thread(tmp_path: pathlib.Path) -> None:
         hosted = service._registry.named("plan")
         while applied < 3:
             with service._store.reading() as reading:
-                applied = applied_in(reading, hosted.id)
+                applied = reading.applied(hosted.id)
             time.sleep(0.02)
 
 

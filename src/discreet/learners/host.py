@@ -9,6 +9,7 @@ does not depend on who has told.
 
 import dataclasses
 import json
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -30,7 +31,7 @@ from discreet.kernel.queries import CostNearby, CostsOfSets
 from discreet.kernel.releases import release_bits
 from discreet.learners.bandit import BanditLearner, PolicyLearner
 from discreet.learners.feedback import BanditFeedback, quiet_costs
-from discreet.learners.full_information import FullInformationLearner
+from discreet.learners.full_information import MOST_BY_DEFAULT, FullInformationLearner
 from discreet.learners.session import Session
 from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket, damaged, inline_notes, phase_of
 from discreet.policies import ChainBandit, DualAveraging
@@ -38,14 +39,17 @@ from discreet.policies.holdout import Held
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomizers import OneBit
-from discreet.set_functions import SetFunction
 from discreet.state import arrays_in, copied, decode, encode, with_arrays
+
+log = logging.getLogger("discreet.learners")
 
 #: Places in `HostState.counts`: rounds learned from, and releases: sums, or bits of a local learner.
 ROUNDS, RELEASES = 0, 1
 #: When phases are closed: when all was told or has expired, or not before the last decision's deadline.
 CLOSE = ("deadline", "told")
 
+#: Characters times sets of a function whose values are all needed: about four seconds of work at most.
+MOST_WORK = 1 << 28
 NOTHING: Mapping[int, Any] = MappingProxyType({})
 #: What can be hosted, by kind. `register` adds to it.
 KINDS: dict[str, Callable[..., Session]] = {
@@ -123,8 +127,14 @@ class Host:
         self.keeps_secrets = session.keeps_secrets
         self.guarantee = dataclasses.replace(session.guarantee, absence_hidden=False)
         self.whole = self.learner.query.whole
-        #: Whether all sets are compared: reports are functions, and are evaluated when they are applied.
+        #: Whether all sets are compared: reports have the cost of each.
         self.compares_sets = isinstance(self.learner.query, CostsOfSets)
+        if self.compares_sets and len(self.items) > MOST_BY_DEFAULT:
+            raise InvalidArgument(
+                f"In a service method='choose' takes at most {MOST_BY_DEFAULT} items: use 'leader'."
+            )
+        #: How many costs of a function are needed, about.
+        self.costs_told = self.learner.dimension if self.compares_sets else len(self.items)
         self.close = one_of("learner", "close", settings.get("close", CLOSE[0]), CLOSE)
         if self.local and isinstance(self.learner.query, CostNearby):
             raise InvalidArgument("A local learner in a service cannot have a 'window': bits come first.")
@@ -215,7 +225,10 @@ class Host:
 
     def can_deal(self, plan: Plan, place: int, available: IntArray | None) -> bool:
         """Whether the set of a round can be shown where only these items (or all) can be chosen."""
-        return bool(available is None or slots_among(plan.phase, available)[plan.slot_of(place)])
+        if available is None:
+            return True
+        fit = slots_among(plan.phase, available)[plan.slot_of(place)]
+        return bool(fit and self.learner.deals_among)
 
     def dealt(self, plan: Plan, number: int, place: int, available: IntArray | None) -> Dealt:
         """The set of a round of the phase with this number (or `INLINE`), among the available items."""
@@ -263,21 +276,36 @@ class Host:
         return np.array([number_or_nan(cost)]).astype("<f8").tobytes()
 
     def function_report(self, ticket: bytes, function: Any) -> bytes:
-        """The report of a private function; one that fails counts as constant."""
-        if not self.compares_sets:
-            order = StoredTicket.decode(ticket, self.learner.n).order
-            return quiet_costs(lambda: function, self.items, order).astype("<f8").tobytes()
-        try:
-            described = function.to_dict() if isinstance(function, SetFunction) else function
-            if isinstance(described, Mapping):
-                return json.dumps(described).encode()
-        except Exception:  # which one would tell something about the function
-            return b""
-        return quiet_costs(lambda: function, self.items, None).astype("<f8").tobytes()
+        """The report of a private function; one that fails counts as constant.
 
-    def neutral(self) -> bytes:
-        """The report of a decision that nobody told in time."""
-        return bytes(self.bits([None])) if self.local else b""
+        Where all sets are compared, so does a description that is longer than `longest_description`.
+        """
+        stored = StoredTicket.decode(ticket, self.learner.n)
+        order = None if self.compares_sets else stored.order
+        return quiet_costs(lambda: self._short(function), self.items, order).astype("<f8").tobytes()
+
+    @property
+    def longest_description(self) -> int:
+        """Characters of JSON of a function all of whose values are needed: time grows with both."""
+        return MOST_WORK // self.learner.dimension
+
+    def _short(self, function: Any) -> Any:
+        described = self.compares_sets and isinstance(function, Mapping)
+        if described and len(json.dumps(function)) > self.longest_description:
+            raise InvalidArgument("The description of the function is too long.")
+        return function
+
+    def neutral(self, ticket: bytes) -> bytes:
+        """The report of a decision that nobody told in time: as long as any other."""
+        if self.local:
+            return bytes(self.bits([None]))
+        return np.full(self._width(StoredTicket.decode(ticket, self.learner.n)), np.nan).tobytes()
+
+    def _width(self, ticket: StoredTicket) -> int:
+        """How many costs a central report has."""
+        if self.compares_sets:
+            return self.learner.dimension
+        return ticket.order.size + 1 if self.whole else 1
 
     def sound(self, ticket: bytes, report: bytes, plan: Plan | None) -> bool:
         """Whether a ticket and its report can be applied; others were damaged where they were kept."""
@@ -350,12 +378,23 @@ class Host:
         """The state after the release of a phase's sums: noise is drawn, once, and the policy learns."""
         if not self.is_complete(plan, sums):
             raise InvalidArgument("A phase is closed when all its reports are there.")
-        learner, mechanism = self.learner, copied(state.mechanism)
-        released = learner.close(mechanism, plan.phase, sums.sums, self._session._source)
-        made = plan.total if self.local else 1
-        return HostState(
-            learner.learn(state.policy, released), mechanism, state.counts + np.array([plan.total, made])
-        )
+        mechanism = copied(state.mechanism)
+        released = self.learner.close(mechanism, plan.phase, sums.sums, self._session._source)
+        counts = state.counts + np.array([plan.total, plan.total if self.local else 1])
+        return HostState(self._learned(state.policy, released), mechanism, counts)
+
+    def _learned(self, policy: Any, released: Released) -> Any:
+        """The policy's next state. What was released is final, also if the policy fails on it.
+
+        Otherwise noise would be drawn again until the policy likes it, and that is another law.
+        """
+        try:
+            return self.learner.learn(policy, released)
+        except Exception as error:
+            log.error(
+                "a policy failed on what was released, with a %s; it forgets that", type(error).__name__
+            )
+            return policy
 
     def _read(self, ticket: bytes, report: bytes, plan: Plan | None) -> tuple[int, Ticket, Any]:
         """The phase, the ticket and the report: a bit, or costs."""
@@ -373,18 +412,9 @@ class Host:
             if len(report) != 1 or report[0] > 1:
                 raise damaged()
             return stored.phase, stored.ticket(note), report[0]
-        if report[:1] == b"{" and self.compares_sets:
-            described = report.decode()
-            costs = quiet_costs(lambda: json.loads(described), self.items, None)
-        else:
-            wanted = stored.order.size + 1 if self.whole else 1
-            wanted = self.learner.dimension if self.compares_sets else wanted
-            if len(report) not in (0, 8 * wanted):
-                raise damaged()
-            costs = (
-                np.frombuffer(report, dtype="<f8").astype(np.float64) if report else np.full(wanted, np.nan)
-            )
-        return stored.phase, stored.ticket(note), costs
+        if len(report) != 8 * self._width(stored):
+            raise damaged()
+        return stored.phase, stored.ticket(note), np.frombuffer(report, dtype="<f8").astype(np.float64)
 
     def _add(self, row: IntArray, ticket: Ticket, report: Any, mechanism: Any) -> None:
         """Add a report to the sum of its slot."""
@@ -418,7 +448,7 @@ class Host:
         values = self._bit_value(bits, state.mechanism).reshape(-1, 1)
         released = Released(notes, np.ones(bits.size, dtype=np.int64), values)
         counts = state.counts + bits.size
-        return state._replace(policy=self.learner.learn(state.policy, released), counts=counts)
+        return state._replace(policy=self._learned(state.policy, released), counts=counts)
 
     def _apply_rounds(self, state: HostState, told: list[tuple[int, Ticket, Any]]) -> HostState:
         """Release and learn from rounds that are phases by themselves, one after the other."""
@@ -427,7 +457,7 @@ class Host:
             sums = np.zeros((1, self.learner.dimension), dtype=np.int64)
             self._add(sums[0], ticket, costs, mechanism)
             released = self.learner.close(mechanism, _one_round(ticket.note), sums, self._session._source)
-            policy = self.learner.learn(policy, released)
+            policy = self._learned(policy, released)
         return HostState(policy, mechanism, state.counts + len(told))
 
 

@@ -70,6 +70,11 @@ class Learner:
             return False
         return getattr(self.policy, "chooses_among", True)
 
+    @property
+    def deals_among(self) -> bool:
+        """Whether rounds of a phase that was planned with all items may be dealt among some of them."""
+        return getattr(self.policy, "deals_among", True)
+
     def mechanism(self) -> Any:
         """The release's secret state before the first slot."""
         return self.release.mechanism(self.dimension)

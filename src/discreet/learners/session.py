@@ -211,7 +211,7 @@ class Session(Exclusive, Generic[Item]):
     def _deal(self, available: IntArray | None) -> Decision[Item]:
         number = self._current
         current = self._phases.get(number)
-        if current is None or current.dealt == current.total or not _brought_forward(current, available):
+        if current is None or current.dealt == current.total or not self._brought_forward(current, available):
             number, current = self._planned, self._opened(available, beside=current)
         phase, deck = current.phase, current.deck
         slot = int(deck[current.dealt]) if deck.size else 0
@@ -236,6 +236,11 @@ class Session(Exclusive, Generic[Item]):
             probability = probability_of(phase, set(chosen), available)
         subset = frozenset([self.items[i] for i in chosen])
         return Decision(decision_id, subset, decision_id, probability, self.lineage)
+
+    def _brought_forward(self, current: OpenPhase, available: IntArray | None) -> bool:
+        if available is None:
+            return True
+        return self.learner.deals_among and _brought_forward(current, available)
 
     def _opened(self, available: IntArray | None, beside: OpenPhase | None) -> OpenPhase:
         """A new phase; if none of the sets of an unfinished one can be dealt, beside it and of one round."""
@@ -443,10 +448,8 @@ class Session(Exclusive, Generic[Item]):
         return f"{name}(items={n}, asked={self._asked}, private={private})"
 
 
-def _brought_forward(current: OpenPhase, available: IntArray | None) -> bool:
+def _brought_forward(current: OpenPhase, available: IntArray) -> bool:
     """Whether a set of the phase can be dealt next; if need be, one that would have come later."""
-    if available is None:
-        return True
     fit = slots_among(current.phase, available)
     if fit.all() or not current.deck.size:
         return bool(fit.all())

@@ -1,7 +1,8 @@
 """Hold out a share of the rounds: they get a default set, whatever was learned, to see what learning earns.
 
 A phase gets one slot more, so a person's cost enters one sum as before, and the guarantee stays. What was
-released of both kinds of rounds is added up; the policy never sees those held out.
+released of both kinds of rounds is added up; the policy never sees those held out. Rounds in which only some
+items can be chosen are of neither kind: they may differ from others, and the default set may not fit.
 """
 
 import math
@@ -17,6 +18,11 @@ from discreet.randomness import BitSource
 #: Places in `HoldoutState.sums`: rounds, released sum in halves of the range, and number of releases, of
 #: those held out and then of the others.
 _KIND = 3
+#: What kind of round a slot has, at the end of its note.
+LEARNED, HELD, NEITHER = 0.0, 1.0, -1.0
+#: Standard deviations of an interval of 95%: more than for normal noise, since that of a few sums has heavier
+#: tails. It is for one look, not for stopping when it looks best.
+_WIDE = 2.12
 
 
 class HoldoutState(NamedTuple):
@@ -51,6 +57,9 @@ class Holdout:
         unit: Halves of the range that a released unit is worth.
     """
 
+    #: Rounds of a phase are not dealt among some items: those of each kind must be alike.
+    deals_among = False
+
     def __init__(self, policy: Policy[Any], members: IntArray, share: float, unit: float, n: int) -> None:
         self.policy, self._share, self._unit = policy, share, unit
         others = np.setdiff1d(np.arange(n), members)
@@ -60,21 +69,16 @@ class Holdout:
         return HoldoutState(self.policy.start(), np.zeros(2 * _KIND))
 
     def plan(self, state: HoldoutState, coins: BitSource, available: IntArray | None = None) -> Phase:
-        given = () if available is None else (available,)
-        phase = self.policy.plan(state.policy, coins, *given)
-        marked = np.hstack((phase.note, np.zeros((len(phase.note), 1))))
-        phase = phase._replace(note=marked)
-        order = self._order if available is None else self._order[np.isin(self._order, available)]
-        if not np.isin(self._order[: self._size], order).all():
-            return phase
-        total = int(phase.rounds.sum())
-        note = np.append(np.zeros(marked.shape[1] - 1), 1.0)
+        if available is not None:
+            return _marked(self.policy.plan(state.policy, coins, available), NEITHER)
+        phase = _marked(self.policy.plan(state.policy, coins), LEARNED)
+        total, n = int(phase.rounds.sum()), self._order.size
         held = Phase(
-            order.reshape(1, -1).astype(np.int64),
-            np.ones((1, order.size + 1)),
+            self._order.reshape(1, -1).astype(np.int64),
+            np.ones((1, n + 1)),
             np.array([self._size]),
             np.ones(1, dtype=np.int64),
-            note.reshape(1, -1),
+            np.append(np.zeros(phase.note.shape[1] - 1), HELD).reshape(1, -1),
         )
         if total == 1:  # a coin for each round
             chosen, chance = (held, self._share) if coins.generator().random() < self._share else (phase, 1.0)
@@ -88,9 +92,9 @@ class Holdout:
         return Phase(*[np.concatenate(pair) for pair in zip(phase, held, strict=True)])
 
     def learn(self, state: HoldoutState, released: Released) -> HoldoutState:
-        held = released.note[:, -1] > 0
-        sums = state.sums.copy()
-        for place, rows in ((0, held), (_KIND, ~held)):
+        kind, sums = released.note[:, -1], state.sums.copy()
+        held = kind == HELD
+        for place, rows in ((0, held), (_KIND, kind == LEARNED)):
             total = float(released.values[rows, 0].sum()) * self._unit
             sums[place : place + _KIND] += (released.rounds[rows].sum(), total, rows.sum())
         policy = state.policy
@@ -128,7 +132,11 @@ class Holdout:
         uplift = low = high = None
         if means[0] is not None and means[1] is not None:
             uplift = abs(factor) * (means[0] - means[1])
-            margin = 1.96 * abs(factor) * math.sqrt(sum(variances))
+            margin = _WIDE * abs(factor) * math.sqrt(sum(variances))
             low, high = uplift - margin, uplift + margin
         counts = state.sums[[0, _KIND]].astype(int).tolist()
         return Held(counts[0], held, counts[1], learned, uplift, low, high)
+
+
+def _marked(phase: Phase, kind: float) -> Phase:
+    return phase._replace(note=np.hstack((phase.note, np.full((len(phase.note), 1), kind))))

@@ -205,7 +205,9 @@ class Batch:
                     if phase_of(ticket) == INLINE:
                         continue
                     payload = None
-            payloads[key] = hosted.neutral() if payload is None else payload
+            payload = hosted.neutral(ticket) if payload is None else payload
+            if payload is not None:
+                payloads[key] = payload
         return payloads
 
 

@@ -33,8 +33,7 @@ class Health:
 
     def failed(self, part: str, error: BaseException) -> None:
         """A part has failed."""
-        # The message of another exception is not quoted: it may contain something private.
-        reason = str(error) if isinstance(error, DiscreetError) else f"failed with a {type(error).__name__}"
+        reason = reason_of(error)
         with self._lock:
             _, logged = self._failing.get(part, (0.0, set()))
             if reason not in logged:
@@ -51,3 +50,8 @@ class Health:
             for part, (at, _) in self._failing.items():
                 if time.monotonic() - at < _FRESH:
                     raise StoreError(f"The store is not ready, {part} failed: the log says why.")
+
+
+def reason_of(error: BaseException) -> str:
+    """The message of an error of ours. That of another is not quoted: it may contain something private."""
+    return str(error) if isinstance(error, DiscreetError) else f"failed with a {type(error).__name__}"

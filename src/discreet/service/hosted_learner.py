@@ -81,7 +81,7 @@ class HostedLearner:
         self._plans: collections.OrderedDict[int, Plan] = collections.OrderedDict()
         #: Bits that were drawn and are not committed: a tell that is repeated gets the same.
         self._drawn: collections.OrderedDict[bytes, bytes] = collections.OrderedDict()
-        self._drawing = threading.Lock()
+        self._drawing, self._planning = threading.Lock(), threading.Lock()
         self.generation = -1
         self.stale = self.damaged = False
         self._latest = (-1, b"")
@@ -174,13 +174,25 @@ class HostedLearner:
             generation, sealed = reading.state(self.id)
             state = self.opened_state(generation, sealed)
             self.show(Applied(generation, state, self._released(self._value(state), reading)))
+        elif self.catches_up_always:  # bits are released before the state changes
+            generation, state = self._latest
+            self.show(Applied(generation, state, self._released(self._value(state), reading)))
+
+    def releases(self, reading: Reading) -> int:
+        """How often it has released something up to the state that is shown."""
+        return self._released(self.state, reading)
 
     def _released(self, state: HostState, reading: Reading) -> int:
         """How often it has released something, as the store says."""
-        return self._releases(state, applied_in(reading, self.id) if self._counts_open else 0)
+        return self._releases(state, reading.applied(self.id) if self._counts_open else 0)
 
     def _releases(self, state: HostState, applied: int) -> int:
         return self.host.releases(state) + (applied if self._counts_open else 0)
+
+    @property
+    def catches_up_always(self) -> bool:
+        """Whether something may have been released, or must be recorded, though its state is shown."""
+        return self._counts_open or self._unrecorded
 
     @property
     def _counts_open(self) -> bool:
@@ -199,7 +211,8 @@ class HostedLearner:
 
     def plan_of(self, phase: PhaseRecord) -> Plan:
         """The plan of a stored phase."""
-        plan = self._plans.get(phase.number)
+        with self._planning:
+            plan = self._plans.get(phase.number)
         if plan is None:
             plan = Plan.decode(phase.plan, len(self.host.items))
             self.remember(phase.number, plan)
@@ -207,13 +220,15 @@ class HostedLearner:
 
     def remember(self, number: int, plan: Plan) -> None:
         """Keep the plan of a phase in memory. A number that was not committed may come again."""
-        self._plans[number] = plan
-        while len(self._plans) > _PLANS:
-            self._plans.popitem(last=False)
+        with self._planning:
+            self._plans[number] = plan
+            while len(self._plans) > _PLANS:
+                self._plans.popitem(last=False)
 
     def forget_plans(self) -> None:
         """A transaction failed: its phases do not exist."""
-        self._plans.clear()
+        with self._planning:
+            self._plans.clear()
 
     # Applying
 
@@ -240,15 +255,16 @@ class HostedLearner:
             reports: The new reports, not sealed.
         """
         with self._applying:
-            before = self._latest_value(writing, update)
+            state, before = self.latest_state(writing, update)
             told = self._opened(update.queued)
             from_queue = len(told)
             told += zip(tickets, reports, strict=True)
             plans, sums = self._open_phases(writing, told)
             after, changed, applied = self._apply(before, told, from_queue, plans, sums)
             same = after is before
-            state = self._decoded[0] if same else self.host.encode(after)
-            self._decoded = state, after
+            if not same:
+                state = self.host.encode(after)
+                self._decoded = state, after
         for number, each in changed.items():
             writing.put_sums(self.id, number, each.applied, self._sealed_sums(number, each))
         generation = update.generation + (not same)
@@ -269,7 +285,7 @@ class HostedLearner:
         with self._applying:
             generation, sealed = reading.state(self.id)
             record = reading.phases(self.id, [number]).get(number)
-            found = reading.sums(self.id).get(number)
+            found = reading.sums(self.id, [number]).get(number)
             if record is None or found is None:
                 return None  # another process was faster
             plan = self.plan_of(record)
@@ -296,7 +312,7 @@ class HostedLearner:
             np.array(summary.point, dtype="<f4").tobytes(),
         )
 
-    def _latest_value(self, writing: Writing, update: StateUpdate) -> HostState:
+    def latest_state(self, writing: Writing, update: StateUpdate) -> tuple[bytes, HostState]:
         """The state that an update starts from; refused if it is an old one."""
         resumed = not update.state
         state = self._latest[1] if resumed else self.opened_state(update.generation, update.state)
@@ -304,7 +320,7 @@ class HostedLearner:
         if self._guard.is_behind(self.record.lineage, self._released(value, writing), look=True):
             self.stale = True
             raise self._stale_error()
-        return value
+        return state, value
 
     def _opened(self, queued: Sequence[QueuedReport]) -> list[tuple[bytes, bytes]]:
         """Tickets and reports from the queue, except damaged ones, which would block all others."""
@@ -314,9 +330,10 @@ class HostedLearner:
                 payload = self._ring.unseal(each.payload, self.record.lineage, _FEEDBACK, each.decision_id)
             except WrongKey:
                 lost += 1
-                if phase_of(each.draw) == INLINE:
+                neutral = None if phase_of(each.draw) == INLINE else self.neutral(each.draw)
+                if neutral is None:
                     continue
-                payload = self.neutral()  # the phase needs it to be complete
+                payload = neutral  # the phase needs it to be complete
             opened.append((each.draw, payload))
         self._report_lost(lost)
         return opened
@@ -329,7 +346,7 @@ class HostedLearner:
         if not numbers:
             return {}, {}
         plans, sums = {}, {}
-        found = reading.sums(self.id)
+        found = reading.sums(self.id, numbers)
         for number, record in reading.phases(self.id, numbers).items():
             try:
                 plans[number] = plan = self.plan_of(record)
@@ -415,9 +432,13 @@ class HostedLearner:
         """The report of a private cost to a central learner."""
         return self.host.cost_report(feedback.cost)
 
-    def neutral(self) -> bytes:
-        """The report of a decision that nobody told in time."""
-        return self.host.neutral()
+    def neutral(self, ticket: bytes) -> bytes | None:
+        """The report of a decision that nobody told in time; None if its ticket is damaged."""
+        try:
+            return self.host.neutral(ticket)
+        except InvalidArgument:
+            log.error("%s: a stored decision is damaged", self.record.name)
+            return None
 
     def decision_ids(self, request_id: str | None, count: int) -> list[bytes]:
         """New ids for decisions; those of a request depend on its id, so that a retry finds them."""
@@ -456,11 +477,6 @@ class HostedLearner:
         return self.host.decode_sums(
             self._ring.unseal(sealed, self.record.lineage, _SUMS, name), applied, plan
         )
-
-
-def applied_in(reading: Reading, learner: int) -> int:
-    """How many reports are in the sums of a learner's open phases."""
-    return sum(applied for applied, _ in reading.sums(learner).values())
 
 
 def sealed_state(ring: KeyRing, lineage: str, generation: int, state: bytes) -> bytes:

@@ -346,7 +346,7 @@ class LearnerService:
         if len(pieces) > MOST_FEEDBACK or not all(isinstance(each, Feedback) for each in pieces):
             raise InvalidArgument(f"A tell is a list of at most {MOST_FEEDBACK} pieces of Feedback.")
         hosted.check()
-        most = most_pieces(len(hosted.host.items))
+        most = most_pieces(hosted.host.costs_told)
         if hosted.host.whole and len(pieces) > most:
             raise InvalidArgument(
                 f"A tell of functions of {len(hosted.host.items)} items has at most {most} pieces. "

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 from discreet.errors import Conflict, DiscreetError
 from discreet.service.clock import GuardedClock, minute_of
-from discreet.service.health import Health
+from discreet.service.health import Health, reason_of
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
@@ -147,8 +147,8 @@ class Maintenance:
                 functools.partial(self._apply, hosted),
                 _within_memory(hosted),
             )
-        except DiscreetError as error:
-            log.warning("feedback to %s could not be applied: %s", hosted.record.name, error)
+        except Exception as error:
+            log.warning("feedback to %s could not be applied: %s", hosted.record.name, reason_of(error))
             return 0
 
     def _apply(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
@@ -169,22 +169,31 @@ class Maintenance:
         return count, count == most
 
     def _close_phases(self) -> None:
-        """Release the sums of phases whose reports are all there, and whose time has come."""
+        """Release the sums of phases whose reports are all there, and whose time has come.
+
+        Where that is a deadline, what is missing is closed first: when phases are released, and in which
+        order, does not depend on who has told.
+        """
+        with self._store.reading() as reading:
+            due = reading.due_phases(self._clock())
+        for hosted in self._registry.with_ids(due) if self._believes_clock() else ():
+            self._expire_all(hosted)
+            self._apply_all(hosted)
         with self._store.reading() as reading:
             complete = reading.complete_phases()
         held = {hosted.id: hosted for hosted in self._registry.with_ids({each[0] for each in complete})}
         for learner, number, last_at in complete:
-            hosted = held.get(learner)
-            if hosted is None or hosted.stale or self._closed:
+            found = held.get(learner)
+            if found is None or found.stale or self._closed:
                 continue
-            waits = hosted.host.close == "deadline" and not hosted.host.local
-            if not waits or self._clock() >= last_at + round(1000 * hosted.record.deadline):
+            waits = found.host.close == "deadline" and not found.host.local
+            if not waits or self._clock() >= last_at + round(1000 * found.record.deadline):
                 try:
-                    self._close_phase(hosted, number)
+                    self._close_phase(found, number)
                 except Conflict:
                     continue  # another process was faster, or will be asked again
-                except DiscreetError as error:
-                    log.warning("a phase of %s could not be closed: %s", hosted.record.name, error)
+                except Exception as error:
+                    log.warning("a phase of %s could not be closed: %s", found.record.name, reason_of(error))
 
     def _close_phase(self, hosted: HostedLearner, number: int) -> None:
         """Close a phase. Noise is drawn and the policy learns outside of the transaction, which is short.
@@ -200,7 +209,10 @@ class Maintenance:
         with self._store.writing() as writing:
             update = writing.start_update(hosted.id, most=0)
             # Nobody may be updating it: their state would lack what the rollback guard records next.
-            if update is None or update.generation != generation or not _is_active(writing, hosted):
+            if update is None or not _is_active(writing, hosted):
+                return
+            hosted.latest_state(writing, update)  # refused if it is an old one
+            if update.generation != generation:
                 return
             update.put(sealed)
             writing.drop_phases(hosted.id, [number])
@@ -243,18 +255,25 @@ class Maintenance:
 
     def expire(self) -> int:
         """Close decisions past their deadline: each gives a neutral report, through the same mechanism."""
-        if isinstance(self._clock, GuardedClock) and not self._clock.refresh():
-            return 0  # the clock may have jumped
+        if not self._believes_clock():
+            return 0
         total, now, deadlines = 0, self._clock(), self._registry.deadlines
         for hosted in self._registry.with_ids(deadlines.due(now)):
-            if not hosted.stale and not self._closed:
-                total += self._pace.steps(
-                    "expiry", functools.partial(self._expire, hosted), _within_memory(hosted)
-                )
+            total += self._expire_all(hosted)
             deadlines.look_again(hosted.id, hosted.record.deadline, now)
         if total:
             self.wake()
         return total
+
+    def _believes_clock(self) -> bool:
+        """Whether the clock has not jumped, as far as one can tell."""
+        return not isinstance(self._clock, GuardedClock) or self._clock.refresh()
+
+    def _expire_all(self, hosted: HostedLearner) -> int:
+        """Close all decisions of a learner that are past their deadline."""
+        if hosted.stale or self._closed:
+            return 0
+        return self._pace.steps("expiry", functools.partial(self._expire, hosted), _within_memory(hosted))
 
     def _expire(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
         now, swept = self._clock(), self._registry.deadlines.swept
@@ -263,8 +282,11 @@ class Maintenance:
             if not _is_active(writing, hosted):
                 return 0, False
             due, until = writing.expire(hosted.id, swept.get(hosted.id, 0), before, now, most)
-            feedback = {key: hosted.sealed_feedback(key, hosted.neutral()) for key in due}
-            writing.queue_feedback(hosted.id, feedback)
+            neutral = {key: hosted.neutral(ticket) for key, ticket in due.items()}
+            writing.queue_feedback(
+                hosted.id,
+                {k: hosted.sealed_feedback(k, each) for k, each in neutral.items() if each is not None},
+            )
             if due:
                 writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))
         # Lower than before, if the clock was set back.

@@ -135,7 +135,11 @@ class Registry:
         return self._hosts(found)[0]
 
     def _hosts(self, records: Sequence[LearnerRecord]) -> list[HostedLearner]:
-        """Learners as the store has them. The rollback guard records releases before they are shown."""
+        """Learners as the store has them.
+
+        The rollback guard records releases before they are shown: whatever else is read of a learner, it
+        catches up in the same reading.
+        """
         held = {record.id: self._made.get(record.id) for record in records}
         states = {}
         with self._store.reading() as reading:
@@ -143,7 +147,7 @@ class Registry:
                 states = reading.states(missing)
             for record in records:
                 made = held[record.id]
-                if made is not None and made.generation < record.generation:
+                if made is not None and (made.generation < record.generation or made.catches_up_always):
                     made.catch_up(reading)
         found = []
         for record in records:
@@ -165,7 +169,10 @@ class Registry:
         """How far each epoch of each learner has released, by lineage, for the rollback guard."""
         with self._store.reading() as reading:
             found = dict.fromkeys(reading.ended(), ENDED)
-        return found | {each.record.lineage: each.host.releases(each.state) for each in self.every_active()}
+        for hosted in self.every_active():
+            with self._store.reading() as reading:
+                found[hosted.record.lineage] = hosted.releases(reading)
+        return found
 
     def record_ended(self) -> None:
         """Let the rollback guard know what has ended: it must not continue in an old backup either."""
@@ -326,6 +333,7 @@ class Registry:
         hosted = self.shown(name)
         with self._store.reading() as reading:
             counts = reading.counts(hosted.id)
+            hosted.catch_up(reading)
         return _view(hosted, counts)
 
     def minutes(self, name: str, since: int) -> list[MinuteView]:
@@ -333,6 +341,7 @@ class Registry:
         hosted = self.shown(name)
         with self._store.reading() as reading:
             found = reading.minutes(hosted.id, since)
+            hosted.catch_up(reading)
         return [
             MinuteView(minute.start, minute.counts, *_estimate(hosted, minute.counts)) for minute in found
         ]
@@ -341,7 +350,9 @@ class Registry:
         """What was released over time; see `LearnerService.history`."""
         hosted = self.shown(name)
         with self._store.reading() as reading:
-            return [MomentView.of(moment) for moment in reading.history(hosted.id)]
+            found = reading.history(hosted.id)
+            hosted.catch_up(reading)
+        return [MomentView.of(moment) for moment in found]
 
     def recent(self, name: str, most: int) -> list[RecentChoice]:
         """Recently chosen sets; see `LearnerService.recent`."""

@@ -110,12 +110,23 @@ class Reading(ABC):
         """Phases by number; those that are closed may be gone."""
 
     @abstractmethod
-    def sums(self, learner: int) -> dict[int, tuple[int, bytes]]:
-        """Of each open phase with reports how many these are, and their sums."""
+    def sums(self, learner: int, numbers: Iterable[int] | None = None) -> dict[int, tuple[int, bytes]]:
+        """Of open phases with reports, all or some, how many these are, and their sums."""
+
+    @abstractmethod
+    def applied(self, learner: int) -> int:
+        """How many reports are in the sums of open phases."""
 
     @abstractmethod
     def complete_phases(self) -> list[tuple[int, int, int]]:
-        """Learner, number and time of the last round of all phases whose reports are all there."""
+        """Learner, number and time of the last round of all phases whose reports are all there.
+
+        By learner, and then by time.
+        """
+
+    @abstractmethod
+    def due_phases(self, now: int) -> list[int]:
+        """The ids of active learners with open phases whose last deadline has passed."""
 
     @abstractmethod
     def history(self, learner: int) -> list[Moment]:

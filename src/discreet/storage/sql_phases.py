@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from discreet.errors import Conflict
 from discreet.storage import tables
-from discreet.storage.records import Moment, PhaseRecord
+from discreet.storage.records import Moment, PhaseRecord, Status
 
 _P, _S, _H = tables.phases, tables.sums, tables.history
 _PHASE = select(_P.c.number, _P.c.plan, _P.c.total, _P.c.dealt, _P.c.last_at)
@@ -32,10 +32,11 @@ class ReadingPhases:
         rows = self.connection.execute(_PHASE.where(_P.c.learner == learner, _P.c.number.in_(list(numbers))))
         return {row[0]: _record(row) for row in rows}
 
-    def sums(self, learner: int) -> dict[int, tuple[int, bytes]]:
-        rows = self.connection.execute(
-            select(_S.c.phase, _S.c.applied, _S.c.sums).where(_S.c.learner == learner)
-        )
+    def sums(self, learner: int, numbers: Iterable[int] | None = None) -> dict[int, tuple[int, bytes]]:
+        wanted = select(_S.c.phase, _S.c.applied, _S.c.sums).where(_S.c.learner == learner)
+        if numbers is not None:
+            wanted = wanted.where(_S.c.phase.in_(list(numbers)))
+        rows = self.connection.execute(wanted)
         return {phase: (applied, bytes(sums)) for phase, applied, sums in rows}
 
     def complete_phases(self) -> list[tuple[int, int, int]]:
@@ -43,9 +44,19 @@ class ReadingPhases:
             select(_P.c.learner, _P.c.number, _P.c.last_at)
             .join_from(_S, _P, (_S.c.learner == _P.c.learner) & (_S.c.phase == _P.c.number))
             .where(_S.c.applied >= _P.c.total)
-            .order_by(_P.c.learner, _P.c.number)
+            .order_by(_P.c.learner, _P.c.last_at, _P.c.number)
         )
         return [(learner, number, last_at) for learner, number, last_at in rows]
+
+    def applied(self, learner: int) -> int:
+        found = select(func.coalesce(func.sum(_S.c.applied), 0)).where(_S.c.learner == learner)
+        return int(self.connection.scalar(found) or 0)
+
+    def due_phases(self, now: int) -> list[int]:
+        learners = tables.learners.c
+        due = (_P.c.total > 0) & (_P.c.dealt >= _P.c.total) & (_P.c.last_at + 1000 * learners.deadline <= now)
+        wanted = select(_P.c.learner).distinct().join_from(_P, tables.learners, _P.c.learner == learners.id)
+        return list(self.connection.scalars(wanted.where(due, learners.status == Status.ACTIVE.value)))
 
     def history(self, learner: int) -> list[Moment]:
         columns = [_H.c[field.name] for field in dataclasses.fields(Moment)]
