@@ -21,7 +21,7 @@ def learner(**others: Any) -> BanditLearner[str]:
 @pytest.mark.parametrize("mode", ["central", "local"])
 @pytest.mark.parametrize("method", ["model", "worst-case"])
 def test_a_share_of_rounds_shows_the_default_set(mode: Any, method: Any) -> None:
-    """Seed 3, 3,000 rounds, alpha = 1e-6 (binomial): a fifth of the rounds that were released, not a third."""
+    """Seed 3, 3,000 rounds, alpha = 1e-6 (binomial): a fifth of what was released, not a third."""
     made = learner(mode=mode, method=method)
     for _ in range(3_000):
         made.tell(made.ask(), 0.5)
@@ -33,7 +33,7 @@ def test_a_share_of_rounds_shows_the_default_set(mode: Any, method: Any) -> None
         assert bool(stats.binomtest(held.rounds, total, share).pvalue > 1e-6) is fits
 
 
-def test_the_uplift_is_that_of_learned_sets(mode: Any = "central") -> None:
+def test_the_uplift_is_that_of_learned_sets() -> None:
     """20 seeds: the interval has the difference that is true of the sets shown at least 17 times.
 
     With 95% each, fewer have probability below 2%. Half the difference is missed in most.

@@ -333,8 +333,9 @@ def test_bits_are_not_shown_before_the_guard_records_them(
         made(service, mode="local")
         play(service, 10)
 
-        def fail(*_: Any, **__: Any) -> None:
-            raise StoreError("the rollback guard cannot be written")
+        def fail(_: str, releases: int, **__: Any) -> None:
+            if releases:
+                raise StoreError("the rollback guard cannot be written")
 
         monkeypatch.setattr(service._guard, "record", fail)
         service.maintenance.apply_queued()
@@ -346,7 +347,9 @@ def test_bits_are_not_shown_before_the_guard_records_them(
         assert service._guard.is_behind(hosted.record.lineage, 9)
 
 
-def test_phases_close_in_their_order_whoever_has_told(tmp_path: pathlib.Path, clock: Clock) -> None:
+def test_phases_close_in_their_order_whoever_has_told(
+    tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With a deadline: one with something missing is released in its turn, by the same step of maintenance."""
     orders = []
     for missing in (0, 1):
@@ -357,7 +360,12 @@ def test_phases_close_in_their_order_whoever_has_told(tmp_path: pathlib.Path, cl
             assert all(outcome.accepted for outcome in service.tell("shop", told_of))
             hosted, numbers = service._registry.named("shop"), list[int]()
             close = hosted.close
-            hosted.close = lambda reading, number, c=close, n=numbers: n.append(number) or c(reading, number)  # type: ignore[method-assign,func-returns-value,misc]
+
+            def noted(reading: Any, number: int, close: Any = close, numbers: Any = numbers) -> Any:
+                numbers.append(number)
+                return close(reading, number)
+
+            monkeypatch.setattr(hosted, "close", noted)
             clock.now += HOUR + 1
             service.maintenance.apply_queued()
             orders.append(numbers)
