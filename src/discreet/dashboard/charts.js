@@ -49,18 +49,16 @@ export function draw(box, { from, length, low, high, marks = [], lines, times, w
   box.replaceChildren(svg("svg", { viewBox: size, role: "img", "aria-label": label }, drawn));
 }
 
-/** Draw a value and its interval beside zero. */
-export function interval(box, low, value, high, label) {
+/** Draw a value and its interval on an axis that has a zero. */
+export function interval(box, { low, value, high, written, label }) {
   const across = Math.max(170, box.clientWidth);
   const [least, most] = [Math.min(0, low), Math.max(0, high)];
-  const x = (place) => 30 + (place - least) / (most - least || 1) * (across - 60);
-  const drawn = [
-    svg("rect", { class: "band", x: x(low), width: Math.max(1, x(high) - x(low)), y: 8, height: 20 }),
-    svg("line", { class: "mark", x1: x(0), x2: x(0), y1: 0, y2: 36 }),
-    svg("circle", { class: "dot", r: 5, cx: x(value), cy: 18 }),
-    svg("text", { x: x(0), y: 50, "text-anchor": "middle" }, "0: no better"),
-  ];
-  box.replaceChildren(svg("svg", { viewBox: `0 0 ${across} 56`, role: "img", "aria-label": label }, ...drawn));
+  const x = (place) => 24 + (place - least) / (most - least || 1) * (across - 48);
+  const rule = (place) => svg("line", { class: place ? "rule" : "mark", x1: x(place), x2: x(place), y1: 0, y2: 36 });
+  const scale = ticks(least, most).flatMap((place) => [rule(place), svg("text", { x: x(place), y: 50, "text-anchor": "middle" }, written(place))]);
+  const band = svg("rect", { class: "band", x: x(low), width: Math.max(1, x(high) - x(low)), y: 8, height: 20 });
+  const dot = svg("circle", { class: "dot", r: 5, cx: x(value), cy: 18 });
+  box.replaceChildren(svg("svg", { viewBox: `0 0 ${across} 56`, role: "img", "aria-label": label }, ...scale, band, dot));
 }
 
 function shapes(run, k, x, y) {

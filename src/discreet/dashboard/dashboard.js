@@ -134,7 +134,7 @@ async function showPopulations(signal) {
   fillNames(populations);
   fill("populations", populations.map(({ name, limit, spent, learners }) => ({
     key: name,
-    cells: [name, `${number(spent, 6)} of ${limit === null ? "no limit" : number(limit, 6)}`],
+    cells: [name, number(spent, 6) + (limit === null ? ", no limit" : ` of ${number(limit, 6)}`)],
     also: ({ cells: [, , level, list] }) => {
       level.classList.toggle("endless", limit === null);
       bar(level, limit === null ? 0 : spent / limit);
@@ -165,10 +165,6 @@ at("search-form").addEventListener("submit", (event) => event.preventDefault());
 at("search").addEventListener("input", () => turn(""));
 at("list-first").addEventListener("click", () => turn(""));
 at("list-next").addEventListener("click", ({ target }) => turn(target.value));
-at("levels-all").addEventListener("click", ({ target }) => {
-  target.setAttribute("aria-pressed", String(target.getAttribute("aria-pressed") !== "true"));
-  charts.redraw();
-});
 at("window").addEventListener("change", update);
 for (const name of ["hashchange", "online", "changed"]) window.addEventListener(name, update);
 window.addEventListener("resize", () => charts.redraw());

@@ -2,7 +2,7 @@
 
 import { bar, draw, interval } from "./charts.js";
 import { MEANS, MODES, STATES } from "./messages.js";
-import { at, charts, chips, clock, count, DAYS, FEW, fill, HOURS, keyed, made, MINUTE, now, number, present, Refused, request, say, SECONDS } from "./page.js";
+import { at, charts, chips, clock, count, DAYS, fill, HOURS, keyed, made, MINUTE, now, number, present, Refused, request, say, SECONDS } from "./page.js";
 
 const RECENT = 15; // sets shown
 const MOMENTS = 60; // of a time axis
@@ -45,8 +45,9 @@ export async function showLearner(name, signal) {
   for (const id of ["archive", "restart"]) at(id).disabled = ["archived", "handed_over"].includes(learner.status);
   at("archive").disabled ||= learner.status !== "active";
   charts.redraw = () => {
-    showLevels(learner);
-    showHistory(learner, moments);
+    const most = Number(at("levels-more").value);
+    showLevels(learner, most);
+    showHistory(learner, moments, most);
     showHoldout(learner);
     showActivity(binned(minutes, view), view);
   };
@@ -92,11 +93,10 @@ function highest(point, most) {
   return places.slice(0, most).sort((one, other) => one - other);
 }
 
-function showLevels({ items, point }) {
-  const all = at("levels-all").getAttribute("aria-pressed") === "true";
-  at("levels-some").hidden = items.length <= FEW;
-  say(at("levels-which"), all ? `All ${count(items.length)} items.` : `The ${FEW} highest of ${count(items.length)} items.`);
-  fill("levels", highest(point, all ? items.length : FEW).map((place) => (
+function showLevels({ items, point }, most) {
+  at("levels-some").hidden = items.length <= most;
+  say(at("levels-which"), `The ${most} highest of ${count(items.length)} items.`);
+  fill("levels", highest(point, most).map((place) => (
     { key: place, cells: [String(items[place]), point[place].toFixed(3)], also: (line) => bar(line.cells[2], point[place]) })));
 }
 
@@ -126,7 +126,7 @@ function showHoldout(learner) {
   const { holdout: held, maximize } = learner;
   const known = held !== null && held.uplift !== null;
   at("holdout").hidden = !isBandit(learner);
-  at("uplift").hidden = !known;
+  at("uplift-figure").hidden = !known;
   if (held === null) return say(at("uplift-text"), "This is not measured: no share of the rounds is held out. A new learner can do so.");
   const names = held.set.slice(0, 5).join(", ") + (held.set.length > 5 ? ` and ${held.set.length - 5} more` : "");
   const always = `always showing ${names || "nothing"}`;
@@ -138,7 +138,7 @@ function showHoldout(learner) {
   const text = `Learned sets ${maximize ? "earn" : "cost"} ${amount(uplift)} per round than ${always} (95%: ${(chance ? [low, high].map(amount) : ends).join(" to ")}).`;
   say(at("uplift-text"), text + (chance ? " The difference may still be chance." : ""));
   say(at("uplift-rounds"), `${count(held.rounds)} rounds were held out (a share of ${number(100 * held.share)}%), beside ${count(held.learned_rounds)} others.`);
-  interval(at("uplift"), low, uplift, high, text);
+  interval(at("uplift"), { low, value: uplift, high, written: number, label: text });
 }
 
 // Since the start
@@ -183,14 +183,12 @@ const steps = (found) => found.flatMap((period) => [{ ...period, time: period.fr
 /** How a time is written where so much of it is shown. */
 const precise = (length) => (length < 10 * MINUTE ? SECONDS : length < 1440 * MINUTE ? HOURS : length < 20160 * MINUTE ? { ...DAYS, ...HOURS } : DAYS);
 
-function showHistory(learner, moments) {
+function showHistory(learner, moments, most) {
   const { items, point, cost_range: [low, high], noise_variance: variance, created_at: from, maximize, holdout } = learner;
   const length = Math.max(MINUTE, now - from);
   const labels = (...shares) => shares.map((share) => [from + share * length, clock(from + share * length, precise(length))]);
   at("past-none").hidden = moments.length > 0;
   at("levels-past").hidden = moments.length === 0;
-  const most = Number(at("levels-more").value);
-  at("levels-more").hidden = items.length <= most;
   const name = (place) => String(items[place]);
   const figure = () => made("figure", {}, made("figcaption"), made("div", { class: "chart" }));
   keyed(at("multiples"), moments.length ? highest(point, most) : [], (place) => place, figure, ({ children: [title, box] }, place) => {
