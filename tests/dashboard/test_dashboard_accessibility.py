@@ -20,7 +20,8 @@ _FAULTS = """() => {
     const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
     const words = (id) => document.getElementById(id)?.textContent;
     const named = (node) => node.getAttribute("aria-label") || words(node.getAttribute("aria-labelledby"));
-    for (const field of all("input, select, textarea")) if (!field.labels.length) faults.push(`no label: ${field.id}`);
+    for (const field of all("input, select, textarea"))
+        if (!field.labels.length) faults.push(`no label: ${field.id}`);
     for (const node of all("a, button")) if (!node.textContent.trim()) faults.push(`no words: ${node.id}`);
     for (const node of all("svg:not([role=img], svg svg)")) faults.push(`no role: ${node.outerHTML}`);
     for (const node of all("[role=img], [role=meter], [role=region], nav, section, article"))

@@ -24,7 +24,8 @@ def test_the_page_names_the_files_that_are_served() -> None:
         named("/dashboard", ".css").path[1:],
         named("/dashboard", ".js").path[1:],
     }
-    others = [f".{named(name, '.js').path}" for name in ("/charts", "/learner", "/manage", "/messages", "/page")]
+    modules = ("/charts", "/learner", "/manage", "/messages", "/page")
+    others = [f".{named(name, '.js').path}" for name in modules]
     assert re.findall(r'from "(.*)"', script) == others
     names = re.findall(r'from "\.(.*)"', "".join(file.body.decode() for file in files()))
     assert set(names) <= {file.path for file in files()}

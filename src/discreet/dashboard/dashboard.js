@@ -57,8 +57,7 @@ async function seeRole(signal) {
 /** Show an error; return how long to wait before the next attempt. */
 function trouble(problem) {
   const { status = 0, message } = problem;
-  const elsewhere = location.hash.startsWith("#/learner/");
-  if (elsewhere && status in UNSEEN) {
+  if (status in UNSEEN && location.hash.length > 2) { // not the list of all learners
     const [title, text] = UNSEEN[status];
     say(at("none-title"), title);
     say(at("none-text"), text);
@@ -105,7 +104,6 @@ async function showList(signal) {
   at("list-box").hidden = found.length === 0;
   at("search-form").hidden = !at("list-none").hidden;
   say(at("list-found"), found.length || !search ? "" : "No learner's name contains this.");
-  say(at("list-where"), new URL("v1/learners", location.href.split("#")[0]).href);
   at("list-first").hidden = after === "";
   at("list-next").hidden = !next;
   at("list-next").value = next ?? "";

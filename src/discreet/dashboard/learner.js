@@ -116,10 +116,8 @@ function showLedger(ledger) {
   at("ledger").hidden = ledger === null;
   if (ledger === null) return;
   const limit = ledger.limit === null ? "No limit is set." : `The limit is ${number(ledger.limit, 6)}.`;
-  say(at("spent"), `The loss of somebody in the data of all of these is at most epsilon = ${number(ledger.spent, 6)} in total. ${limit}`);
-  say(at("population"), ledger.name);
-  fill("losses", ledger.learners.map(({ name, epoch, epsilon }) => (
-    { key: `${name} ${epoch}`, cells: [name, count(epoch), number(epsilon, 6)] })));
+  const sum = `it is at most epsilon = ${number(ledger.spent, 6)} in total. ${limit}`;
+  say(at("ledger"), `The losses of all learners from the population ${ledger.name} add up: for somebody in the data of all of them ${sum}`);
 }
 
 function showHoldout(learner) {

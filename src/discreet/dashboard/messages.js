@@ -22,6 +22,6 @@ export const LOCKED = {
   403: "This key has no role that allows reading learners.",
 };
 export const UNSEEN = {
-  403: ["Not for this key", "This key may not read this learner."],
+  403: ["Not for this key", "This key may not read this."],
   404: ["No such learner", "No learner has this name."],
 };
