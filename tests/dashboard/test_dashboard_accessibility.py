@@ -20,7 +20,8 @@ _FAULTS = """() => {
     const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
     const words = (id) => document.getElementById(id)?.textContent;
     const named = (node) => node.getAttribute("aria-label") || words(node.getAttribute("aria-labelledby"));
-    for (const field of all("input, select")) if (!field.labels.length) faults.push(`no label: ${field.id}`);
+    for (const field of all("input, select, textarea"))
+        if (!field.labels.length) faults.push(`no label: ${field.id}`);
     for (const node of all("a, button")) if (!node.textContent.trim()) faults.push(`no words: ${node.id}`);
     for (const node of all("svg:not([role=img], svg svg)")) faults.push(`no role: ${node.outerHTML}`);
     for (const node of all("[role=img], [role=meter], [role=region], nav, section, article"))
@@ -47,7 +48,8 @@ def learner(service: LiveService) -> str:
     """A learner with long names and a ledger."""
     service.call("PUT", "/v1/populations/everybody", {"limit": 100})
     names = ["tea", "x" * 150, "a name of many words " * 5]
-    service.create("access", names, population="everybody")
+    holdout = {"set": names, "share": 0.2}
+    service.create("access", names, population="everybody", holdout=holdout)
     service.play("access", "tea", 300)
     return "access"
 
@@ -57,14 +59,25 @@ def views(visit: Visit, learner: str) -> Iterator[tuple[str, Any]]:
     page = visit.go()
     expect(page.get_by_role("heading", name="Key needed")).to_be_visible()
     yield "key", page
-    visit.enter()
+    visit.enter(key=visit._service.admin)
     expect(page.get_by_role("link", name=learner, exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="New learner")).to_be_visible()
     yield "list", page
     page.get_by_role("link", name=learner, exact=True).click()
     expect(page.get_by_role("heading", name=learner, exact=True)).to_be_visible()
-    for summary in page.locator("summary").all():
+    for summary in page.locator("#view-learner summary").all():
         summary.click()
     yield "learner", page
+    page.get_by_role("button", name="Restart").click()
+    yield "dialog", page
+    page.get_by_role("button", name="Cancel").click()
+    for name in ("Populations", "New learner"):
+        page.get_by_role("link", name=name).click()
+        expect(page.get_by_role("heading", name=name)).to_be_focused()
+        for summary in page.locator("#view-new summary").all():
+            if summary.is_visible():
+                summary.click()
+        yield name, page
 
 
 def test_everything_has_a_name_and_a_place(visit: Visit, learner: str) -> None:

@@ -20,12 +20,15 @@ def named(start: str, ending: str) -> File:
 def test_the_page_names_the_files_that_are_served() -> None:
     """Style and scripts are named after their content, and found under these names."""
     page, script = named("/", "/").body.decode(), named("/dashboard", ".js").body.decode()
-    assert set(re.findall(r'(?:href|src)="((?:dashboard|charts|messages)[^"]*)"', page)) == {
+    assert set(re.findall(r'(?:href|src)="([a-z]+\.[^"]*)"', page)) == {
         named("/dashboard", ".css").path[1:],
         named("/dashboard", ".js").path[1:],
     }
-    others = [f".{named(name, '.js').path}" for name in ("/charts", "/messages")]
+    modules = ("/charts", "/learner", "/manage", "/messages", "/page")
+    others = [f".{named(name, '.js').path}" for name in modules]
     assert re.findall(r'from "(.*)"', script) == others
+    names = re.findall(r'from "\.(.*)"', "".join(file.body.decode() for file in files()))
+    assert set(names) <= {file.path for file in files()}
 
 
 def test_the_policy_lets_nothing_else_in() -> None:
@@ -56,7 +59,7 @@ def test_every_status_has_a_sentence() -> None:
     assert set(re.findall(r"^  (\w+): ", messages, re.MULTILINE)) == shown
 
 
-@pytest.mark.parametrize("start", ["/dashboard", "/charts", "/messages"])
+@pytest.mark.parametrize("start", ["/dashboard", "/charts", "/learner", "/manage", "/messages", "/page"])
 def test_scripts_are_small_and_make_no_markup_of_text(start: str) -> None:
     """They fit into one reading, and names can only become text."""
     script = named(start, ".js").body.decode()

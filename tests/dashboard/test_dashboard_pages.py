@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -75,20 +74,18 @@ def test_the_list_shows_each_learner(visit: Visit, service: LiveService) -> None
     expect(row(page, "list", "listed").locator("td").nth(1)).to_have_text("archived")
 
 
-def test_an_empty_list_says_how_to_make_a_learner(visit: Visit, service: LiveService) -> None:
-    """With a line that can be copied: it makes a learner, and the page shows it."""
+def test_an_empty_list_leads_to_the_form(visit: Visit, service: LiveService) -> None:
+    """For admins; to others it says who may create learners."""
     page = visit.go()
     page.route("**/v1/learners?*", lambda route: route.fulfill(json={"learners": []}))
     visit.enter()
-    expect(page.locator("#list-none pre")).to_be_visible()
-    expect(page.locator("#list-where")).not_to_be_empty()
-    line = page.locator("#list-none pre").inner_text()
-    assert line.endswith(f"{service.address}/v1/learners")
-    made = json.loads(line.partition("-d '")[2].partition("'")[0])
-    assert service.call("POST", "/v1/learners", made)["name"] == made["name"]
-    page.unroute("**/v1/learners?*")
-    expect(page.get_by_role("link", name=made["name"], exact=True)).to_be_visible()
-    expect(page.locator("#list-none")).to_be_hidden()
+    expect(page.get_by_text("Somebody with an admin key creates them.")).to_be_visible()
+    expect(page.get_by_label("Search by name")).to_be_hidden()
+    page.get_by_role("button", name="Forget key").click()
+    page.get_by_label("API key").fill(service.admin)
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Create one.").click()
+    expect(page.get_by_role("heading", name="New learner")).to_be_focused()
 
 
 def test_the_reference_leads_back(visit: Visit) -> None:
@@ -122,7 +119,8 @@ def test_a_learner_is_seen_learning(visit: Visit, service: LiveService) -> None:
     service.create("menu", ["soup", "salad", "stew"], maximize=True, population="guests")
     page = visit.enter("#/learner/menu")
     expect(row(page, "levels", "salad").locator("td").first).to_have_text("0.500")
-    expect(page.locator("#noise-text")).to_contain_text("No bits have been released yet")
+    expect(page.get_by_text("Nothing has been released yet")).to_be_visible()
+    expect(page.get_by_text("This is not measured")).to_be_visible()
     assert bar_width(page, "salad") == 50
     for _ in range(10):
         service.play("menu", "salad", 200)
@@ -139,36 +137,31 @@ def test_a_learner_is_seen_learning(visit: Visit, service: LiveService) -> None:
     expect(page.locator("#guarantee")).to_have_text(
         service.call("GET", "/v1/learners/menu/guarantee")["text"]
     )
-    expect(page.locator("#noise-text")).to_contain_text("2,000 bits so far")
-    error = (shown["noise_variance"] / 2000) ** 0.5
-    assert int(page.get_by_role("meter").get_attribute("aria-valuenow")) == round(100 * error / 0.5)
+    error = 1.96 * (shown["noise_variance"] / 2000) ** 0.5
+    margin = fact(page, "Mean reward, noisy").inner_text().split(" ± ")[1]
+    assert float(margin) == pytest.approx(error, rel=0.1)
+    expect(page.get_by_role("heading", name="Reward since the start")).to_be_visible()
+    assert [fact(page, term).inner_text() for term in ("Mode", "Method", "A phase closes", "Deadline")] == [
+        "local",
+        "worst-case",
+        "at the deadline",
+        "7 days",
+    ]
+    expect(page.locator("#best li")).to_have_text(shown["best"])
     expect(page.locator("#recent tbody tr")).to_have_count(15)
-    expect(page.locator("#spent")).to_contain_text("epsilon = 2 in total. The limit is 9.")
-    expect(row(page, "losses", "menu").locator("td")).to_have_text(["1", "2"])
+    expect(page.locator("#ledger")).to_contain_text("epsilon = 2 in total. The limit is 9.")
 
 
-def test_means_have_the_band_of_their_bits(visit: Visit, service: LiveService) -> None:
-    """The table beneath the chart agrees with the minutes of the API, and the page says what covers it."""
+def test_activity_is_counted(visit: Visit, service: LiveService) -> None:
+    """In the time that is chosen, and the page says what is not hidden."""
     service.create("means", ["a", "b"])
     service.play("means", "a", 500)
-    listed = service.call("GET", "/v1/learners/means/minutes")["minutes"]
-    minutes = [minute for minute in listed if minute["released"]]
     page = visit.enter("#/learner/means")
-    page.get_by_text("Means as a table").click()
-    expect(page.locator("#means tbody tr")).to_have_count(len(minutes))
-    for place, minute in enumerate(reversed(minutes)):
-        cells = page.locator("#means tbody tr").nth(place).locator("td")
-        expect(cells.nth(2)).to_have_text(str(minute["released"]))
-        mean, error = (float(cells.nth(k).inner_text()) for k in (0, 1))
-        assert mean == pytest.approx(minute["mean"], rel=5e-3, abs=1e-3)
-        assert error == pytest.approx(minute["standard_error"], rel=5e-2)
-    expect(page.locator("#mean-chart .band")).to_have_count(1)
-    expect(page.get_by_text("post-processing")).to_be_visible()
-    page.get_by_label("Time shown").select_option("month")
-    expect(page.locator("#means caption")).to_have_text("Mean and standard error in each half day")
-    assert sums(page, "means", 2) == [500]
     page.get_by_text("Asks and tells as a table").click()
-    assert sums(page, "activity", 0, 1, 2) == [500, 500, 0]
+    for window, step in (("hour", "minute"), ("month", "half day")):
+        page.get_by_label("Time shown").select_option(window)
+        expect(page.locator("#activity caption")).to_have_text(f"Counts in each {step}")
+        assert sums(page, "activity", 0, 1, 2) == [500, 500, 0]
     expect(page.get_by_text("not hidden", exact=True)).to_be_visible()
 
 
@@ -181,7 +174,7 @@ def test_whole_functions_have_no_mean(visit: Visit, service: LiveService) -> Non
         "POST", "/v1/learners/plan/tell", [{"decision": each["id"], "function": function} for each in asked]
     )
     page = visit.enter("#/learner/plan")
-    expect(page.get_by_text("There is none to show")).to_be_visible()
+    expect(page.get_by_text("There is no mean to show")).to_be_visible()
     expect(page.locator("#mean-chart")).to_be_hidden()
     shown = service.call("GET", "/v1/learners/plan")
     while not shown["rounds"] or fact(page, "Rounds learned from").inner_text() != str(shown["rounds"]):
@@ -192,12 +185,14 @@ def test_whole_functions_have_no_mean(visit: Visit, service: LiveService) -> Non
 
 
 def test_of_many_items_the_highest_are_shown_first(visit: Visit, service: LiveService) -> None:
-    """Fifty of them, in their order, until all are wanted."""
-    service.create("large", 60, start=[k / 60 for k in range(60)])
+    """Eight of them, in their order, with their past; more on wish."""
+    service.create("large", 40, start=[k / 40 for k in range(40)])
     page = visit.enter("#/learner/large")
-    expect(page.locator("#levels tbody th")).to_have_text([str(k) for k in range(10, 60)])
-    page.get_by_role("button", name="Show all items").click()
-    expect(page.locator("#levels tbody th")).to_have_text([str(k) for k in range(60)])
+    for shown in (8, 32, 40):
+        expect(page.locator("#levels tbody th")).to_have_text([str(k) for k in range(40 - shown, 40)])
+        if shown < 40:
+            page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
 
 
 def test_names_are_shown_as_text(visit: Visit, service: LiveService) -> None:
@@ -217,12 +212,14 @@ def test_unknown_learners_get_a_message(visit: Visit, service: LiveService) -> N
     visit.failures_expected = True
     service.create("known", 2)
     page = visit.enter()
+    expect(page.locator("#updated")).not_to_be_empty()  # the page has looked at the role of the key
+    asked = sum(url.endswith("/v1/keys") for url in visit.addresses)
     for place in ("nobody", "..%2Fkeys", "%", "<b>x</b>"):
         page.evaluate("(place) => { location.hash = `#/learner/${place}`; }", place)
         expect(page.get_by_role("heading", name="No such learner")).to_be_focused()
         page.get_by_role("link", name="All learners").click()
         expect(page.get_by_role("link", name="known", exact=True)).to_be_visible()
-    assert not any(url.endswith("/v1/keys") for url in visit.addresses)
+    assert sum(url.endswith("/v1/keys") for url in visit.addresses) == asked
 
 
 def test_it_survives_a_restart_of_the_server(visit: Visit, service: LiveService) -> None:

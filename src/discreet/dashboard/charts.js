@@ -27,16 +27,20 @@ export function bar(node, share) {
  * times: labels of the time axis, as pairs of a time and a text
  * written: a value as text
  * label: a description of the chart
+ * down: its height
  */
-export function draw(box, { from, length, low, high, marks, lines, times, written, label }) {
-  const [left, right, top, bottom, across, down] = [48, 22, 8, 24, Math.max(170, box.clientWidth - 70), 188];
+export function draw(box, { from, length, low, high, marks = [], lines, times, written, label, down = 188 }) {
+  const [left, right, top, bottom, across] = [48, 22, 8, 24, Math.max(170, box.clientWidth - 70)];
   const x = (time) => (time - from) / length * across;
   const y = (value) => (high - value) / (high - low) * down;
   const rule = (value, name) => svg("line", { class: name, x1: 0, x2: across, y1: y(value), y2: y(value) });
   const caption = (text, x, y, anchor) => svg("text", { x, y, "text-anchor": anchor }, text);
   const drawn = svg("g", { transform: `translate(${left} ${top})` });
   for (const value of ticks(low, high)) drawn.append(rule(value, "rule"), caption(written(value), -6, y(value) + 4, "end"));
-  for (const [time, text] of times) drawn.append(caption(text, x(time), down + 18, "middle"));
+  for (const [time, text] of times) {
+    const anchor = x(time) < 20 ? "start" : x(time) > across - 20 ? "end" : "middle"; // not beyond the sides
+    drawn.append(caption(text, x(time), down + 18, anchor));
+  }
   const inside = svg("svg", { width: across, height: down }); // clips what is outside
   lines.forEach((points, k) => inside.append(...runs(points).flatMap((run) => shapes(run, k, x, y))));
   drawn.append(inside, ...marks.map((value) => rule(value, "mark")));
@@ -45,13 +49,24 @@ export function draw(box, { from, length, low, high, marks, lines, times, writte
   box.replaceChildren(svg("svg", { viewBox: size, role: "img", "aria-label": label }, drawn));
 }
 
+/** Draw a value and its interval on an axis that has a zero. */
+export function interval(box, { low, value, high, written, label }) {
+  const across = Math.max(170, box.clientWidth);
+  const [least, most] = [Math.min(0, low), Math.max(0, high)];
+  const x = (place) => 24 + (place - least) / (most - least || 1) * (across - 48);
+  const rule = (place) => svg("line", { class: place ? "rule" : "mark", x1: x(place), x2: x(place), y1: 0, y2: 36 });
+  const scale = ticks(least, most).flatMap((place) => [rule(place), svg("text", { x: x(place), y: 50, "text-anchor": "middle" }, written(place))]);
+  const band = svg("rect", { class: "band", x: x(low), width: Math.max(1, x(high) - x(low)), y: 8, height: 20 });
+  const dot = svg("circle", { class: "dot", r: 5, cx: x(value), cy: 18 });
+  box.replaceChildren(svg("svg", { viewBox: `0 0 ${across} 56`, role: "img", "aria-label": label }, ...scale, band, dot));
+}
+
 function shapes(run, k, x, y) {
   const path = (points, shift) => points.map((point) => `${x(point.time).toFixed(1)},${y(point.value + shift(point)).toFixed(1)}`).join(" ");
   const line = svg("polyline", { class: `line line${k}`, points: path(run, () => 0) });
   if (run[0].margin === undefined) return [line];
   const edges = `${path(run, (point) => point.margin)} ${path([...run].reverse(), (point) => -point.margin)}`;
-  const dots = run.map((point) => svg("circle", { class: "dot", r: 2.5, cx: x(point.time), cy: y(point.value) }));
-  return [svg("polygon", { class: "band", points: edges }), line, ...dots];
+  return [svg("polygon", { class: "band", points: edges }), line];
 }
 
 /** The parts of a line between its gaps. */

@@ -12,6 +12,8 @@ import hashlib
 import importlib.resources
 import re
 
+#: Each comes after those that it names.
+_SCRIPTS = ("charts", "messages", "page", "learner", "manage", "dashboard")
 #: The content security policy of the page.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
@@ -45,13 +47,9 @@ class File:
 
 
 def files() -> tuple[File, ...]:
-    """Style, scripts and the page; each comes after those that it names.
-
-    >>> [file.path.partition(".")[0] for file in files()]
-    ['/dashboard', '/charts', '/messages', '/dashboard', '/']
-    """
+    """Style, scripts and the page."""
     found: dict[str, File] = {}
-    for name in ("dashboard.css", "charts.js", "messages.js", "dashboard.js", "index.html"):
+    for name in ("dashboard.css", *(f"{script}.js" for script in _SCRIPTS), "index.html"):
         text = _read(name)
         for other, file in found.items():  # relative: a proxy may serve them below another path
             text = re.sub(rf'"(\./)?{re.escape(other)}"', rf'"\1{file.path[1:]}"', text)
