@@ -350,7 +350,7 @@ def test_bits_are_not_shown_before_the_guard_records_them(
 def test_phases_close_in_their_order_whoever_has_told(
     tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a deadline: one with something missing is released in its turn, by the same step of maintenance."""
+    """With a deadline: one with something missing is released in its turn, in the same step."""
     orders = []
     for missing in (0, 1):
         with opened(tmp_path / f"{missing}.db", clock) as service:
