@@ -174,7 +174,7 @@ def _check_till(service: LearnerService, drivers: Drivers) -> None:
         found = reading.sums(hosted.id)
         plans = {number: hosted.plan_of(each) for number, each in reading.phases(hosted.id, found).items()}
     assert all(record.how is How.TOLD for record in kept.values())
-    sums = [hosted._opened_sums(number, plans[number], *found[number]) for number in found]
+    sums = [hosted.seals.open_sums(hosted.host, number, plans[number], *found[number]) for number in found]
     applied, half = sum(each.applied for each in sums), hosted.host.learner.query.units
     assert sum(int(each.sums.sum()) for each in sums) == applied * half
     assert view.status == "active"

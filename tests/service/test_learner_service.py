@@ -188,7 +188,7 @@ def test_people_are_counted_for_each_learner(service: LearnerService) -> None:
     for name in ("shop", "other"):
         assert told(service, name, service.ask(name, 2), cost=0.1, person="anna") == [Code.ACCEPTED] * 2
         assert rounds(service, name) == 1
-    one, two = (service._registry.named(name).person("anna") for name in ("shop", "other"))
+    one, two = (service._registry.named(name).seals.person("anna") for name in ("shop", "other"))
     assert one != two
 
 
@@ -305,7 +305,7 @@ def test_people_of_what_has_ended_are_forgotten(service: LearnerService, end: st
 
     def attempts(name: str) -> int:
         with service._store.reading() as reading:
-            return reading.attempts(hosted[name].id, hosted[name].person("anna"))
+            return reading.attempts(hosted[name].id, hosted[name].seals.person("anna"))
 
     for name in choices:
         told(service, name, choices[name][:2], cost=0.1, person="anna")

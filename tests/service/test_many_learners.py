@@ -13,10 +13,10 @@ from service_helpers import DAY, Clock, bandit, opened, told
 
 from discreet.errors import InvalidArgument
 from discreet.learners.host import Host
-from discreet.service.hosted_learner import sealed_state
 from discreet.service.learner_service import LearnerService
 from discreet.service.maintenance import REMEMBERED
 from discreet.service.records import Code
+from discreet.service.sealing import Seals
 from discreet.storage import tables
 from discreet.storage.sql_store import SqlStore
 
@@ -44,7 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     with opened(path / "shop.db") as service, service._store.writing() as writing:
         for k in range(MANY):
             lineage = secrets.token_hex(16)
-            state = sealed_state(service._ring, lineage, 0, learner.encode(learner.start()))
+            state = Seals(service._ring, lineage).state(0, learner.encode(learner.start()))
             rows.append(common | {"name": f"till-{k:05}", "lineage": lineage, "state": state})
         writing.connection.execute(sa.insert(tables.learners), rows)  # type: ignore[attr-defined]
     return path

@@ -141,7 +141,7 @@ def test_a_stolen_database_shows_no_sums(tmp_path: pathlib.Path) -> None:
         with service._store.reading() as reading:
             ((number, (applied, sealed)),) = reading.sums(hosted.id).items()
             plan = hosted.plan_of(reading.phases(hosted.id, [number])[number])
-        sums = hosted._opened_sums(number, plan, applied, sealed).sums
+        sums = hosted.seals.open_sums(hosted.host, number, plan, applied, sealed).sums
         assert sums.any()
         assert sums.tobytes() not in every_byte(tmp_path)
         assert b'"sums"' not in every_byte(tmp_path)

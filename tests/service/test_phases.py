@@ -229,7 +229,7 @@ def test_open_sums_go_on_after_a_restart_of_the_service(address: str, clock: Clo
         with service._store.reading() as reading:
             ((number, (applied, sealed)),) = reading.sums(hosted.id).items()
             plan = hosted.plan_of(reading.phases(hosted.id, [number])[number])
-        sums = hosted._opened_sums(number, plan, applied, sealed)
+        sums = hosted.seals.open_sums(hosted.host, number, plan, applied, sealed)
         assert applied == 20
         assert sums.sums.sum() * hosted.host.learner.query.bound.step == pytest.approx(10 * 0.5)
         service.archive("shop")
@@ -278,11 +278,11 @@ def test_a_bit_is_remembered_until_it_is_committed(
         monkeypatch.setattr(Batch, "run", fail)
         with pytest.raises(StoreError):
             told(service, "shop", choices, cost=0.5)
-        drawn = dict(hosted._drawn)
+        drawn = dict(hosted.drawn._drawn)
         assert drawn.keys() == {bytes.fromhex(each.id) for each in choices}
         monkeypatch.undo()
         told(service, "shop", choices[::-1], cost=0.5)
-        assert not hosted._drawn
+        assert not hosted.drawn._drawn
         service.maintenance.apply_queued()
         counts = service.learner("shop").counts
         assert counts.ones == b"".join(drawn.values()).count(1)
@@ -405,7 +405,7 @@ def test_people_beyond_their_rounds_count_as_nothing(clock: Clock, tmp_path: pat
         with service._store.reading() as reading:
             ((number, (applied, sealed)),) = reading.sums(hosted.id).items()
             plan = hosted.plan_of(reading.phases(hosted.id, [number])[number])
-        sums = hosted._opened_sums(number, plan, applied, sealed).sums
+        sums = hosted.seals.open_sums(hosted.host, number, plan, applied, sealed).sums
         assert applied == 20
         assert sums.sum() * hosted.host.learner.query.bound.step == pytest.approx(2 * 0.5)
 

@@ -102,7 +102,7 @@ class Batch:
 
     def _ask(self, hosted: HostedLearner, asks: dict[int, Ask], counts: Counts, done: BatchResult) -> None:
         room = self._room(hosted)
-        ids = {place: hosted.decision_ids(ask.request_id, ask.count + 1) for place, ask in asks.items()}
+        ids = {place: hosted.seals.decision_ids(ask.request_id, ask.count + 1) for place, ask in asks.items()}
         asked_before = [key for place, ask in asks.items() if ask.request_id for key in ids[place]]
         known = self._writing.decisions(asked_before) if asked_before else {}
         drawn: dict[bytes, int] = {}  # places of asks that are new, by their first id
@@ -179,7 +179,7 @@ class Batch:
             counts.ones += applied.ones
             done.applied.append((hosted, applied))
         else:
-            sealed = {key: hosted.sealed_feedback(key, payload) for key, payload in payloads.items()}
+            sealed = {key: hosted.seals.feedback(key, payload) for key, payload in payloads.items()}
             self._writing.queue_feedback(hosted.id, sealed)
             done.queued = True
 

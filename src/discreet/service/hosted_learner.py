@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import dataclasses
 import logging
-import secrets
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -14,16 +13,16 @@ import numpy as np
 from discreet.errors import Conflict, DiscreetError, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.learners.host import Host, HostState, OpenSums
 from discreet.learners.tickets import INLINE, Plan, phase_of
+from discreet.service.drawn_bits import DrawnBits
 from discreet.service.encryption import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.rollback_guard import RollbackGuard
-from discreet.service.tell_tokens import tell_token
+from discreet.service.sealing import Seals
 from discreet.storage.base import Reading, StateUpdate, Writing
-from discreet.storage.records import LearnerRecord, Moment, PhaseRecord, QueuedReport, Status, split_ids
+from discreet.storage.records import LearnerRecord, Moment, PhaseRecord, QueuedReport, Status
 
-_STATE, _FEEDBACK, _SUMS = "state", "feedback", "sums"
-#: Phases whose plans are kept in memory, and bits that are remembered until they are committed.
-_PLANS, _BITS = 64, 100_000
+#: Phases whose plans are kept in memory.
+_PLANS = 64
 
 log = logging.getLogger("discreet.service")
 
@@ -59,6 +58,8 @@ class HostedLearner:
         generation: Of this state.
         stale: Whether it must not continue: the store is an old backup, or its state is damaged.
         damaged: Whether the state in the store cannot be read.
+        seals: What depends on the key.
+        drawn: Bits that may not be committed yet.
     """
 
     def __init__(
@@ -72,16 +73,15 @@ class HostedLearner:
     ) -> None:
         self.record = record
         self.id = record.id
-        self._ring, self._guard = ring, guard
+        self._guard = guard
         self.host = Host(record.settings)
+        self.seals, self.drawn = Seals(ring, record.lineage), DrawnBits(self.host)
         self.state = self.host.start()
         #: The last state that was applied or shown, as bytes and as a value.
         self._decoded: tuple[bytes, HostState] = (b"", self.state)
         self._showing, self._applying = threading.Lock(), threading.Lock()
         self._plans: collections.OrderedDict[int, Plan] = collections.OrderedDict()
-        #: Bits that were drawn and are not committed: a tell that is repeated gets the same.
-        self._drawn: collections.OrderedDict[bytes, bytes] = collections.OrderedDict()
-        self._drawing, self._planning = threading.Lock(), threading.Lock()
+        self._planning = threading.Lock()
         self.generation = -1
         self.stale = self.damaged = False
         self._latest = (-1, b"")
@@ -90,7 +90,7 @@ class HostedLearner:
         #: The generation that is in the history, and when the next may be noted.
         self.noted = (generation, 0)
         try:
-            opened = self.opened_state(generation, state)
+            opened = self.seals.open_state(generation, state)
             self.show(Applied(generation, opened, self._releases(self._value(opened), applied)))
         except (InvalidArgument, WrongKey):  # the key is the right one; other learners can continue
             log.error("%s: its stored state is damaged", record.name)
@@ -172,7 +172,7 @@ class HostedLearner:
         """
         if reading.heads([self.id])[self.id][1] > self.generation:
             generation, sealed = reading.state(self.id)
-            state = self.opened_state(generation, sealed)
+            state = self.seals.open_state(generation, sealed)
             self.show(Applied(generation, state, self._released(self._value(state), reading)))
         elif self.catches_up_always:  # bits are released before the state changes
             generation, state = self._latest
@@ -266,12 +266,12 @@ class HostedLearner:
                 state = self.host.encode(after)
                 self._decoded = state, after
         for number, each in changed.items():
-            writing.put_sums(self.id, number, each.applied, self._sealed_sums(number, each))
+            writing.put_sums(self.id, number, each.applied, self.seals.sums(number, each))
         generation = update.generation + (not same)
         if same:
             update.drop_queued()
         else:
-            update.put(self.sealed_state(generation, state))
+            update.put(self.seals.state(generation, state))
         bits = b"".join(applied) if self.host.local else b""
         releases = self._released(after, writing)
         return Applied(generation, state, releases, len(bits), bits.count(1))
@@ -289,14 +289,14 @@ class HostedLearner:
             if record is None or found is None:
                 return None  # another process was faster
             plan = self.plan_of(record)
-            sums = self._opened_sums(number, plan, *found)
-            before = self._value(self.opened_state(generation, sealed))
+            sums = self.seals.open_sums(self.host, number, plan, *found)
+            before = self._value(self.seals.open_state(generation, sealed))
             after = self.host.closed(before, plan, sums)
             state = self.host.encode(after)
             self._decoded = state, after
         releases = self._released(after, reading) - (sums.applied if self.host.local else 0)
         applied = Applied(generation + 1, state, releases)
-        return generation, self.sealed_state(generation + 1, state), applied
+        return generation, self.seals.state(generation + 1, state), applied
 
     def moment(self, state: bytes | None, now: int) -> Moment:
         """What a state says of the time so far: by default, the one that is shown."""
@@ -315,7 +315,7 @@ class HostedLearner:
     def latest_state(self, writing: Writing, update: StateUpdate) -> tuple[bytes, HostState]:
         """The state that an update starts from; refused if it is an old one."""
         resumed = not update.state
-        state = self._latest[1] if resumed else self.opened_state(update.generation, update.state)
+        state = self._latest[1] if resumed else self.seals.open_state(update.generation, update.state)
         value = self._value(state)
         if self._guard.is_behind(self.record.lineage, self._released(value, writing), look=True):
             self.stale = True
@@ -327,7 +327,7 @@ class HostedLearner:
         opened, lost = [], 0
         for each in queued:
             try:
-                payload = self._ring.unseal(each.payload, self.record.lineage, _FEEDBACK, each.decision_id)
+                payload = self.seals.open_feedback(each.decision_id, each.payload)
             except WrongKey:
                 lost += 1
                 neutral = None if phase_of(each.draw) == INLINE else self.neutral(each.draw)
@@ -351,7 +351,7 @@ class HostedLearner:
             try:
                 plans[number] = plan = self.plan_of(record)
                 if number in found:
-                    sums[number] = self._opened_sums(number, plan, *found[number])
+                    sums[number] = self.seals.open_sums(self.host, number, plan, *found[number])
             except (InvalidArgument, WrongKey):
                 plans.pop(number, None)  # its reports are damaged, too
         return plans, sums
@@ -402,36 +402,6 @@ class HostedLearner:
             return feedback.cost is not MISSING
         return feedback.cost is MISSING and self.host.takes_bit(feedback.released)
 
-    def bits(self, ids: Sequence[bytes], feedback: Sequence[Feedback]) -> list[bytes]:
-        """The bit of each piece of feedback to a local learner: all that is ever stored of it.
-
-        A bit is remembered until `committed`: if the transaction fails, what was written of it may still be
-        on the disk, and another bit of the same cost would say more about it.
-        """
-        with self._drawing:
-            fresh = iter(self.host.bits([each.cost for each in feedback if each.released is None]))
-            made = []
-            for decision_id, each in zip(ids, feedback, strict=True):
-                if each.released is None:
-                    bit = bytes((next(fresh),))
-                    bit = self._drawn.setdefault(decision_id, bit)
-                else:
-                    bit = bytes((each.released,))
-                made.append(bit)
-            while len(self._drawn) > _BITS:
-                self._drawn.popitem(last=False)
-            return made
-
-    def committed(self, ids: Iterable[bytes]) -> None:
-        """What was told of these decisions is on disk."""
-        with self._drawing:
-            for decision_id in ids:
-                self._drawn.pop(decision_id, None)
-
-    def costs(self, feedback: Feedback) -> bytes:
-        """The report of a private cost to a central learner."""
-        return self.host.cost_report(feedback.cost)
-
     def neutral(self, ticket: bytes) -> bytes | None:
         """The report of a decision that nobody told in time; None if its ticket is damaged."""
         try:
@@ -439,52 +409,6 @@ class HostedLearner:
         except InvalidArgument:
             log.error("%s: a stored decision is damaged", self.record.name)
             return None
-
-    def decision_ids(self, request_id: str | None, count: int) -> list[bytes]:
-        """New ids for decisions; those of a request depend on its id, so that a retry finds them."""
-        if request_id is None:
-            return split_ids(secrets.token_bytes(16 * count))
-        return self._ring.decision_ids(self.record.lineage, request_id, count)
-
-    def token(self, decision_id: bytes) -> str:
-        """What allows a device to tell a decision."""
-        return tell_token(self._ring, self.record.lineage, decision_id)
-
-    def person(self, person: str) -> bytes:
-        """The keyed hash of a person's id."""
-        return self._ring.person(self.record.lineage, person)
-
-    # Sealing
-
-    def sealed_feedback(self, decision_id: bytes, payload: bytes) -> bytes:
-        """A payload as the store may hold it."""
-        return self._ring.seal(payload, self.record.lineage, _FEEDBACK, decision_id)
-
-    def sealed_state(self, generation: int, state: bytes) -> bytes:
-        """A state as the store may hold it."""
-        return sealed_state(self._ring, self.record.lineage, generation, state)
-
-    def opened_state(self, generation: int, state: bytes) -> bytes:
-        """A state from the store, unsealed."""
-        return self._ring.unseal(state, self.record.lineage, _STATE, str(generation).encode())
-
-    def _sealed_sums(self, number: int, sums: OpenSums) -> bytes:
-        name = f"{number} {sums.applied}".encode()
-        return self._ring.seal(sums.encode(), self.record.lineage, _SUMS, name)
-
-    def _opened_sums(self, number: int, plan: Plan, applied: int, sealed: bytes) -> OpenSums:
-        name = f"{number} {applied}".encode()
-        return self.host.decode_sums(
-            self._ring.unseal(sealed, self.record.lineage, _SUMS, name), applied, plan
-        )
-
-
-def sealed_state(ring: KeyRing, lineage: str, generation: int, state: bytes) -> bytes:
-    """A state as the store may hold it.
-
-    Those of local learners are sealed as well: what a failed transaction leaves on the disk says nothing.
-    """
-    return ring.seal(state, lineage, _STATE, str(generation).encode())
 
 
 def _transposed(told: Sequence[tuple[bytes, bytes]]) -> tuple[list[bytes], list[bytes]]:

@@ -412,12 +412,12 @@ class LearnerService:
     def _reports(self, hosted: HostedLearner, feedback: list[Feedback]) -> list[Report]:
         """Randomise or seal feedback."""
         ids = [bytes.fromhex(each.decision) for each in feedback]
-        people = [None if each.person is None else hosted.person(each.person) for each in feedback]
+        people = [None if each.person is None else hosted.seals.person(each.person) for each in feedback]
         payloads: list[bytes | None]
         if hosted.host.local:
-            payloads = [*hosted.bits(ids, feedback)]
+            payloads = [*hosted.drawn.of(ids, feedback)]
         elif not hosted.host.whole:
-            payloads = [hosted.costs(each) for each in feedback]
+            payloads = [hosted.host.cost_report(each.cost) for each in feedback]
         else:
             with self._store.reading() as reading:
                 known = reading.decisions(ids)

@@ -285,7 +285,7 @@ class Maintenance:
             neutral = {key: hosted.neutral(ticket) for key, ticket in due.items()}
             writing.queue_feedback(
                 hosted.id,
-                {k: hosted.sealed_feedback(k, each) for k, each in neutral.items() if each is not None},
+                {k: hosted.seals.feedback(k, each) for k, each in neutral.items() if each is not None},
             )
             if due:
                 writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))

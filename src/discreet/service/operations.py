@@ -39,7 +39,7 @@ class Ask:
                 each.id.hex(),
                 members(items, each.subset),
                 probability_in(each.draw),
-                self.hosted.token(each.id) if self.tokens else None,
+                self.hosted.seals.token(each.id) if self.tokens else None,
             )
             for each in decisions
         ]

@@ -20,7 +20,7 @@ from discreet.service import ledger
 from discreet.service.clock import minute_of
 from discreet.service.deadlines import Deadlines
 from discreet.service.encryption import KeyRing
-from discreet.service.hosted_learner import Applied, HostedLearner, sealed_state
+from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.records import (
     NAME,
     LearnerPage,
@@ -32,6 +32,7 @@ from discreet.service.records import (
     members,
 )
 from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.service.sealing import Seals
 from discreet.storage.base import Store, Writing
 from discreet.storage.records import AuditRecord, Counts, LearnerRecord, NewLearner, Status
 
@@ -249,7 +250,7 @@ class Registry:
                 state = (
                     hosted.host.encode(hosted.state)
                     if hosted.damaged
-                    else hosted.opened_state(generation, sealed)
+                    else hosted.seals.open_state(generation, sealed)
                 )
                 yield writing, before, state
             hosted.show(Applied(generation, state, hosted.host.releases(hosted.host.decode(state))))
@@ -284,7 +285,7 @@ class Registry:
                 deadline=deadline,
                 lineage=lineage,
                 secret=learner.keeps_secrets,
-                state=sealed_state(self._ring, lineage, 0, learner.encode(learner.start())),
+                state=Seals(self._ring, lineage).state(0, learner.encode(learner.start())),
                 created_at=self._clock(),
             )
         )

@@ -49,7 +49,7 @@ class Transactions:
                 self._maintenance.refresh({operation.hosted for operation in operations})
             raise
         for hosted, ids in done.closed:
-            hosted.committed(ids)
+            hosted.drawn.committed(ids)
         self._committed.extend(done.applied)
         self._show_committed()
         if done.queued or done.behind:
