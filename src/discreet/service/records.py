@@ -192,9 +192,9 @@ class MomentView:
     point: tuple[float, ...]
 
     @classmethod
-    def of(cls, moment: Moment) -> MomentView:
-        """With means instead of totals."""
-        mean = moment.total / moment.rounds if moment.rounds else None
+    def of(cls, moment: Moment, *, has_mean: bool) -> MomentView:
+        """With means instead of totals, where the learner keeps one."""
+        mean = moment.total / moment.rounds if moment.rounds and has_mean else None
         held = moment.held_total / moment.held_rounds if moment.held_rounds else None
         point = tuple(np.frombuffer(moment.point, dtype="<f4").tolist())
         return cls(moment.at, moment.rounds, mean, moment.held_rounds, held, point)

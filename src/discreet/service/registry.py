@@ -353,7 +353,7 @@ class Registry:
         with self._store.reading() as reading:
             found = reading.history(hosted.id)
             hosted.catch_up(reading)
-        return [MomentView.of(moment) for moment in found]
+        return [MomentView.of(moment, has_mean=not hosted.host.whole) for moment in found]
 
     def recent(self, name: str, most: int) -> list[RecentChoice]:
         """Recently chosen sets; see `LearnerService.recent`."""
