@@ -5,7 +5,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from http_helpers import BANDIT, Service, client, code_of, service
 from service_helpers import Clock
@@ -22,7 +22,7 @@ def served(tmp_path: pathlib.Path) -> Iterator[Service]:
         yield found
 
 
-def tell(served: Service, token: str, path: str = TELL, **told: Any) -> httpx.Response:
+def tell(served: Service, token: str, path: str = TELL, **told: Any) -> httpx2.Response:
     return served.nobody.post(path, json=told, headers={"authorization": f"Bearer {token}"})
 
 
