@@ -63,6 +63,6 @@ def test_workers_end_with_their_parent(postgres: str, tmp_path: pathlib.Path) ->
     service._reap()
     until(lambda: not any(pathlib.Path(f"/proc/{pid}").exists() for pid in held))
     with socket.socket() as next_one:
-        next_one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: not if it is held
+        next_one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # not if it is held
         next_one.bind(("127.0.0.1", service.port))
         next_one.listen()
