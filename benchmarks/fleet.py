@@ -26,14 +26,16 @@ class Driven:
     Attributes:
         pairs: Decisions that were asked for and told.
         seconds: Until the last was told.
-        servers: Processor seconds of the server processes, until all feedback was applied.
+        servers: Processor seconds of the server processes meanwhile.
         database: The same of PostgreSQL.
+        behind: Seconds after that until all feedback was applied.
     """
 
     pairs: int
     seconds: float
     servers: float
     database: float
+    behind: float
 
 
 class Fleet:
@@ -61,7 +63,6 @@ class Fleet:
         """
         numbers = [number for _, number in self._servers]
         before = sum(map(_ticks, numbers)), _ticks_of_all(self._database)
-        began = time.perf_counter()
         loads = [
             subprocess.Popen(
                 [
@@ -74,13 +75,16 @@ class Fleet:
             for p, (port, _) in enumerate(self._servers[:processes])
         ]
         found = [json.loads(load.communicate(timeout=300)[0]) for load in loads]
+        after = sum(map(_ticks, numbers)), _ticks_of_all(self._database)
+        ended = time.perf_counter()
         self._wait_until_applied()
-        print(f"    drained after {time.perf_counter() - began - seconds:.1f} s") 
+        pairs = sum(each["pairs"] for each in found)
         return Driven(
-            sum(each["pairs"] for each in found),
-            sum(each["pairs"] for each in found) / sum(each["pairs_per_second"] for each in found),
-            (sum(map(_ticks, numbers)) - before[0]) / _TICKS,
-            (_ticks_of_all(self._database) - before[1]) / _TICKS,
+            pairs,
+            pairs / sum(each["pairs_per_second"] for each in found),
+            (after[0] - before[0]) / _TICKS,
+            (after[1] - before[1]) / _TICKS,
+            time.perf_counter() - ended,
         )
 
     def _wait_until_applied(self) -> None:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable
 from discreet.errors import Conflict, DiscreetError
 from discreet.service.clock import GuardedClock, minute_of
 from discreet.service.health import Health
-from discreet.service.hosted_learner import HostedLearner
+from discreet.service.hosted_learner import HostedLearner, applied_in
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.turns import Turns
 from discreet.storage.base import Store, Writing
 from discreet.storage.records import Counts, LearnerRecord, Status
 
@@ -70,12 +71,13 @@ class Pace:
             found, more = step(rows)
             taken = self._clock() - began
             total += found
+            if more:
+                wanted = rows * _STEP / max(taken, 1e-4)
+                self._rows[kind] = int(min(max(wanted, rows / 2, _LEAST), 2 * rows, _MOST))
+            if (found or more) and self._busy():
+                self._sleep(min(_PAUSE * taken, _LONGEST_PAUSE))
             if not more:
                 return total
-            wanted = rows * _STEP / max(taken, 1e-4)
-            self._rows[kind] = int(min(max(wanted, rows / 2, _LEAST), 2 * rows, _MOST))
-            if self._busy():
-                self._sleep(min(_PAUSE * taken, _LONGEST_PAUSE))
 
 
 class Maintenance:
@@ -107,6 +109,7 @@ class Maintenance:
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
+        self._turns, self._told = Turns(), set[int]()
         self._thread = threading.Thread(target=self._run, name="discreet-maintenance", daemon=True)
 
     def start(self) -> None:
@@ -120,23 +123,31 @@ class Maintenance:
         if self._thread.is_alive():
             self._thread.join()
 
-    def wake(self, behind: Iterable[HostedLearner] = ()) -> None:
-        """Reports were queued, or another process has updated some learners."""
+    def wake(self, behind: Iterable[HostedLearner] = (), told: Iterable[HostedLearner] = ()) -> None:
+        """Reports of some learners were queued, or another process has updated some."""
         self._behind.update(behind)
+        self._told |= {hosted.id for hosted in told}
         self._woken.set()
 
     # Applying feedback, closing phases
 
-    def apply_queued(self) -> int:
+    def apply_queued(self, *, in_turn: bool = False) -> int:
         """Apply all queued reports of learners that nobody else is updating, and close phases that are due.
+
+        Args:
+            in_turn: Whether to leave alone what another process will do.
 
         Returns:
             How many reports were applied.
         """
+        told, self._told = self._told, set()
+        in_turn = in_turn and not self._store.one_process
         with self._store.reading() as reading:
-            queued = reading.queued()
+            queued = set(reading.queued())
+            if in_turn:
+                queued = self._turns.mine("apply", reading.progress(queued), told)
         total = sum(self._apply_all(hosted) for hosted in self._registry.with_ids(queued))
-        self._close_phases()
+        self._close_phases(in_turn=in_turn)
         return total
 
     def _apply_all(self, hosted: HostedLearner) -> int:
@@ -159,32 +170,47 @@ class Maintenance:
         now = self._clock()
         with self._store.writing() as writing:
             update = writing.start_update(hosted.id, most=most)
-            if update is None or not update.queued or not _is_active(writing, hosted):
+            if update is None:
+                self._turns.lost(hosted.id)
+                return 0, False
+            if not update.queued or not _is_active(writing, hosted):
                 return 0, False
             count = len(update.queued)
             applied = hosted.apply(writing, update, [], [])
             counts = Counts(released=applied.released, ones=applied.ones)
             writing.add_counts(hosted.id, minute_of(now), counts)
+            progress = applied.generation, applied_in(writing, hosted.id)
+        self._turns.done(hosted.id, progress)
         hosted.show(applied)
         return count, count == most
 
-    def _close_phases(self) -> None:
+    def _close_phases(self, *, in_turn: bool = False) -> None:
         """Release the sums of phases whose reports are all there, and whose time has come."""
         with self._store.reading() as reading:
             complete = reading.complete_phases()
         held = {hosted.id: hosted for hosted in self._registry.with_ids({each[0] for each in complete})}
-        for learner, number, last_at in complete:
-            hosted = held.get(learner)
-            if hosted is None or hosted.stale or self._closed:
+        due = [
+            (held[learner], number)
+            for learner, number, last_at in complete
+            if learner in held and self._may_close(held[learner], last_at)
+        ]
+        if in_turn and due:
+            with self._store.reading() as reading:
+                mine = self._turns.mine("close", reading.progress({hosted.id for hosted, _ in due}))
+            due = [each for each in due if each[0].id in mine]
+        for hosted, number in due:
+            if hosted.stale or self._closed:
                 continue
-            waits = hosted.host.close == "deadline" and not hosted.host.local
-            if not waits or self._clock() >= last_at + round(1000 * hosted.record.deadline):
-                try:
-                    self._close_phase(hosted, number)
-                except Conflict:
-                    continue  # another process was faster, or will be asked again
-                except DiscreetError as error:
-                    log.warning("a phase of %s could not be closed: %s", hosted.record.name, error)
+            try:
+                self._close_phase(hosted, number)
+            except Conflict:
+                continue  # another process was faster, or will be asked again
+            except DiscreetError as error:
+                log.warning("a phase of %s could not be closed: %s", hosted.record.name, error)
+
+    def _may_close(self, hosted: HostedLearner, last_at: int) -> bool:
+        waits = hosted.host.close == "deadline" and not hosted.host.local
+        return not waits or self._clock() >= last_at + round(1000 * hosted.record.deadline)
 
     def _close_phase(self, hosted: HostedLearner, number: int) -> None:
         """Close a phase. Noise is drawn and the policy learns outside of the transaction, which is short.
@@ -205,6 +231,8 @@ class Maintenance:
             update.put(sealed)
             writing.drop_phases(hosted.id, [number])
             writing.add_moment(hosted.id, hosted.moment(applied.state, self._clock()))
+            progress = applied.generation, applied_in(writing, hosted.id)
+        self._turns.done(hosted.id, progress)
         hosted.show(applied)
 
     def note_histories(self) -> None:
@@ -217,7 +245,7 @@ class Maintenance:
         ]
         if changed:
             with self._store.writing() as writing:
-                for hosted in changed:
+                for hosted in sorted(changed, key=lambda hosted: hosted.id):  # processes must not deadlock
                     writing.add_moment(hosted.id, hosted.moment(None, now))
                     hosted.noted = hosted.generation, now + HISTORY_EVERY
 
@@ -329,7 +357,7 @@ class Maintenance:
                     self._guard.sync()
                     self.note_histories()
                     self._note_uses()
-                self.apply_queued()
+                self.apply_queued(in_turn=True)
                 self._health.worked(APPLYING)
                 if time.monotonic() >= next_expiry:
                     next_expiry = time.monotonic() + EXPIRE_EVERY
