@@ -1,4 +1,4 @@
-"""A simulated fleet: processes of the service on one PostgreSQL server, and clients that each know one process."""
+"""A simulated fleet: processes of the service on one PostgreSQL server, each with clients of its own."""
 
 import contextlib
 import json
@@ -8,34 +8,45 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import psycopg
 
-from benchmarks.bench_service import serving
-from discreet.service.learner_service import LearnerService
+from benchmarks.bench_service import free_port, wait_for
 
 #: Clock ticks in a second of processor time.
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-@dataclass(frozen=True)
-class Driven:
-    """What a run took.
+class Driven(NamedTuple):
+    """What a run took, in seconds for a decision that was asked for and told.
 
     Attributes:
-        pairs: Decisions that were asked for and told.
-        seconds: Until the last was told.
-        servers: Processor seconds of the server processes meanwhile.
+        wall: On the clock, for all processes together.
+        servers: Processor time of the server processes.
         database: The same of PostgreSQL.
-        behind: Seconds after that until all feedback was applied.
+        behind: Not for a decision: after the run, until all feedback was applied.
     """
 
-    pairs: int
-    seconds: float
+    wall: float
     servers: float
     database: float
     behind: float
+
+
+@contextlib.contextmanager
+def serving(address: str, folder: str) -> Iterator[tuple[int, int]]:
+    """A server on a store that has keys already: its port and its process."""
+    port = free_port()
+    options = ["--store", address, "--port", str(port), "--key-file", f"{folder}/key", "--rate", "1000000"]
+    with open(f"{folder}/log", "a") as log:
+        process = subprocess.Popen([sys.executable, "-m", "discreet", "serve", *options], stderr=log)
+    try:
+        wait_for(port)
+        yield port, process.pid
+    finally:
+        process.terminate()
+        process.wait(60)
 
 
 class Fleet:
@@ -51,17 +62,16 @@ class Fleet:
     def __init__(self, address: str, database: int, servers: Sequence[tuple[int, int]], key: str) -> None:
         self._address, self._database, self._servers, self._key = address, database, servers, key
 
-    def drive(self, learners: Sequence[str], processes: int, clients: int, seconds: float, count: int) -> Driven:
+    def drive(self, learners: Sequence[str], *, clients: int, seconds: float, count: int) -> Driven:
         """Ask and tell for so long. Learners are spread over processes, whose clients ask no others.
 
         Args:
             learners: Their names.
-            processes: How many processes get requests.
             clients: How many connections in total.
             seconds: How long.
             count: Decisions in one ask.
         """
-        numbers = [number for _, number in self._servers]
+        numbers, processes = [number for _, number in self._servers], len(self._servers)
         before = sum(map(_ticks, numbers)), _ticks_of_all(self._database)
         loads = [
             subprocess.Popen(
@@ -72,7 +82,7 @@ class Fleet:
                 stdout=subprocess.PIPE,
                 text=True,
             )
-            for p, (port, _) in enumerate(self._servers[:processes])
+            for p, (port, _) in enumerate(self._servers)
         ]
         found = [json.loads(load.communicate(timeout=300)[0]) for load in loads]
         after = sum(map(_ticks, numbers)), _ticks_of_all(self._database)
@@ -80,10 +90,9 @@ class Fleet:
         self._wait_until_applied()
         pairs = sum(each["pairs"] for each in found)
         return Driven(
-            pairs,
-            pairs / sum(each["pairs_per_second"] for each in found),
-            (after[0] - before[0]) / _TICKS,
-            (after[1] - before[1]) / _TICKS,
+            1 / sum(each["pairs_per_second"] for each in found),
+            (after[0] - before[0]) / _TICKS / pairs,
+            (after[1] - before[1]) / _TICKS / pairs,
             time.perf_counter() - ended,
         )
 

@@ -1,8 +1,9 @@
 """Clients of a running service, as cheap as clients can be: HTTP written by hand on kept connections.
 
-``python -m benchmarks.service_load PORT KEY LEARNERS CLIENTS SECONDS [COUNT]`` prints how many pairs there were,
-pairs per second, and the times of single requests in seconds: the median and the 99th of 100. Names of learners
-are separated by commas, and take turns. With a count, each ask is for so many decisions, and each tell about them.
+``python -m benchmarks.service_load PORT KEY LEARNERS CLIENTS SECONDS [COUNT]`` prints how many pairs there
+were, pairs per second, and the times of requests in seconds: the median and the 99th of 100. Names of
+learners are separated by commas, and take turns. With a count each ask is for so many decisions, and so is
+each tell.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
 """Which process applies a learner's feedback, where several serve it: the one that did so last.
 
-Others leave it alone, even if the feedback came through them, unless it stands still: then the process that
-should apply it may be gone. Nothing is written for this, and no process knows of the others: each compares how
-far a learner is in the store with how far it was when it last looked. If two processes take the same turn, the
-store lets one of them go first, as ever.
+Others leave it alone, even if the feedback came through them, unless it stands still: then the process
+whose turn it is may be gone. Nothing is written for this, and no process knows of the others: each compares
+how far a learner is in the store with how far it was when it last looked. If two processes take the same
+turn, the store lets one of them go first, as ever.
 """
 
 from __future__ import annotations

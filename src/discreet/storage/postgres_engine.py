@@ -24,8 +24,8 @@ PATIENCE = 20.0
 #: Seconds to connect; libpq takes no less than two.
 _CONNECT = 10
 
-#: Ways of reading whole tables, and compiling for that. Plans outlive the size that a table had when they were
-#: made, and statements of the service look up rows by an index.
+#: Ways of reading whole tables, and compiling for that. Statements of the service look up rows by an index,
+#: and a plan that was made for a small table outlives its size.
 _NEVER = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit")
 
 #: Names the connections of this process.
