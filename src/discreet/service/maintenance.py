@@ -260,10 +260,13 @@ class Maintenance:
             with self._store.reading() as reading:
                 heads = reading.heads(held)
             behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
-        for hosted in behind:
+        listed = list(behind)
+        with self._store.reading() as reading:
+            states = reading.states([hosted.id for hosted in listed]) if listed else {}
+        for hosted in listed:
             try:
-                with self._store.reading() as reading:
-                    hosted.catch_up(reading)
+                if states[hosted.id][0] > hosted.generation:
+                    hosted.follow(*states[hosted.id])
             except DiscreetError as error:  # does not affect other learners
                 log.warning("%s could not be shown: %s", hosted.record.name, error)
 
