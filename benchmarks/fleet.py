@@ -40,7 +40,9 @@ def serving(address: str, folder: str) -> Iterator[tuple[int, int]]:
     port = free_port()
     options = ["--store", address, "--port", str(port), "--key-file", f"{folder}/key", "--rate", "1000000"]
     with open(f"{folder}/log", "a") as log:
-        process = subprocess.Popen([sys.executable, "-m", "discreet", "serve", *options], stdout=log, stderr=log)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "discreet", "serve", *options], stdout=log, stderr=log
+        )
     try:
         wait_for(port)
         yield port, process.pid
