@@ -55,7 +55,7 @@ def serving(store: str, folder: str, workers: int) -> Iterator[tuple[int, str]]:
                 raise RuntimeError(pathlib.Path(f"{folder}/log").read_text())
             found = re.search(r"discreet_\w+", line)
             key = found[0] if found else ""
-        _wait_for(port)
+        wait_for(port)
         request = urllib.request.Request(
             f"http://127.0.0.1:{port}/v1/learners",
             json.dumps(_LEARNER).encode(),
@@ -68,7 +68,7 @@ def serving(store: str, folder: str, workers: int) -> Iterator[tuple[int, str]]:
         process.wait(60)
 
 
-def _wait_for(port: int) -> None:
+def wait_for(port: int) -> None:
     for _ in range(1200):
         with contextlib.suppress(urllib.error.URLError, ConnectionError):
             urllib.request.urlopen(f"http://127.0.0.1:{port}/livez", timeout=10).close()

@@ -1,27 +1,31 @@
 """Clients of a running service, as cheap as clients can be: HTTP written by hand on kept connections.
 
-``python -m benchmarks.service_load PORT KEY LEARNER CLIENTS SECONDS`` prints pairs per second and the times
-of single requests in seconds: the median and the 99th of 100.
+``python -m benchmarks.service_load PORT KEY LEARNERS CLIENTS SECONDS [COUNT]`` prints how many pairs there
+were, pairs per second, and the times of requests in seconds: the median and the 99th of 100. Names of
+learners are separated by commas, and take turns. With a count each ask is for so many decisions, and so is
+each tell.
 """
 
 import asyncio
+import itertools
 import json
+import re
 import sys
 import time
 import uuid
+from collections.abc import Iterator
 from typing import cast
 
 import uvloop
+
+_ID = re.compile(rb'"id":"(\w{32})"')
 
 
 class Client(asyncio.Protocol):
     """One connection that asks and tells until it is told to stop."""
 
-    def __init__(self, head: bytes, learner: str, times: list[float]) -> None:
-        self._head = head
-        self._ask = f"/v1/learners/{learner}/ask"
-        self._tell = f"/v1/learners/{learner}/tell"
-        self._times = times
+    def __init__(self, head: bytes, learners: Iterator[str], count: int, times: list[float]) -> None:
+        self._head, self._learners, self._count, self._times = head, learners, count, times
         self._buffer = b""
         self._telling = False
         self.pairs = 0
@@ -42,7 +46,9 @@ class Client(asyncio.Protocol):
 
     def _new_ask(self) -> bytes:
         """With a request id, as the shipped client sends."""
-        return self._request(self._ask, b'{"request_id":"%b"}' % uuid.uuid4().hex.encode())
+        self._learner = f"/v1/learners/{next(self._learners)}"
+        body = b'{"request_id":"%b","count":%d}' % (uuid.uuid4().hex.encode(), self._count)
+        return self._request(f"{self._learner}/ask", body)
 
     def _send(self, request: bytes) -> None:
         self._began = time.perf_counter()
@@ -63,7 +69,7 @@ class Client(asyncio.Protocol):
         body, self._buffer = self._buffer[end + 4 :], b""
         self._times.append(time.perf_counter() - self._began)
         if self._telling:
-            self.pairs += 1
+            self.pairs += self._count
             self._telling = False
             if self.stopping:
                 self._transport.close()
@@ -71,10 +77,9 @@ class Client(asyncio.Protocol):
                 return
             self._send(self._new_ask())
         else:
-            place = body.index(b'"id":"') + 6
-            told = b'{"decision":"%b","cost":0.25}' % body[place : place + 32]
+            told = b",".join(b'{"decision":"%b","cost":0.25}' % each for each in _ID.findall(body))
             self._telling = True
-            self._send(self._request(self._tell, told))
+            self._send(self._request(f"{self._learner}/tell", told if self._count == 1 else b"[%b]" % told))
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self.ended.done():
@@ -86,13 +91,16 @@ class Client(asyncio.Protocol):
         self._transport.close()
 
 
-async def load(port: int, key: str, learner: str, clients: int, seconds: float) -> dict[str, float]:
+async def load(
+    port: int, key: str, learners: list[str], clients: int, seconds: float, count: int
+) -> dict[str, float]:
     """Drive a server for so long."""
     times: list[float] = []
     head = f"host: localhost\r\nauthorization: Bearer {key}\r\ncontent-type: application/json\r\n".encode()
     loop = asyncio.get_running_loop()
+    turns = itertools.cycle(learners)
     made = [
-        (await loop.create_connection(lambda: Client(head, learner, times), "127.0.0.1", port))[1]
+        (await loop.create_connection(lambda: Client(head, turns, count, times), "127.0.0.1", port))[1]
         for _ in range(clients)
     ]
     began, before = time.perf_counter(), sum(client.pairs for client in made)
@@ -104,6 +112,7 @@ async def load(port: int, key: str, learner: str, clients: int, seconds: float) 
         client.stopping = True
     await asyncio.gather(*(client.ended for client in made))
     return {
+        "pairs": sum(client.pairs for client in made),
         "pairs_per_second": pairs / taken,
         "median": measured[len(measured) // 2],
         "p99": measured[int(0.99 * len(measured))],
@@ -112,8 +121,8 @@ async def load(port: int, key: str, learner: str, clients: int, seconds: float) 
 
 def main() -> None:
     """Print what was measured."""
-    port, key, learner, clients, seconds = sys.argv[1:]
-    found = load(int(port), key, learner, int(clients), float(seconds))
+    port, key, learners, clients, seconds, *count = sys.argv[1:]
+    found = load(int(port), key, learners.split(","), int(clients), float(seconds), int(*count or (1,)))
     print(json.dumps(uvloop.run(found)))
 
 

@@ -450,6 +450,11 @@ def test_steps_are_small_and_traffic_comes_first() -> None:
     assert pace.steps("rows", step) == 3_000
     assert max(taken[3:]) <= 32  # the least
     assert pauses[-1] == pytest.approx(4 * 0.032, rel=0.01)
+    pace.steps("few", lambda _: (now.__setitem__(0, now[0] + 0.001), (5, False))[1])
+    assert pauses[-1] == pytest.approx(0.004)  # also after the only one, since another learner may be next
+    count = len(pauses)
+    pace.steps("nothing", lambda _: (0, False))
+    assert len(pauses) == count
     assert (
         Pace(lambda: False, sleep=lambda _: pytest.fail("nobody waits")).steps("rows", lambda _: (5, False))
         == 5

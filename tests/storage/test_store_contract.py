@@ -475,8 +475,6 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
         writing.count_attempts(learner, {b"p" * 16: 1})
         connection = writing.connection  # type: ignore[attr-defined]
         sqlite = connection.dialect.name == "sqlite"
-        if not sqlite:  # tables this small are read as a whole
-            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
 
         def note(_: object, __: object, statement: str, parameters: object, *___: object) -> None:
             statements.append((statement, parameters))

@@ -90,8 +90,7 @@ class HostedLearner:
         #: The generation that is in the history, and when the next may be noted.
         self.noted = (generation, 0)
         try:
-            opened = self.seals.open_state(generation, state)
-            self.show(Applied(generation, opened, self._releases(self._value(opened), applied)))
+            self.follow(generation, state, applied)
         except (InvalidArgument, WrongKey):  # the key is the right one; other learners can continue
             log.error("%s: its stored state is damaged", record.name)
             self.stale = self.damaged = True
@@ -171,12 +170,15 @@ class HostedLearner:
             StoreError: The rollback guard cannot record it, so it must not be shown.
         """
         if reading.heads([self.id])[self.id][1] > self.generation:
-            generation, sealed = reading.state(self.id)
-            state = self.seals.open_state(generation, sealed)
-            self.show(Applied(generation, state, self._released(self._value(state), reading)))
+            self.follow(*reading.states([self.id])[self.id])
         elif self.catches_up_always:  # bits are released before the state changes
             generation, state = self._latest
             self.show(Applied(generation, state, self._released(self._value(state), reading)))
+
+    def follow(self, generation: int, sealed: bytes, applied: int) -> None:
+        """Show a state that the store has, with so many reports in open sums; see `catch_up`."""
+        state = self.seals.open_state(generation, sealed)
+        self.show(Applied(generation, state, self._releases(self._value(state), applied)))
 
     def releases(self, reading: Reading) -> int:
         """How often it has released something up to the state that is shown."""

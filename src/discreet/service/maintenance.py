@@ -18,6 +18,7 @@ from discreet.service.health import Health, reason_of
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.turns import Turns
 from discreet.storage.base import Store, Writing
 from discreet.storage.records import Counts, LearnerRecord, Status
 
@@ -70,12 +71,13 @@ class Pace:
             found, more = step(rows)
             taken = self._clock() - began
             total += found
+            if more:
+                wanted = rows * _STEP / max(taken, 1e-4)
+                self._rows[kind] = int(min(max(wanted, rows / 2, _LEAST), 2 * rows, _MOST))
+            if (found or more) and self._busy():
+                self._sleep(min(_PAUSE * taken, _LONGEST_PAUSE))
             if not more:
                 return total
-            wanted = rows * _STEP / max(taken, 1e-4)
-            self._rows[kind] = int(min(max(wanted, rows / 2, _LEAST), 2 * rows, _MOST))
-            if self._busy():
-                self._sleep(min(_PAUSE * taken, _LONGEST_PAUSE))
 
 
 class Maintenance:
@@ -107,6 +109,7 @@ class Maintenance:
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
+        self._turns, self._told = Turns(), set[int]()
         self._thread = threading.Thread(target=self._run, name="discreet-maintenance", daemon=True)
 
     def start(self) -> None:
@@ -120,23 +123,31 @@ class Maintenance:
         if self._thread.is_alive():
             self._thread.join()
 
-    def wake(self, behind: Iterable[HostedLearner] = ()) -> None:
-        """Reports were queued, or another process has updated some learners."""
+    def wake(self, behind: Iterable[HostedLearner] = (), told: Iterable[HostedLearner] = ()) -> None:
+        """Reports of some learners were queued, or another process has updated some."""
         self._behind.update(behind)
+        self._told |= {hosted.id for hosted in told}
         self._woken.set()
 
     # Applying feedback, closing phases
 
-    def apply_queued(self) -> int:
+    def apply_queued(self, *, in_turn: bool = False) -> int:
         """Apply all queued reports of learners that nobody else is updating, and close phases that are due.
+
+        Args:
+            in_turn: Whether to leave alone what another process will do.
 
         Returns:
             How many reports were applied.
         """
+        told, self._told = self._told, set()
+        in_turn = in_turn and not self._store.one_process
         with self._store.reading() as reading:
-            queued = reading.queued()
+            queued = set(reading.queued())
+            if in_turn:
+                queued = self._turns.mine("apply", reading.progress(queued), told)
         total = sum(self._apply_all(hosted) for hosted in self._registry.with_ids(queued))
-        self._close_phases()
+        self._close_phases(in_turn=in_turn)
         return total
 
     def _apply_all(self, hosted: HostedLearner) -> int:
@@ -159,41 +170,53 @@ class Maintenance:
         now = self._clock()
         with self._store.writing() as writing:
             update = writing.start_update(hosted.id, most=most)
-            if update is None or not update.queued or not _is_active(writing, hosted):
+            if update is None:
+                self._turns.lost(hosted.id)
+                return 0, False
+            if not update.queued or not _is_active(writing, hosted):
                 return 0, False
             count = len(update.queued)
             applied = hosted.apply(writing, update, [], [])
             counts = Counts(released=applied.released, ones=applied.ones)
             writing.add_counts(hosted.id, minute_of(now), counts)
+            progress = applied.generation, writing.applied(hosted.id)
+        self._turns.done(hosted.id, progress)
         hosted.show(applied)
         return count, count == most
 
-    def _close_phases(self) -> None:
+    def _close_phases(self, *, in_turn: bool = False) -> None:
         """Release the sums of phases whose reports are all there, and whose time has come.
 
         Where that is a deadline, what is missing is closed first: when phases are released, and in which
         order, does not depend on who has told.
         """
         with self._store.reading() as reading:
-            due = reading.due_phases(self._clock())
+            due = set(reading.due_phases(self._clock()))
+            if in_turn:
+                due = self._turns.mine("deadline", reading.progress(due))
         for hosted in self._registry.with_ids(due) if self._believes_clock() else ():
             self._expire_all(hosted)
             self._apply_all(hosted)
         with self._store.reading() as reading:
             complete = reading.complete_phases()
-        held = {hosted.id: hosted for hosted in self._registry.with_ids({each[0] for each in complete})}
+            mine = {learner for learner, _, _ in complete}
+            if in_turn:
+                mine = self._turns.mine("close", reading.progress(mine))
+        held = {hosted.id: hosted for hosted in self._registry.with_ids(mine)}
         for learner, number, last_at in complete:
             found = held.get(learner)
-            if found is None or found.stale or self._closed:
+            if found is None or found.stale or self._closed or not self._may_close(found, last_at):
                 continue
-            waits = found.host.close == "deadline" and not found.host.local
-            if not waits or self._clock() >= last_at + round(1000 * found.record.deadline):
-                try:
-                    self._close_phase(found, number)
-                except Conflict:
-                    continue  # another process was faster, or will be asked again
-                except Exception as error:
-                    log.warning("a phase of %s could not be closed: %s", found.record.name, reason_of(error))
+            try:
+                self._close_phase(found, number)
+            except Conflict:
+                continue  # another process was faster, or will be asked again
+            except Exception as error:
+                log.warning("a phase of %s could not be closed: %s", found.record.name, reason_of(error))
+
+    def _may_close(self, hosted: HostedLearner, last_at: int) -> bool:
+        waits = hosted.host.close == "deadline" and not hosted.host.local
+        return not waits or self._clock() >= last_at + round(1000 * hosted.record.deadline)
 
     def _close_phase(self, hosted: HostedLearner, number: int) -> None:
         """Close a phase. Noise is drawn and the policy learns outside of the transaction, which is short.
@@ -217,6 +240,8 @@ class Maintenance:
             update.put(sealed)
             writing.drop_phases(hosted.id, [number])
             writing.add_moment(hosted.id, hosted.moment(applied.state, self._clock()))
+            progress = applied.generation, writing.applied(hosted.id)
+        self._turns.done(hosted.id, progress)
         hosted.show(applied)
 
     def note_histories(self) -> None:
@@ -229,7 +254,7 @@ class Maintenance:
         ]
         if changed:
             with self._store.writing() as writing:
-                for hosted in changed:
+                for hosted in sorted(changed, key=lambda hosted: hosted.id):  # processes must not deadlock
                     writing.add_moment(hosted.id, hosted.moment(None, now))
                     hosted.noted = hosted.generation, now + HISTORY_EVERY
 
@@ -244,10 +269,13 @@ class Maintenance:
             with self._store.reading() as reading:
                 heads = reading.heads(held)
             behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
-        for hosted in behind:
+        listed = list(behind)
+        with self._store.reading() as reading:
+            states = reading.states([hosted.id for hosted in listed]) if listed else {}
+        for hosted in listed:
             try:
-                with self._store.reading() as reading:
-                    hosted.catch_up(reading)
+                if states[hosted.id][0] > hosted.generation:
+                    hosted.follow(*states[hosted.id])
             except DiscreetError as error:  # does not affect other learners
                 log.warning("%s could not be shown: %s", hosted.record.name, error)
 
@@ -351,7 +379,7 @@ class Maintenance:
                     self._guard.sync()
                     self.note_histories()
                     self._note_uses()
-                self.apply_queued()
+                self.apply_queued(in_turn=True)
                 self._health.worked(APPLYING)
                 if time.monotonic() >= next_expiry:
                     next_expiry = time.monotonic() + EXPIRE_EVERY

@@ -53,7 +53,7 @@ class Transactions:
         self._committed.extend(done.applied)
         self._show_committed()
         if done.queued or done.behind:
-            self._maintenance.wake(done.behind)
+            self._maintenance.wake(done.behind, {hosted for hosted, _ in done.closed})
         return [
             found if isinstance(found, Exception) else operation.answer(found)
             for operation, found in zip(operations, done.answers, strict=True)

@@ -102,6 +102,10 @@ class Reading(ABC):
         """The same for several learners, and how many reports are in open sums."""
 
     @abstractmethod
+    def progress(self, learners: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Generations, and how many reports are in open sums: each update changes one of them at least."""
+
+    @abstractmethod
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
         """The decisions that are stored, open or closed."""
 

@@ -24,6 +24,10 @@ PATIENCE = 20.0
 #: Seconds to connect; libpq takes no less than two.
 _CONNECT = 10
 
+#: Ways of reading whole tables, and compiling for that. Statements of the service look up rows by an index,
+#: and a plan that was made for a small table outlives its size.
+_NEVER = ("enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit")
+
 #: Names the connections of this process.
 _NAME = f"discreet {secrets.token_hex(8)}"
 #: How many connections to the same database other processes have.
@@ -90,6 +94,7 @@ def new_engine(address: URL, patience: float = PATIENCE) -> Engine:
         "idle_in_transaction_session_timeout": 3 * patience,  # a process may load compiled code meanwhile
     }
     settings = "; ".join(f"SET LOCAL {name} = {round(1000 * value)}" for name, value in limits.items())
+    settings += "".join(f"; SET LOCAL {name} = off" for name in _NEVER)
     begin = f"BEGIN; {settings}; SET LOCAL synchronous_commit = on"
     look = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {settings}"
 

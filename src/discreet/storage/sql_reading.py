@@ -48,6 +48,8 @@ _FIRST_ASKED = select(func.min(_D.asked_at)).where(_D.learner == _L.id).scalar_s
 _S = tables.sums.c
 _APPLIED = select(func.coalesce(func.sum(_S.applied), 0)).where(_S.learner == _L.id).scalar_subquery()
 
+_PROGRESS = select(_L.id, _L.generation, _APPLIED).where(_L.id.in_(bindparam("ids", expanding=True)))
+
 
 class SqlReading(ReadingPhases, Reading):
     """Reads through one connection."""
@@ -129,6 +131,10 @@ class SqlReading(ReadingPhases, Reading):
     def states(self, learners: Iterable[int]) -> dict[int, tuple[int, bytes, int]]:
         wanted = select(_L.id, _L.generation, _L.state, _APPLIED).where(_L.id.in_(learners))
         return {row[0]: (row[1], bytes(row[2]), int(row[3])) for row in self.connection.execute(wanted)}
+
+    def progress(self, learners: Iterable[int]) -> dict[int, tuple[int, int]]:
+        rows = self.connection.execute(_PROGRESS, {"ids": list(learners)})
+        return {learner: (generation, int(applied)) for learner, generation, applied in rows}
 
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
         found = {}

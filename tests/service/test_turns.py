@@ -1,0 +1,111 @@
+"""Processes that share learners leave each to the one that applied its feedback last."""
+
+import threading
+
+import pytest
+import sqlalchemy as sa
+from service_helpers import Clock, bandit, opened, told
+
+from discreet.service.learner_service import LearnerService
+from discreet.service.turns import STANDSTILL, Turns
+from discreet.storage.records import Moment
+
+
+class Seconds:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_last_one_goes_on() -> None:
+    """Who queues feedback begins; then it is the turn of whoever has taken the last step."""
+    one, two = Turns(Seconds()), Turns(Seconds())
+    assert one.mine("apply", {7: (0, 0), 8: (0, 0)}, told=[7]) == {7}
+    one.done(7, (1, 0))
+    assert one.mine("apply", {7: (1, 0)}) == {7}
+    assert one.mine("close", {7: (1, 0)}) == {7}
+    assert two.mine("apply", {7: (1, 0)}) == set()
+    two.done(7, (1, 40))
+    assert one.mine("apply", {7: (1, 40)}, told=[7]) == set()
+    assert two.mine("apply", {7: (1, 40)}) == {7}
+    two.lost(7)
+    assert two.mine("apply", {7: (1, 40)}, told=[7]) == set()
+
+
+def test_what_stands_still_is_everybodys() -> None:
+    """After some seconds without progress, which begin anew with every step and with every new queue."""
+    clock = Seconds()
+    turns = Turns(clock)
+    for progress in [(3, 0), (3, 5), (4, 0)]:
+        clock.now += STANDSTILL - 0.1
+        assert turns.mine("apply", {7: progress}) == set()
+    clock.now += STANDSTILL
+    assert turns.mine("apply", {}) == set()
+    assert turns.mine("apply", {7: (4, 0)}) == set()
+    assert turns.mine("close", {7: (4, 0)}) == set()
+    clock.now += STANDSTILL
+    assert turns.mine("close", {7: (4, 0)}) == turns.mine("apply", {7: (4, 0)}) == {7}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def learned(service: LearnerService) -> int:
+    service.maintenance.refresh()
+    return service.learner("shop").summary.rounds
+
+
+@pytest.mark.parametrize("mode", ["local", "central"])
+def test_a_process_that_is_gone_is_replaced(postgres: str, key: None, clock: Clock, mode: str) -> None:
+    """Others apply what they were told, and close phases, once the process whose turn it was has stopped."""
+    now = Seconds()
+    arguments = {} if mode == "local" else {"mode": "central", "method": "model", "close": "told"}
+    with opened(postgres, clock) as two:
+        two.maintenance._turns = Turns(now)
+        with opened(postgres, clock) as one:
+            bandit(one, **arguments)
+            told(one, "shop", one.ask("shop", 400), cost=0.5)
+            assert one.maintenance.apply_queued(in_turn=True) == 400
+            told(two, "shop", two.ask("shop", 400), cost=0.5)
+            assert two.maintenance.apply_queued(in_turn=True) == 400  # nobody else is known to it
+            told(one, "shop", one.ask("shop", 400), cost=0.5)
+            assert one.maintenance.apply_queued(in_turn=True) == 0
+            before = learned(two)
+            assert two.maintenance.apply_queued(in_turn=True) == 400
+            assert learned(one) > before
+        with opened(postgres, clock) as one:
+            one.maintenance._turns = Turns(now)
+            told(two, "shop", two.ask("shop", 400), cost=0.5)
+            before = learned(one)
+            assert one.maintenance.apply_queued(in_turn=True) == 0
+            now.now += STANDSTILL
+            assert one.maintenance.apply_queued(in_turn=True) == 400
+            assert learned(one) > before
+
+
+def test_histories_are_noted_in_one_order(postgres: str, key: None) -> None:
+    """Two processes note those of the same learners at once, and neither waits for the other for ever."""
+    with opened(postgres) as one, opened(postgres) as two:
+        for name in ("first", "second"):
+            bandit(one, name)
+        for name in ("second", "first"):  # used in another order
+            told(two, name, two.ask(name), cost=0.5)
+        two.maintenance.apply_queued()
+        first, second = (one._registry.named(name).id for name in ("first", "second"))
+        moment = Moment(two._clock(), 1, 0.5, 0, 0.0, b"")
+        thread = threading.Thread(target=two.maintenance.note_histories)
+        with one._store.writing() as writing:
+            writing.add_moment(first, moment)
+            thread.start()
+            waits = sa.text("SELECT exists(SELECT FROM pg_locks WHERE NOT granted)")
+            while not writing.connection.scalar(waits):  # type: ignore[attr-defined] # an SQL store's
+                assert thread.is_alive()
+            writing.add_moment(second, moment)
+        thread.join()
+        assert all(two.history(name) for name in ("first", "second"))
