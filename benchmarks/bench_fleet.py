@@ -20,7 +20,7 @@ from benchmarks.measure import Row
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Feedback
 
-_LEARNERS, _FEW, _SECONDS, _REPEATS = 1000, 10, 3.0, 3
+_LEARNERS, _FEW, _SECONDS, _REPEATS = 1000, 10, 2.0, 3
 #: What is asked at once -> connections, and how much more processor time many learners may take.
 _BATCHES = {1000: (4, 1.25), 1: (32, 2.0)}
 _LOCAL = {"epsilon": 1.0, "cost_range": [0, 1], "mode": "local", "method": "worst-case"}
