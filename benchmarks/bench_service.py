@@ -19,15 +19,12 @@ from collections.abc import Iterator
 from benchmarks.measure import Row
 
 _CLIENTS, _SECONDS, _REPEATS = 32, 3.5, 3
-_LEARNER = {
-    "name": "shop",
-    "feedback": "bandit",
-    "items": 10,
-    "epsilon": 1.0,
-    "cost_range": [0, 1],
-    "mode": "local",
-    "method": "worst-case",
-}
+_SETTINGS = {"feedback": "bandit", "items": 10, "epsilon": 1.0, "cost_range": [0, 1]}
+#: Bits that are learned from one by one; and the default, whose phases close once all is told.
+_LEARNERS = (
+    _SETTINGS | {"name": "shop", "mode": "local", "method": "worst-case"},
+    _SETTINGS | {"name": "till", "close": "told"},
+)
 
 
 def free_port() -> int:
@@ -56,12 +53,13 @@ def serving(store: str, folder: str, workers: int) -> Iterator[tuple[int, str]]:
             found = re.search(r"discreet_\w+", line)
             key = found[0] if found else ""
         wait_for(port)
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{port}/v1/learners",
-            json.dumps(_LEARNER).encode(),
-            {"authorization": f"Bearer {key}", "content-type": "application/json"},
-        )
-        urllib.request.urlopen(request, timeout=60).close()
+        for learner in _LEARNERS:
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{port}/v1/learners",
+                json.dumps(learner).encode(),
+                {"authorization": f"Bearer {key}", "content-type": "application/json"},
+            )
+            urllib.request.urlopen(request, timeout=60).close()
         yield port, key
     finally:
         process.terminate()
@@ -77,11 +75,11 @@ def wait_for(port: int) -> None:
     raise RuntimeError("the server did not start")
 
 
-def measured(port: int, key: str) -> tuple[float, float]:
+def measured(port: int, key: str, learner: str) -> tuple[float, float]:
     """The median of repeats: seconds for a pair, and the 99th of 100 times of a request."""
 
     def once() -> dict[str, float]:
-        arguments = [str(port), key, "shop", str(_CLIENTS), str(_SECONDS)]
+        arguments = [str(port), key, learner, str(_CLIENTS), str(_SECONDS)]
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.service_load", *arguments],
             check=True,
@@ -100,10 +98,12 @@ def measured(port: int, key: str) -> tuple[float, float]:
 
 def on(store: str, folder: str, name: str, workers: int, least: float) -> Iterator[Row]:
     with serving(store, folder, workers) as (port, key):
-        pair, slowest = measured(port, key)
+        pair, slowest = measured(port, key, "shop")
+        central, _ = measured(port, key, "till")
     what = f"HTTP, {name}, {_CLIENTS} clients"
     yield Row(f"durable ask + tell, {what}", pair, limit=1 / least, note=f"{1 / pair:.0f} pairs/s")
     yield Row(f"99th of 100 requests, {what}", slowest, limit=0.05)
+    yield Row(f"the same of a central learner, {what}", central, note=f"{1 / central:.0f} pairs/s")
 
 
 def rows() -> Iterator[Row]:
