@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from http_helpers import BANDIT, MODULAR, Service, service
+from http_helpers import BANDIT, FULL, MODULAR, Service, service
 
 from discreet.service.records import Feedback
 from discreet.service.web.errors import HttpError
@@ -55,10 +55,16 @@ VALUES = [
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with service(tmp_path_factory.mktemp("store") / "shop.db", log_requests=False) as found:
+        for name, settings in (("till", BANDIT), ("all", FULL)):
+            central = {key: value for key, value in settings.items() if key not in ("mode", "method")}
+            assert found.admin.post("/v1/learners", json=central | {"name": name}).status_code == 201
         yield found
 
 
-@pytest.mark.parametrize(("learner", "field"), [("shop", "cost"), ("shop", "bit"), ("plan", "function")])
+@pytest.mark.parametrize(
+    ("learner", "field"),
+    [("shop", "cost"), ("shop", "bit"), ("plan", "function"), ("till", "cost"), ("all", "function")],
+)
 def test_every_value_gets_the_same_answer(served: Service, learner: str, field: str) -> None:
     """Byte for byte, headers included, alone and in a list; so is a value that is missing."""
     tell = f"/v1/learners/{learner}/tell"
@@ -80,6 +86,17 @@ def test_every_value_gets_the_same_answer(served: Service, learner: str, field: 
     )
     answer = served.worker.post(tell, content=f"[{listed}]".encode())
     assert answer.json() == {"codes": ["accepted"] * len(VALUES)}
+
+
+def test_a_bit_for_a_central_learner_is_refused_whatever_it_is(served: Service) -> None:
+    """It takes costs; the answer is the same for bits and for what is none."""
+    answers = set()
+    for value, decision in zip(VALUES, served.ask("till", count=len(VALUES)), strict=True):
+        body = f'{{"decision": "{decision["id"]}", "bit": {value}}}'
+        answer = served.worker.post("/v1/learners/till/tell", content=body.encode())
+        answers.add((answer.status_code, answer.content))
+    ((status, content),) = answers
+    assert (status, json.loads(content)["error"]["code"]) == (400, "invalid_feedback")
 
 
 def test_people_beyond_their_rounds_get_the_same_answer(served: Service) -> None:

@@ -39,9 +39,10 @@ Answer = TypeVar("Answer")
 
 
 class LearnerInfo(NamedTuple):
-    """What never changes about a learner: its kind, and the bytes of a set of all its items."""
+    """What never changes about a learner: kind, whether it takes bits, bytes of a set of all its items."""
 
     kind: str
+    local: bool
     set_bytes: int
 
 
@@ -119,7 +120,7 @@ class AskTellRoutes:
         outcomes: list[Outcome] = await self._perform(
             learner,
             info,
-            lambda: self._service.submit_tell(learner, [_parse_tell(piece, info.kind) for piece in told]),
+            lambda: self._service.submit_tell(learner, [_parse_tell(piece, info) for piece in told]),
             fast=fast and info.kind != "full_information",  # functions take time to evaluate
         )
         codes = [outcome.code.value for outcome in outcomes]
@@ -131,7 +132,7 @@ class AskTellRoutes:
         if learner in self.known:
             return self.known[learner]
         view = await asyncio.to_thread(self._service.learner, learner)
-        return LearnerInfo(view.kind, set_bytes(view.items))
+        return LearnerInfo(view.kind, view.summary.guarantee.local, set_bytes(view.items))
 
     async def _perform(
         self, learner: str, info: LearnerInfo, submit: Callable[[], Future[Any]], *, fast: bool
@@ -205,7 +206,7 @@ def _parse_ask(body: bytes) -> dict[str, Any]:
     return wanted
 
 
-def _parse_tell(told: Any, kind: str) -> Feedback:
+def _parse_tell(told: Any, info: LearnerInfo) -> Feedback:
     """One piece of feedback. Values are not checked, except that an invalid bit counts as no value."""
     if not isinstance(told, dict) or not isinstance(told.get("decision"), str):
         raise HttpError(
@@ -222,12 +223,14 @@ def _parse_tell(told: Any, kind: str) -> Feedback:
         values = {name: told[name] for name in ("cost", "function") if name in told}
         return Feedback(
             decision,
-            **(values or {"function" if kind == "full_information" else "cost": None}),
+            **(values or {"function" if info.kind == "full_information" else "cost": None}),
             person=person,
         )
     if "cost" in told or "function" in told:
         raise HttpError("invalid_request", "Feedback is a 'cost', or a 'bit', or a 'function'.")
     bit = told["bit"]
+    if not info.local:  # refused, whatever it is
+        return Feedback(decision, released=0, person=person)
     if type(bit) is int and bit in (0, 1):
         return Feedback(decision, released=bit, person=person)
     return Feedback(decision, cost=None, person=person)
