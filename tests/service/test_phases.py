@@ -16,7 +16,7 @@ from discreet.learners.tickets import phase_of
 from discreet.randomness import BitSource
 from discreet.service.batch import Batch
 from discreet.service.learner_service import LearnerService
-from discreet.service.maintenance import Pace
+from discreet.service.pace import Pace
 from discreet.service.records import Choice, Code, Feedback
 from discreet.set_functions import Modular
 from discreet.storage import tables

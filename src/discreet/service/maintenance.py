@@ -16,6 +16,7 @@ from discreet.errors import Conflict, DiscreetError
 from discreet.service.clock import GuardedClock, minute_of
 from discreet.service.health import Health, reason_of
 from discreet.service.hosted_learner import HostedLearner
+from discreet.service.pace import MOST, Pace
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.turns import Turns
@@ -30,10 +31,8 @@ REMEMBERED = 7 * 86_400.0
 #: Counts and histories are merged by hour after a week, by day after 90 days: length and age in seconds. They
 #: are never deleted: a horizon is checked against them.
 MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
-#: Rows in one step at first, at least and at most, and numbers (of full-information learners) at most.
-_FIRST, _LEAST, _MOST, _MOST_COSTS = 256, 32, 10_000, 1 << 22
-#: Seconds that a step should take, and pauses while there is traffic, times the last step.
-_STEP, _PAUSE, _LONGEST_PAUSE = 0.02, 4.0, 1.0
+#: Numbers of full-information learners in one step.
+_MOST_COSTS = 1 << 22
 #: What the log and the metrics call its work.
 MAINTENANCE, APPLYING, EXPIRING = "maintenance", "applying", "expiring"
 #: Milliseconds that a decision may be written after its time, and by which clocks of processes may differ.
@@ -42,42 +41,6 @@ _LATE, _APART = 10_000, 3_600_000
 HISTORY_EVERY = 60_000
 
 log = logging.getLogger("discreet.service")
-
-
-class Pace:
-    """Sizes of steps, and pauses between them.
-
-    Args:
-        busy: Whether others want to write now, or did so just before.
-        clock: Seconds.
-        sleep: Pauses for so many seconds.
-    """
-
-    def __init__(
-        self,
-        busy: Callable[[], bool],
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], object] = time.sleep,
-    ) -> None:
-        self._busy, self._clock, self._sleep = busy, clock, sleep
-        self._rows: dict[str, int] = {}
-
-    def steps(self, kind: str, step: Callable[[int], tuple[int, bool]], most: int = _MOST) -> int:
-        """Call a step with so many rows until it says that there are no more; return how many there were."""
-        total = 0
-        while True:
-            rows = min(self._rows.get(kind, _FIRST), most)
-            began = self._clock()
-            found, more = step(rows)
-            taken = self._clock() - began
-            total += found
-            if more:
-                wanted = rows * _STEP / max(taken, 1e-4)
-                self._rows[kind] = int(min(max(wanted, rows / 2, _LEAST), 2 * rows, _MOST))
-            if (found or more) and self._busy():
-                self._sleep(min(_PAUSE * taken, _LONGEST_PAUSE))
-            if not more:
-                return total
 
 
 class Maintenance:
@@ -401,4 +364,4 @@ def _is_active(writing: Writing, hosted: HostedLearner) -> bool:
 
 def _within_memory(hosted: HostedLearner) -> int:
     """How many reports of a learner to process at once."""
-    return min(_MOST, max(1, _MOST_COSTS // hosted.host.learner.dimension)) if hosted.host.whole else _MOST
+    return min(MOST, max(1, _MOST_COSTS // hosted.host.learner.dimension)) if hosted.host.whole else MOST
