@@ -16,6 +16,7 @@ from discreet.learners.tickets import phase_of
 from discreet.randomness import BitSource
 from discreet.service.batch import Batch
 from discreet.service.learner_service import LearnerService
+from discreet.service.operations import Ask
 from discreet.service.pace import Pace
 from discreet.service.records import Choice, Code, Feedback
 from discreet.set_functions import Modular
@@ -187,6 +188,19 @@ def test_items_can_be_switched_off_within_a_phase(address: str, clock: Clock) ->
         told(service, "shop", choices, cost=0.5)
         maintain(service)
         assert rounds(service) == 470
+
+
+def test_a_phase_goes_on_after_many_beside_it(address: str, clock: Clock) -> None:
+    """Also in the transaction that planned it, and if its plan is no longer in memory."""
+    with opened(address, clock) as service:
+        made(service)
+        hosted = service._registry.named("shop")
+        some = hosted.host.among(["tea"])
+        asks = [Ask(hosted, 3, None, None), Ask(hosted, 200, some, None), Ask(hosted, 3, None, None)]
+        first, beside, last = service._committer._perform(asks)
+        assert all(set(each.subset) <= {"tea"} for each in beside)
+        phases = [phase_of(record.draw) for record in records(service, [*first, *last])]
+        assert set(phases) == {0}
 
 
 @pytest.mark.parametrize("mode", ["central", "local"])

@@ -40,13 +40,12 @@ class Dealer:
         if self._host.is_inline(plan):
             return self._host.dealt(plan, INLINE, 0, available)
         beside = current is not None or plan.total == 1
-        number = self._writing.add_phase(
-            self._hosted.id, plan.encode(), plan.total, 1 if beside else 0, self._now
-        )
+        encoded, dealt_now = plan.encode(), 1 if beside else 0
+        number = self._writing.add_phase(self._hosted.id, encoded, plan.total, dealt_now, self._now)
         self._hosted.remember(number, plan)
         if beside:  # a phase of one round, among these items; the current one goes on later
             return self._host.dealt(plan, number, 0, available)
-        self._current, self._dealt = PhaseRecord(number, b"", plan.total, 0, self._now), 0
+        self._current, self._dealt = PhaseRecord(number, encoded, plan.total, 0, self._now), 0
         return self.deal(available)
 
     def finish(self) -> None:
