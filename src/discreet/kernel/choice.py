@@ -67,6 +67,7 @@ class Choice(Release):
     def __post_init__(self) -> None:
         if self.budget.epsilon is None:
             raise InvalidArgument("A Choice needs a budget of 'epsilon': its noise is not Gaussian.")
+        self.budget.require_pure()
         _ = self.query.bound  # refused here if sums could wrap around
 
     def mechanism(self, dimension: int) -> ChoiceSteps:

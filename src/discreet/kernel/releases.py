@@ -188,7 +188,8 @@ class Bits(Release):
 
     Formal guarantees:
         Local. Neighbours: any two values of one report. The probability of the bit is linear in the report,
-        with ratios of at most exp(epsilon / k) for k rounds per person (`docs/guarantees.md#one-bit`).
+        with ratios of at most exp(epsilon / k) for k rounds per person (`docs/guarantees.md#one-bit`), or, if
+        the budget has a delta, of the loss that makes k of them (epsilon, delta)-private.
     """
 
     budget: Budget
@@ -240,8 +241,13 @@ class Laplace(Release):
     local: bool = False
 
     def _law(self) -> Law:
-        replaced = dataclasses.replace(self.budget, neighbours=Neighbours.REPLACE_ONE_ROUND)
+        budget = self.budget.one_round if self.local else self.budget
+        replaced = dataclasses.replace(budget, neighbours=Neighbours.REPLACE_ONE_ROUND)
         return replaced.law(self.bound)  # enough for the other relation, too
+
+    def __post_init__(self) -> None:
+        if not self.local:
+            self.budget.require_pure()
 
     def mechanism(self, dimension: int) -> FreshNoise | ReportNoise:
         law, fresh = self._law(), np.zeros(dimension, dtype=np.int64)

@@ -52,6 +52,7 @@ class PrefixSum(Exclusive):
         self.dimension = integer(name, "dimension", dimension, least=1)
         if not isinstance(bound, VectorBound) or not isinstance(budget, Budget):
             raise InvalidArgument(f"A {name} needs a VectorBound and a Budget, in this order.")
+        budget.require_pure()
         self.bound, self.budget = bound, budget
         self.horizon = None if horizon is None else integer(name, "horizon", horizon, 1, MOST_ROUNDS)
         self.round = 0
