@@ -126,6 +126,16 @@ def test_claims_in_rho_are_restated():
     assert usual.claimed > larger.claimed > larger.lower_bound > 0
 
 
+def test_forty_rounds_of_one_person_with_a_delta():
+    """What is claimed is not refuted; half the epsilon, which bits of that size do not have, is."""
+    learner = BanditLearner(2, 1.0, (0, 1), mode="local", rounds_per_person=40, delta=0.01)
+    half = dataclasses.replace(learner.guarantee, epsilon=0.5)
+    claimed, less = (audit(learner, runs=40_000, seed=1, claim=c, power=False) for c in (None, half))
+    assert (claimed.claimed, claimed.delta) == (1.0, 0.01)
+    assert claimed.passed
+    assert not less.passed
+
+
 def test_the_report():
     """Words and JSON."""
     good, bad = audit(OneBit(1.0), runs=60_000, seed=1), audit(Leaky(), runs=8000, seed=1, name="mine")

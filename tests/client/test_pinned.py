@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import scipy.stats
 
-from discreet import errors
+from discreet import BanditLearner, errors
 from discreet.client import Client, Pinned
 from discreet.client.pinned import Bits
 from discreet.randomizers import OneBit
@@ -50,8 +50,9 @@ def test_the_search_would_find_it(connect: Callable[..., Any], service: RunningS
         (Pinned(0.5, (0, 1)), "epsilon"),
         (Pinned(1.0, (0, 2)), "cost_range"),
         (Pinned(1.0, (0, 1), rounds_per_person=2), "rounds_per_person"),
+        (Pinned(1.0, (0, 1), delta=1e-6), "delta"),
     ],
-    ids=["epsilon", "range", "rounds"],
+    ids=["epsilon", "range", "rounds", "delta"],
 )
 def test_other_settings_are_refused(
     connect: Callable[..., Any], service: RunningService, shop: Shop, pinned: Pinned, named: str
@@ -110,6 +111,17 @@ def test_learners_can_be_pinned_by_name(connect: Callable[..., Any], shop: Shop)
         client.tell(name, client.ask(name), released=OneBit(50.0, (0, 1)).release(0.1))
 
 
+def test_a_delta_is_pinned_as_declared(service: RunningService, shop: Shop) -> None:
+    """Both sides make a bit of the same loss out of it, larger than epsilon / rounds_per_person."""
+    name = shop(rounds_per_person=86, delta=1e-6)
+    pinned = Pinned(1.0, (0, 1), rounds_per_person=86, delta=1e-6)
+    with Client(service.url, service.key, randomize=pinned) as client:
+        client.tell(name, client.ask(name), 0.25)
+        assert client.learner(name).delta == client.guarantee(name).delta == 1e-6
+    twin = BanditLearner(2, 1.0, (0, 1), mode="local", rounds_per_person=86, delta=1e-6)
+    assert pinned.randomizer().slope == twin.randomizer().slope > OneBit(2.2 / 86, (0, 1)).slope
+
+
 @pytest.mark.parametrize("maximize", [False, True], ids=["costs", "rewards"])
 def test_learning_goes_the_right_way(service: RunningService, shop: Shop, maximize: bool) -> None:
     """Bits are of the value as it is told; the service knows whether large is good.
@@ -152,7 +164,11 @@ def test_bits_are_remembered_for_each_decision_and_forgotten_later() -> None:
     assert len(bits._made) == 1000
 
 
-@pytest.mark.parametrize("arguments", [(0, (0, 1)), (-1.0, (0, 1)), (1.0, (1, 0)), (1.0, (0, 1), 0)], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [(0, (0, 1)), (-1.0, (0, 1)), (1.0, (1, 0)), (1.0, (0, 1), 0), (1.0, (0, 1), 2, 1.0)],
+    ids=str,
+)
 def test_invalid_pins_are_refused(arguments: tuple[Any, ...]) -> None:
     """When they are made, not when a cost comes."""
     with pytest.raises(errors.InvalidArgument):

@@ -1,6 +1,7 @@
 """What must not go wrong between policy and kernel, line by line."""
 
 import copy
+import functools
 import gc
 import os
 import pickle
@@ -293,6 +294,20 @@ def test_rounds_per_person(people: int, epsilon: Any) -> None:
     for session in (bandit, full, own, local):
         promise = session.guarantee
         assert (promise.epsilon, promise.rounds_per_person) == (pytest.approx(float(epsilon)), people)
+
+
+@pytest.mark.parametrize("make", [BanditLearner, functools.partial(PolicyLearner, policy=Pairs)])
+def test_a_delta_is_for_local_rounds(make: Any) -> None:
+    """Each bit then gets more than epsilon / k, and the guarantee says so; sums of costs refuse it."""
+    options: Any = {"epsilon": 1.0, "cost_range": (-1, 1), "rounds_per_person": 86, "delta": 1e-6}
+    local = make(N, mode="local", **options)
+    assert local.randomizer().epsilon == Budget(1.0, rounds_per_person=86, delta=1e-6).per_round > 2.2 / 86
+    local.tell(local.ask(), released=local.randomizer().release(0.3))
+    promise = local.guarantee
+    assert (promise.epsilon, promise.delta, promise.rounds_per_person) == (1.0, 1e-6, 86)
+    assert "up to an added probability of 1e-06" in str(promise)
+    with pytest.raises(InvalidArgument, match="'delta' needs mode='local'"):
+        make(N, mode="central", **options)
 
 
 def test_the_model_is_given_no_more_than_sums() -> None:

@@ -12,6 +12,7 @@ from discreet import checks
 from discreet.client.errors import ServiceError
 from discreet.client.records import Learner
 from discreet.errors import InvalidArgument
+from discreet.privacy.composition import checked_delta, loss_of_each
 from discreet.privacy.rational import float_above, privacy_loss
 from discreet.randomizers import Bit, OneBit
 
@@ -31,12 +32,13 @@ class Pinned:
         epsilon: The privacy loss of one person, over all their rounds.
         cost_range: The declared range; others are clipped.
         rounds_per_person: In how many rounds one person may appear.
+        delta: The probability with which that may fail, for a larger loss per round.
 
     Formal guarantees:
         One bit per cost leaves the process, with a loss of epsilon / rounds_per_person, as `OneBit` makes it:
         neither the server nor the network needs to be trusted. The bound of epsilon for one person holds if
         at most rounds_per_person of their costs are told: each bit that leaves is a release, even one that
-        the service does not count. Proof: `docs/guarantees.md#one-bit`.
+        the service does not count. Proof: `docs/guarantees.md#one-bit`; with a delta `#with-a-delta`.
 
     Examples:
         >>> Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=4).randomizer()
@@ -46,6 +48,7 @@ class Pinned:
     epsilon: float
     cost_range: tuple[float, float]
     rounds_per_person: int = 1
+    delta: float = 0.0
 
     def __post_init__(self) -> None:
         self.randomizer()
@@ -53,8 +56,12 @@ class Pinned:
     def randomizer(self) -> OneBit:
         """For one round."""
         rounds = checks.integer("Pinned", "rounds_per_person", self.rounds_per_person, least=1)
+        loss, delta = (
+            privacy_loss("Pinned", "epsilon", self.epsilon),
+            checked_delta("Pinned", self.delta, rounds),
+        )
         low, high = self.cost_range
-        return OneBit(privacy_loss("Pinned", "epsilon", self.epsilon) / rounds, (low, high))
+        return OneBit(loss_of_each(loss, delta, rounds), (low, high))
 
     def check(self, learner: Learner) -> None:
         """Refuse a learner with other settings."""
@@ -68,6 +75,7 @@ class Pinned:
                 ("epsilon", loss, learner.epsilon),
                 ("cost_range", (float(low), float(high)), learner.cost_range),
                 ("rounds_per_person", self.rounds_per_person, learner.rounds_per_person),
+                ("delta", self.delta, learner.delta),
             )
             if mine != theirs
         ]

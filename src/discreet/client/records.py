@@ -145,7 +145,7 @@ class Learner(Record):
         name, epoch: Which one; a restart begins the next epoch.
         feedback: "bandit" or "full_information".
         items: Their names, in order.
-        epsilon, rounds_per_person: The privacy loss of one person, over so many rounds.
+        epsilon, rounds_per_person, delta: The privacy loss of one person, over so many rounds.
         cost_range, maximize: The declared range, and whether large is good.
         population: The people it learns from.
         deadline_seconds: When a decision without feedback is closed.
@@ -182,6 +182,7 @@ class Learner(Record):
     close: str | None = None
     best: tuple[Hashable, ...] = ()
     holdout: HeldOut | None = dataclasses.field(default=None, metadata=_by(HeldOut.read))
+    delta: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)

@@ -60,6 +60,8 @@ class BanditLearner(BanditFeedback[Item]):
             submodular costs. By default "model" where it is possible.
         maximize: Whether large values are good.
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
+        delta: For local mode: a probability, far below one in the number of people, with which a person may
+            lose more than epsilon. With some 25 rounds per person or more each gets a larger share then.
         start: The first point: n levels in [0, 1], or a set of items.
         prior: For the model: what public data say, as tuples of a set of items, its mean cost (or reward),
             and how many rounds that is worth.
@@ -86,9 +88,10 @@ class BanditLearner(BanditFeedback[Item]):
         a cost enters the sum of one slot, which it moves by at most the width of the range (or twice the
         window); the noise is discrete Laplace of scale width * k / epsilon; phases close by the number of
         decisions alone. Who runs the learner is trusted with the costs. *Local*: the clipped cost becomes one
-        bit, with likelihood ratios of at most exp(epsilon / k) exactly. Nobody is trusted if the device makes
-        it. All else is computed from what was released. Proof: `docs/guarantees.md#slots`. Regret of the
-        worst case: `bounds.bandit_dual_averaging`; there is no bound for the model.
+        bit, with likelihood ratios of at most exp(epsilon / k) exactly, or, with a `delta`, what makes k of
+        them (epsilon, delta)-private (`docs/guarantees.md#with-a-delta`). Nobody is trusted if the device
+        makes it. All else is computed from what was released. Proof: `docs/guarantees.md#slots`. Regret of
+        the worst case: `bounds.bandit_dual_averaging`; there is no bound for the model.
 
     Examples:
         >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
@@ -111,6 +114,7 @@ class BanditLearner(BanditFeedback[Item]):
         method: Method | None = None,
         maximize: bool = False,
         rounds_per_person: int = 1,
+        delta: float = 0.0,
         start: npt.ArrayLike | Iterable[Hashable] | None = None,
         prior: Iterable[tuple[Iterable[Hashable], float, float]] | None = None,
         forget: float | None = None,
@@ -138,7 +142,8 @@ class BanditLearner(BanditFeedback[Item]):
                 other = "worst-case" if method == "model" else "model"
                 raise InvalidArgument(f"The argument {name!r} of {owner} is for method={other!r}.")
         sign = -1.0 if maximize else 1.0
-        query, release = _query_and_release(owner, low, high, mode, epsilon, rounds_per_person, window)
+        budget = Budget.of(owner, epsilon, rounds_per_person, delta)
+        query, release = _query_and_release(owner, low, high, mode, budget, window)
         if block is None:
             length = 1 if mode == "local" else LONGER_BLOCKS * best_length(release.budget.per_round)
             block = min(length, LONGEST_BLOCK)
@@ -299,6 +304,7 @@ class PolicyLearner(BanditFeedback[Item]):
         mode: Mode = "central",
         maximize: bool = False,
         rounds_per_person: int = 1,
+        delta: float = 0.0,
         expire_after: int | None = None,
         seed: Seed | None = None,
         source: BitSource | None = None,
@@ -306,7 +312,8 @@ class PolicyLearner(BanditFeedback[Item]):
         owner = "PolicyLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        query, release = _query_and_release(owner, low, high, mode, epsilon, rounds_per_person)
+        budget = Budget.of(owner, epsilon, rounds_per_person, delta)
+        query, release = _query_and_release(owner, low, high, mode, budget)
         given = load_object(policy) if isinstance(policy, str) else policy
         ready = hasattr(given, "plan") and not isinstance(given, type)
         made = given if ready or not callable(given) else given(len(names))
@@ -326,12 +333,10 @@ def _query_and_release(
     low: float,
     high: float,
     mode: Mode,
-    epsilon: float | Fraction,
-    rounds_per_person: int,
+    budget: Budget,
     window: float | None = None,
 ) -> tuple[CostOfSet | CostNearby, Bits | Laplace]:
     checks.one_of(owner, "mode", mode, ("local", "central"))
-    budget = Budget.of(owner, epsilon, rounds_per_person)
     query: CostOfSet | CostNearby = CostOfSet(low, high)
     if window is not None:
         if checks.positive_number(owner, "window", window) > high - low:

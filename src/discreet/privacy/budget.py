@@ -4,10 +4,10 @@ import dataclasses
 from fractions import Fraction
 from typing import Any
 
-from discreet.checks import integer, invalid_argument
+from discreet.checks import integer
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.privacy import noise
-from discreet.privacy.composition import MOST_ROUNDS, loss_of_each
+from discreet.privacy.composition import checked_delta, loss_of_each
 from discreet.privacy.guarantee import Guarantee, Neighbours
 from discreet.privacy.rational import float_above, privacy_loss, square_root_above
 from discreet.privacy.sensitivity import VectorBound
@@ -38,7 +38,7 @@ class Budget:
         object.__setattr__(self, "rounds_per_person", rounds)
         if not isinstance(self.neighbours, Neighbours):
             raise InvalidType("The 'neighbours' of Budget must be a Neighbours.")
-        object.__setattr__(self, "delta", _delta("Budget", self.delta, rounds))
+        object.__setattr__(self, "delta", checked_delta("Budget", self.delta, rounds))
         if self.delta and self.epsilon is None:
             raise InvalidArgument("A Budget of 'rho' has no 'delta': its guarantee can be stated for any.")
         _ = self.per_round
@@ -50,7 +50,7 @@ class Budget:
         """A budget from arguments of `owner`, in whose name they are refused."""
         rounds = integer(owner, "rounds_per_person", rounds_per_person, least=1)
         _part(owner, "epsilon", epsilon, rounds)
-        return cls(epsilon=epsilon, rounds_per_person=rounds, delta=_delta(owner, delta, rounds))
+        return cls(epsilon=epsilon, rounds_per_person=rounds, delta=checked_delta(owner, delta, rounds))
 
     @property
     def per_round(self) -> Fraction:
@@ -125,11 +125,3 @@ class Budget:
 def _part(owner: str, name: str, loss: float | Fraction, parts: int) -> Fraction:
     """One of so many equal parts of a loss; the whole and the part are checked."""
     return privacy_loss(owner, name, privacy_loss(owner, name, loss) / parts)
-
-
-def _delta(owner: str, delta: float, rounds: int) -> float:
-    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
-        raise invalid_argument(owner, "delta", "a number from 0 to below 1", delta)
-    if delta and rounds > MOST_ROUNDS:
-        raise invalid_argument(owner, "rounds_per_person", f"at most {MOST_ROUNDS:,} with a 'delta'", rounds)
-    return float(delta)

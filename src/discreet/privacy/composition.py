@@ -23,7 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.checks import FloatArray
+from discreet.checks import FloatArray, invalid_argument
 from discreet.privacy.rational import float_above
 
 #: Releases of one learner about one person that can be composed with a delta.
@@ -35,6 +35,15 @@ _SLACK = 1e-9
 
 #: Losses, and how many releases each of them has.
 Losses = Iterable[tuple[Fraction, int]]
+
+
+def checked_delta(owner: str, delta: float, rounds: int) -> float:
+    """A delta for so many rounds, refused in the name of its owner."""
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
+        raise invalid_argument(owner, "delta", "a number from 0 to below 1", delta)
+    if delta and rounds > MOST_ROUNDS:
+        raise invalid_argument(owner, "rounds_per_person", f"at most {MOST_ROUNDS:,} with a 'delta'", rounds)
+    return float(delta)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -88,6 +88,9 @@ class CreateLearner(RequestModel):
     rounds_per_person: PositiveInteger = Field(
         1, description="How many pieces of feedback of one person count."
     )
+    delta: Annotated[float, Field(ge=0, lt=1, strict=True)] | None = Field(
+        None, description="For local bandits: the probability with which a person may lose more than epsilon."
+    )
     start: Annotated[list[Level], Field(max_length=MOST_ITEMS)] | StartSet | None = Field(
         None, description="Where to start: a level from 0 to 1 for each item, or a set of items."
     )
@@ -295,6 +298,7 @@ class LearnerSummary(ResponseModel):
     cost_range: list[float]
     maximize: bool
     rounds_per_person: int
+    delta: float
     mode: str = Field(description="Central, or local: then every value is randomised by itself.")
     method: str | None
     close: str
@@ -329,6 +333,7 @@ class LearnerSummary(ResponseModel):
             cost_range=arguments["cost_range"],
             maximize=arguments.get("maximize", False),
             rounds_per_person=summary.guarantee.rounds_per_person,
+            delta=summary.guarantee.delta,
             mode="local" if summary.guarantee.local else "central",
             method=arguments.get("method"),
             close=view.close,
