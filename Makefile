@@ -42,7 +42,7 @@ layers: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.dev ## build the documentation into site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/zensical build --strict --clean
 
 unit: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -74,7 +74,7 @@ results: $(VENV)/.dev ## measure everything again, into the tables of docs/; wan
 		| $(BIN)/python -m benchmarks.pages docs/errata.md e8_any_lipschitz_bound
 	{ echo '```text'; $(BIN)/discreet demo --quiet | sed -n '/% of best/,/^random set/p'; echo '```'; } \
 		| $(BIN)/python -m benchmarks.pages README.md demo
-	$(BIN)/python -m benchmarks.report_picture discreet-demo.html docs/pictures/report.png
+	$(BIN)/python -m benchmarks.earned_picture docs/pictures/earned.svg
 
 dist: $(VENV)/.dev ## build the source archive and the wheel into dist/
 	$(BIN)/python -m build --outdir dist .

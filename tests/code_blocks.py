@@ -1,6 +1,11 @@
-"""All code blocks of the README, of CONTRIBUTING and of the docs, whatever their language and indent."""
+"""All code blocks of the README, of CONTRIBUTING and of the docs, whatever their language and indent.
 
+A block of `python` is a program, one of `pycon` a session with `>>>`, which the site shows without.
+"""
+
+import contextlib
 import doctest
+import io
 import pathlib
 import re
 import shlex
@@ -57,7 +62,7 @@ def blocks(page: pathlib.Path) -> list[Block]:
 
 
 def statements(block: Block) -> list[doctest.Example]:
-    """What a block of Python runs. Text that would not be run, or that is skipped, is refused."""
+    """What a session runs. Text that would not be run, or that is skipped, is refused."""
     parts = doctest.DocTestParser().parse(block.text)
     found = [part for part in parts if isinstance(part, doctest.Example)]
     ignored = [part for part in parts if isinstance(part, str) and part.strip()]
@@ -66,11 +71,23 @@ def statements(block: Block) -> list[doctest.Example]:
     return found
 
 
+def run_program(block: Block) -> None:
+    """Run a whole program, as a reader would; a comment behind a `print` says what it prints."""
+    said, expected = io.StringIO(), re.findall(r"^ *print\(.*\)  # (.+)$", block.text, flags=re.MULTILINE)
+    with contextlib.redirect_stdout(said):
+        exec(compile(block.text, f"{block.page}:{block.line}", "exec"), {})
+    printed = said.getvalue().splitlines()
+    assert len(printed) == len(expected), printed
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    for line, comment in zip(printed, expected, strict=True):
+        assert doctest.OutputChecker().check_output(comment, line, flags), f"{line!r} is not {comment!r}"
+
+
 def run_python(page: pathlib.Path) -> int:
-    """Run all Python blocks of a page one after the other. The number of statements; each did as it says."""
+    """Run all sessions of a page one after the other. The number of statements; each did as it says."""
     examples = []
     for block in blocks(page):
-        if block.language == "python":
+        if block.language == "pycon":
             for example in statements(block):
                 example.lineno += block.line
                 examples.append(example)

@@ -1,4 +1,4 @@
-"""Every code block of the README and the docs is run: Python as doctests, shell commands with small sizes."""
+"""Every code block of the README and the docs is run: programs, sessions, shell commands with small sizes."""
 
 import os
 import pathlib
@@ -7,13 +7,25 @@ import subprocess
 
 import pytest
 
-from code_blocks import PAGES, ROOT, Block, blocks, blocks_of, is_there, run_discreet, run_python, statements
+from code_blocks import (
+    PAGES,
+    ROOT,
+    Block,
+    blocks,
+    blocks_of,
+    is_there,
+    run_discreet,
+    run_program,
+    run_python,
+    statements,
+)
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 #: What runs a block, by language and page: a test here, or one that knows the page. There are no others.
 RUN_BY = {
-    ("python", "docs/service.md"): "tests/docs/test_service_page.py::test_its_commands_work",
-    ("python", ""): "tests/docs/test_blocks.py::test_python_blocks",
+    ("pycon", "docs/service.md"): "tests/docs/test_service_page.py::test_its_commands_work",
+    ("pycon", ""): "tests/docs/test_blocks.py::test_sessions",
+    ("python", ""): "tests/docs/test_blocks.py::test_programs",
     ("sh", "docs/service.md"): "tests/docs/test_service_page.py::test_every_command_is_run",
     ("sh", ""): "tests/docs/test_blocks.py::test_shell_blocks",
     ("text", "README.md"): "tests/cli/test_cli.py::test_the_demo_shows_that_private_learning_works",
@@ -37,8 +49,7 @@ ELSEWHERE = {
 #: What targets of the Makefile come to. They are not made: they would run this test, or for an hour.
 PARTS = {
     "make demo": ["discreet demo"],
-    "make test": ["ruff check .", "mypy", "lint-imports", "mkdocs build --strict", "pytest -n 2"],
-    "make quick": ["ruff check .", "pytest -n 2"],
+    "make test": ["ruff check .", "mypy", "lint-imports", "zensical build --strict", "pytest -n 2"],
     "make results": ["python -m benchmarks --into docs/results.md", "discreet audit --markdown"],
 }
 
@@ -65,17 +76,24 @@ def test_something_runs_every_block() -> None:
     assert {command.split()[1] for command in commands if command.startswith("discreet")} >= set(QUICK)
 
 
-def test_python_blocks_are_run_as_a_whole() -> None:
+def test_sessions_are_run_as_a_whole() -> None:
     """They have statements, and nothing that is not run."""
-    assert all(statements(block) for block in of_language("python"))
+    assert all(statements(block) for block in of_language("pycon"))
 
 
 @pytest.mark.parametrize(
-    "page", sorted({b.page for b in of_language("python")} - {"docs/service.md"}), ids=lambda page: page
+    "page", sorted({b.page for b in of_language("pycon")} - {"docs/service.md"}), ids=lambda page: page
 )
-def test_python_blocks(page: str) -> None:
-    """All Python blocks of a page run one after the other and print what the page says."""
+def test_sessions(page: str) -> None:
+    """All sessions of a page run one after the other and print what the page says."""
     assert run_python(ROOT / page) > 0
+
+
+@pytest.mark.parametrize("block", of_language("python"), ids=where)
+def test_programs(block: Block) -> None:
+    """They have no prompts, which a reader would copy, and print what their comments say."""
+    assert ">>>" not in block.text
+    run_program(block)
 
 
 @pytest.mark.parametrize("block", [b for b in of_language("sh") if b.page != "docs/service.md"], ids=where)
@@ -163,4 +181,4 @@ def test_an_unknown_language_is_noticed() -> None:
 def test_a_block_that_is_not_run_as_a_whole_is_refused(text: str) -> None:
     """Without statements, with some that are none to doctest, or that are skipped."""
     with pytest.raises(ValueError, match="not run as a whole"):
-        statements(Block("page.md", 1, "python", text))
+        statements(Block("page.md", 1, "pycon", text))

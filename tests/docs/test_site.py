@@ -1,10 +1,9 @@
-"""The built site in a real browser: formulas are typeset, and nothing is asked of other hosts."""
+"""The built site in a real browser: formulas, code and tables are seen whole, and no other host is asked."""
 
 import contextlib
 import functools
 import html
 import http.server
-import os
 import pathlib
 import re
 import subprocess
@@ -13,6 +12,8 @@ import threading
 import urllib.parse
 from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 from code_blocks import ROOT
 
@@ -57,15 +58,14 @@ def served(folder: pathlib.Path) -> Iterator[str]:
         server.shutdown()
 
 
-def built(folder: pathlib.Path) -> pathlib.Path:
+def built() -> pathlib.Path:
     """The site, as `make docs` builds it, or has built it since the last change of what it is made of."""
     index = ROOT / "site" / "index.html"
     sources = [ROOT / "mkdocs.yml", *DOCS.rglob("*"), *(ROOT / "src").rglob("*.py")]
-    if index.exists() and index.stat().st_mtime > max(source.stat().st_mtime for source in sources):
-        return index.parent
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
-    subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, check=True)
-    return folder
+    if not index.exists() or index.stat().st_mtime < max(source.stat().st_mtime for source in sources):
+        command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
+        subprocess.run(command, cwd=ROOT, check=True)
+    return index.parent
 
 
 def text_of(page: str) -> str:
@@ -74,12 +74,12 @@ def text_of(page: str) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", body))
 
 
-def test_every_page_shows_its_formulas(browser: Any, tmp_path: pathlib.Path) -> None:
+def test_every_page_shows_its_formulas(browser: Any) -> None:
     """All that Markdown has, to the letter, and no raw TeX; no request fails or goes elsewhere.
 
     Pages without formulas, such as the reference with its docstrings, are only read.
     """
-    site = built(tmp_path / "site")
+    site = built()
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     asked: list[str] = []
     complaints: list[str] = []
@@ -106,6 +106,44 @@ def test_every_page_shows_its_formulas(browser: Any, tmp_path: pathlib.Path) -> 
     }
     assert any(url.endswith("/katex/fonts/KaTeX_Math-Italic.woff2") for url in asked)
     assert len(formulas_of(DOCS / "guarantees.md")) > 500
+
+
+#: Elements whose right end cannot be seen: code that scrolls, tables wider than the page, the page itself.
+_CUT = """() => [...document.querySelectorAll("pre > code, .md-typeset__scrollwrap, html")]
+    .filter(each => each.scrollWidth > each.clientWidth + 1).map(each => each.textContent.slice(0, 60))"""
+
+
+@pytest.mark.parametrize("width", [1366, 400])
+def test_nothing_is_cut_off(browser: Any, width: int) -> None:
+    """On a laptop and on a telephone code is seen whole; on a telephone wide tables may scroll."""
+    tab = browser.new_page(viewport={"width": width, "height": 800})
+    with served(built()) as address:
+        for page in sorted(built().rglob("index.html")):
+            tab.goto(f"{address}/{page.parent.relative_to(built()).as_posix()}/")
+            cut = _CUT if width > 1000 else _CUT.replace(".md-typeset__scrollwrap, ", "")
+            assert tab.evaluate(cut) == [], page
+        tab.set_content(f"<pre><code style='display: block; overflow: auto'>{'x' * 300}</code></pre>")
+        assert tab.evaluate(_CUT) == ["x" * 60]
+    tab.close()
+
+
+def test_sessions_are_copied_as_programs(browser: Any) -> None:
+    """Without prompts, which are not shown either, and without what is printed, which is."""
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    tab = context.new_page()
+    with served(built()) as address:
+        tab.goto(f"{address}/quickstart/")
+        block = tab.locator(".highlight", has_text="guarantee.local")
+        assert "(True, False)" in block.inner_text()
+        assert ">>>" not in tab.locator("article").inner_text()
+        block.hover()
+        block.locator("button").first.click()
+        copied = tab.evaluate("navigator.clipboard.readText()")
+    assert [line for line in copied.splitlines() if line] == [
+        "print(learner.guarantee)",
+        "learner.guarantee.private, learner.guarantee.local",
+    ]
+    context.close()
 
 
 def test_raw_tex_is_noticed(browser: Any) -> None:
