@@ -1,12 +1,25 @@
 """What may be imported: objects of a user, named MODULE:NAME, and modules that an extra installs."""
 
+import contextlib
 import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from discreet.errors import InvalidArgument, MissingExtra, UnknownName
+
+#: The extras that can be installed, and the modules that the package imports of each.
+EXTRAS = {
+    "accounting": ("dp_accounting",),
+    "cli": ("rich", "typer"),
+    "client": ("anyio", "httpx2"),
+    "cluster": ("dask", "distributed"),
+    "ray": ("ray",),
+    "report": ("jinja2", "joblib", "matplotlib", "polars"),
+    "service": ("alembic", "fastapi", "prometheus_client", "psycopg", "sqlalchemy", "uvicorn"),
+}
 
 
 def load_object(name: str) -> Any:
@@ -29,7 +42,28 @@ def failed(action: str, error: Exception) -> InvalidArgument:
     return InvalidArgument(f"{action} failed: {type(error).__name__}: {error}".rstrip(".: ") + ".")
 
 
+def missing(extra: str) -> list[str]:
+    """The modules of an extra that are not installed."""
+    return [module for module in EXTRAS[extra] if importlib.util.find_spec(module) is None]
+
+
 def require_extra(extra: str, who: str, *modules: str) -> None:
-    """Raise `MissingExtra` unless the modules of an extra can be found; `who` is like "A client needs"."""
-    if any(importlib.util.find_spec(module) is None for module in modules):
-        raise MissingExtra(f"{who} the extra {extra!r}: pip install 'discreet[{extra}]'.", extra)
+    """Raise `MissingExtra` unless an extra, or these modules of it, can be found.
+
+    `who` begins the message: "A client needs".
+    """
+    if set(modules or EXTRAS[extra]) & set(missing(extra)):
+        raise _missing(extra, who)
+
+
+@contextlib.contextmanager
+def imported_from(extra: str, who: str) -> Iterator[None]:
+    """Around imports of what an extra installs: `MissingExtra` if one of them fails."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise _missing(extra, who) from error
+
+
+def _missing(extra: str, who: str) -> MissingExtra:
+    return MissingExtra(f"{who} the extra {extra!r}: pip install 'discreet[{extra}]'.", extra)

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from discreet import BanditLearner, baselines, environments, simulate
 from discreet.plots.canvas import new_axes, scale_of_values
 from discreet.plots.charts import draw_regret, looks, regret_curve
-from discreet.report.results import labels
 from discreet.simulation import Trace
+from discreet.simulation.trace import labels
 
 pytestmark = pytest.mark.slow
 

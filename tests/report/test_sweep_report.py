@@ -13,8 +13,9 @@ from report_material import Page, check_page, frame, sweep_rows
 
 from discreet import DiscreetError
 from discreet.report import charts, write_sweep_report
-from discreet.report.results import is_reference, sweep_results
+from discreet.report.results import sweep_results
 from discreet.simulation.builtin_learners import BUILTIN_LEARNERS
+from discreet.simulation.trace import is_reference
 
 
 def report(folder: pathlib.Path, swept: pl.DataFrame, **more: object) -> Page:

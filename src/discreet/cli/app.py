@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 import discreet
 from discreet.atomic_files import check_place
 from discreet.errors import InvalidArgument
+from discreet.imports import missing, require_extra
 
 #: What people may call a command.
 MEANT = {
@@ -151,6 +152,18 @@ def require_place(*files: Path | None) -> None:
                 check_place(file)
             except OSError as error:
                 raise InvalidArgument(f"Cannot write {file}: {error.strerror}.") from None
+
+
+def report_at(given: Path | None, usual: str) -> Path | None:
+    """Where a report goes. Without its extra there is none, which is refused if a place was named."""
+    if given is not None:
+        require_extra("report", "A report needs")
+    elif missing("report"):
+        print("No report is written: that needs pip install 'discreet[report]'.", file=sys.stderr)
+        return None
+    place = given or Path(usual)
+    require_place(place)
+    return place
 
 
 def command_line() -> str:

@@ -6,21 +6,21 @@ import dataclasses
 import math
 import pathlib
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars
 
 from discreet.checks import FloatArray
-from discreet.cli.app import command_line, require_place, show, table, wrapped
+from discreet.cli.app import command_line, show, table, wrapped
 from discreet.cli.results import summary_of, traces_of
 from discreet.environments import Environment, find
 from discreet.formatting import counted, listed
 from discreet.planning import plan, two_digits
-from discreet.report import write_report
-from discreet.report.results import is_reference, labels
 from discreet.simulation.progress import progress_bar
-from discreet.simulation.sweep import Sweep, run_cell
-from discreet.simulation.trace import Trace
+from discreet.simulation.trace import Trace, is_reference, labels
+
+if TYPE_CHECKING:
+    import polars
 
 #: Our learner, central and local; then simpler private ones, and the paper's.
 OURS = ["bandit", "bandit-local"]
@@ -32,15 +32,14 @@ IDLE = ["empty", "everything", "random"]
 
 
 def run(
-    epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path, progress: bool, json: bool
+    epsilon: float, n: int, rounds: int, seeds: int, report: pathlib.Path | None, progress: bool, json: bool
 ) -> None:
-    """Simulate the checkout stream, print what was earned, write the report."""
+    """Simulate the checkout stream, print what was earned, write the report if it has a place."""
 
     def say(text: str) -> None:
         if not json:
             print(text)
 
-    require_place(report)
     shop = find("checkout", n=n)
     began = time.perf_counter()
     intro = (
@@ -60,12 +59,15 @@ def run(
         f"{', '.join(wanted) or 'nothing'}."
     )
     summary = f"{_learned(traces, shop, epsilon)} {offered}"
-    found = {"summary": summary, "chosen": chosen, "best": wanted, "report": str(report)}
+    found = {"summary": summary, "chosen": chosen, "best": wanted, "report": report and str(report)}
     show(json, found | {"learners": [summary_of(trace) for trace in traces]}, wrapped(summary))
-    frame = _against_epsilon(n, rounds, epsilon, progress)
-    title, command = "A private checkout", command_line()
-    write_report(report, title=title, traces=traces, summary=summary, command=command, frame=frame)
-    say(f"The report, with curves, choices and guarantees: {report}")
+    if report is not None:
+        from discreet.report import write_report
+
+        frame = _against_epsilon(n, rounds, epsilon, progress)
+        title, command = "A private checkout", command_line()
+        write_report(report, title=title, traces=traces, summary=summary, command=command, frame=frame)
+        say(f"The report, with curves, choices and guarantees: {report}")
     say(f"{time.perf_counter() - began:.0f} s.")
 
 
@@ -139,6 +141,10 @@ def _learned(traces: list[Trace], shop: Environment, epsilon: float) -> str:
 
 def _against_epsilon(n: int, rounds: int, epsilon: float, progress: bool) -> polars.DataFrame:
     """Our learners again, with less and with more privacy."""
+    import polars
+
+    from discreet.simulation.sweep import Sweep, run_cell
+
     losses = [epsilon * factor for factor in (0.25, 0.5, 1.0, 2.0, 4.0)]
     given = {"streams": ["checkout"], "learners": OURS, "n": n, "rounds": rounds, "epsilon": losses}
     cells = Sweep.from_mapping(given | {"seeds": 3, "checkpoints": 1}).cells()

@@ -10,8 +10,20 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from discreet.cli.app import Count, Epsilon, Json, Quiet, app, command_line, examples, require_place, show
+from discreet.cli.app import (
+    Count,
+    Epsilon,
+    Json,
+    Quiet,
+    app,
+    command_line,
+    examples,
+    report_at,
+    require_place,
+    show,
+)
 from discreet.errors import InvalidArgument
+from discreet.imports import require_extra
 
 Seeds = Annotated[int, Option(help="Independent runs.")]
 NoReport = Annotated[bool, Option("--no-report", help="Write no report.")]
@@ -25,7 +37,9 @@ def demo(
     n: Annotated[int, Option(help="Products.")] = 8,
     rounds: Annotated[int, Count(help="Customers.")] = 20_000,
     seeds: Seeds = 10,
-    report: Annotated[Path, Option(help="Where the report goes.")] = Path("discreet-demo.html"),
+    report: Annotated[
+        Path | None, Option(help="Where the report goes; discreet-demo.html by default.")
+    ] = None,
     quick: Annotated[bool, Option("--quick", help="Fewer customers and runs.")] = False,
     quiet: Quiet = False,
     json: Json = False,
@@ -33,7 +47,8 @@ def demo(
     """A shop learns in private which products to offer at checkout."""
     from discreet.cli.demo import run
 
-    run(epsilon, n, 4000 if quick else rounds, 2 if quick else seeds, report, not quiet, json)
+    page = report_at(report, "discreet-demo.html")
+    run(epsilon, n, 4000 if quick else rounds, 2 if quick else seeds, page, not quiet, json)
 
 
 @app.command(
@@ -60,9 +75,9 @@ def simulate(
         list[str] | None,
         Option("--set", metavar="NAME=VALUE", help="A parameter of the environment, such as gap=0.1."),
     ] = None,
-    report: Annotated[Path | None, Option("--report", help="Where the HTML report goes.")] = Path(
-        "discreet-simulate.html"
-    ),
+    report: Annotated[
+        Path | None, Option(help="Where the HTML report goes; discreet-simulate.html by default.")
+    ] = None,
     no_report: NoReport = False,
     frame: Annotated[Path | None, Option("--out", help="Write the curves to this Parquet file.")] = None,
     json: Json = False,
@@ -70,10 +85,12 @@ def simulate(
 ) -> None:
     """Play learners against an environment and print their regret."""
     from discreet.cli.results import environment_of, regret_table, summary_of, traces_of
-    from discreet.simulation.sweep import ROUNDS
+    from discreet.simulation.replicas import ROUNDS
 
-    page = None if no_report else report
-    require_place(page, frame)
+    page = None if no_report else report_at(report, "discreet-simulate.html")
+    if frame is not None:
+        require_extra("report", "A Parquet file needs", "polars")
+    require_place(frame)
     environment = environment_of(stream, n, rounds or ROUNDS, parameters or [])
     length = min(ROUNDS, environment.most_rounds or ROUNDS) if rounds is None else rounds
     names = learners or ["bandit"]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
-
-import polars
+from typing import TYPE_CHECKING, Any
 
 from discreet import checks
 from discreet.auditing.builtin import find
@@ -17,8 +15,12 @@ from discreet.errors import InvalidArgument
 from discreet.formatting import counted
 from discreet.simulation import Trace, simulate
 from discreet.simulation.builtin_learners import Setting, find_learner, template_of
-from discreet.simulation.sweep import Sweep
 from discreet.simulation.trace import about_data
+
+if TYPE_CHECKING:
+    import polars
+
+    from discreet.simulation.sweep import Sweep
 
 
 def environment_of(name: str, n: int | None, rounds: int, parameters: list[str]) -> Environment:
@@ -124,6 +126,8 @@ def sweep_table(frame: polars.DataFrame, sweep: Sweep) -> str:
 
 def sweep_summary(frame: polars.DataFrame) -> list[dict[str, Any]]:
     """Mean regret per round at the end of each configuration."""
+    import polars
+
     keys = ["environment", "parameters", "learner", "n", "epsilon", "rounds"]
     ended = frame.filter(polars.col("round") == polars.col("rounds"))
     grouped = ended.group_by(keys, maintain_order=True).agg(

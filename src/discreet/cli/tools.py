@@ -85,10 +85,10 @@ def audit(
     """Try to refute privacy claims: a lower bound on epsilon, with a stated confidence."""
     from discreet.auditing.builtin import LeftOut, audit_named
     from discreet.cli.results import audit_table, markdown_table
-    from discreet.plots.audits import plot_audits
-    from discreet.plots.canvas import kind_of, save
 
     if plot is not None:
+        from discreet.plots.canvas import kind_of
+
         kind_of(plot)  # or refused
     require_place(plot)
     with warnings.catch_warnings(record=True) as warned:
@@ -101,6 +101,9 @@ def audit(
     text = str(audits[0]) if len(audits) == 1 else audit_table(audits, confidence)
     show(json, [found.to_dict() for found in audits], markdown_table(audits) if markdown else text)
     if plot is not None:
+        from discreet.auditing import plot_audits
+        from discreet.plots.canvas import save
+
         save(plot_audits(audits), plot)
     if not (json or markdown):
         if plot is not None:

@@ -12,18 +12,20 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import matplotlib
-import matplotlib.style
-from markupsafe import Markup, escape
-from matplotlib import ticker
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-
 from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
 from discreet.formatting import short_number
+from discreet.imports import imported_from
+
+with imported_from("report", "A figure needs"):
+    import matplotlib
+    import matplotlib.style
+    from markupsafe import Markup, escape
+    from matplotlib import ticker
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 #: Okabe and Ito's colours, which people with any colour vision can tell apart; the last is for references.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from discreet.checks import FloatArray
 from discreet.formatting import counted
@@ -15,6 +14,8 @@ from discreet.intervals import mean_interval
 from discreet.plots import canvas
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from discreet.simulation.trace import Trace
 
 Look = Mapping[str, Any]  # how a curve is drawn, as matplotlib's `plot` takes it

@@ -9,18 +9,15 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
-import numpy as np
 import polars as pl
 
 from discreet.errors import InvalidArgument
 from discreet.intervals import half_width
 from discreet.plots.charts import Curve, looks, regret_curve
-from discreet.simulation.trace import Trace
+from discreet.simulation.trace import Trace, is_reference, labels
 
 KEYS = ("environment", "learner", "n", "epsilon", "rounds")  # what tells configurations apart
 _OTHERS = ("seed", "round", "cost", "best", "regret", "would_be_private")
-#: Choices that do not learn, as reports and sweeps call them ("full" is a learner with full information).
-_REFERENCES = {"random set", "empty set", "full set", "random", "empty", "everything"}
 _ROUNDING = 1e-6  # a smaller share of the costs that it is a sum or difference of is rounding
 
 T = TypeVar("T")
@@ -82,11 +79,6 @@ def significant(value: float, *terms: float) -> float:
     return value if abs(value) > _ROUNDING * max(map(abs, terms)) else 0.0
 
 
-def is_reference(learner: str) -> bool:
-    """Whether this is the name of a choice that does not learn."""
-    return learner.startswith(("RandomSet", "FixedSet")) or learner.lower() in _REFERENCES
-
-
 def family(learner: str) -> str:
     """The name without its epsilon, so "BanditLearner (central)" of "BanditLearner (central, epsilon=1)"."""
     return re.sub(r"(, )?epsilon=[^,)]*", "", learner).replace("(, ", "(").replace(" ()", "")
@@ -109,28 +101,6 @@ def by_environment(traces: Sequence[Trace]) -> list[list[TraceResult]]:
     found = [[_of_trace(*pair) for pair in zip(group, labels(group), strict=True)] for group in groups]
     every = [result for group in found for result in group]
     return [with_looks(group, every) for group in found]
-
-
-def labels(traces: Sequence[Trace]) -> list[str]:
-    """A name for each trace, all different: "empty set" rather than "FixedSet", a number after namesakes."""
-    plain = [_label(trace) for trace in traces]
-    return [
-        f"{label} #{plain[: k + 1].count(label)}" if plain.count(label) > 1 else label
-        for k, label in enumerate(plain)
-    ]
-
-
-def _label(trace: Trace) -> str:
-    if trace.learner.startswith("RandomSet"):
-        return "random set"
-    if not trace.learner.startswith("FixedSet"):
-        return trace.learner
-    chosen = np.flatnonzero(trace.final_points[0])
-    if chosen.size in (0, len(trace.items)):
-        return "full set" if chosen.size else "empty set"
-    if chosen.size > 3:
-        return f"fixed set of {chosen.size} items"
-    return "fixed set {" + ", ".join(str(trace.items[i]) for i in chosen) + "}"
 
 
 def _in_legends(learner: str, private: bool) -> str:

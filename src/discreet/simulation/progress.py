@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from discreet.formatting import short_number
+from discreet.imports import require_extra
 
 
 class Bar:
@@ -22,6 +23,7 @@ def progress_bar(title: str, total: float, *, shown: bool = True, unit: str = "r
     if not shown or not sys.stderr.isatty():
         yield Bar()
         return
+    require_extra("cli", "A progress bar needs", "rich")
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

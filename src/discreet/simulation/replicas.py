@@ -27,6 +27,8 @@ from discreet.simulation.loop import Run, best_fixed_set
 from discreet.simulation.progress import Bar, progress_bar
 from discreet.simulation.trace import Trace
 
+#: Where nothing else is said, and the data are enough for it.
+ROUNDS = 65536
 #: What one seed leaves, by its name in a `Trace`.
 Replica = dict[str, FloatArray]
 

@@ -23,21 +23,20 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import joblib
-import polars
-
 from discreet import checks
 from discreet.atomic_files import check_place, errors_name, write_atomically
 from discreet.environments import Environment, as_environment
 from discreet.environments.custom import has_size
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.imports import require_extra
+from discreet.imports import imported_from, require_extra
 from discreet.simulation.builtin_learners import Setting, find_learner, template_of
 from discreet.simulation.progress import progress_bar
-from discreet.simulation.replicas import simulate
+from discreet.simulation.replicas import ROUNDS, simulate
 
-#: Where nothing else is said, and the data are enough for it.
-ROUNDS = 65536
+with imported_from("report", "A sweep needs"):
+    import joblib
+    import polars
+
 #: The columns of a sweep's file: a row per cell and checkpoint, or one with the error of a failed cell.
 COLUMNS = polars.Schema(
     dict.fromkeys(("cell", "environment", "parameters", "learner"), polars.String)
@@ -337,7 +336,7 @@ def _run_in_batches(cells: list[Cell]) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _dask(address: str) -> Iterator[None]:
-    require_extra("cluster", "A Dask cluster needs", "dask", "distributed")
+    require_extra("cluster", "A Dask cluster needs")
     from dask.distributed import Client
 
     try:
@@ -350,7 +349,7 @@ def _dask(address: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _ray(address: str) -> Iterator[None]:
-    require_extra("cluster", "A Ray cluster needs", "ray")
+    require_extra("ray", "A Ray cluster needs")
     import ray
     from ray.util.joblib import register_ray
 

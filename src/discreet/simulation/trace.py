@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray
+from discreet.imports import require_extra
 from discreet.intervals import CONFIDENCE, mean_interval
 from discreet.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
     import matplotlib.axes
     import polars
+
+#: Choices that do not learn, as reports and sweeps call them ("full" is a learner with full information).
+_REFERENCES = {"random set", "empty set", "full set", "random", "empty", "everything"}
 
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
@@ -88,6 +92,7 @@ class Trace:
 
     def to_frame(self) -> polars.DataFrame:
         """One row per seed and checkpoint; for rewards the columns are named accordingly."""
+        require_extra("report", "A data frame needs", "polars")
         import polars
 
         rows, columns = self.cost.shape
@@ -120,6 +125,33 @@ class Trace:
             seeds, interval = f"{len(self.seeds)} seeds", f" ({low[-1] / last:.4g} to {high[-1] / last:.4g})"
         regret = f"regret per round {self.mean_regret[-1] / last:.4g}{interval} after {last:,} rounds"
         return f"{self.learner} in {self.environment}: {regret}, {seeds}"
+
+
+def is_reference(learner: str) -> bool:
+    """Whether this is the name of a choice that does not learn."""
+    return learner.startswith(("RandomSet", "FixedSet")) or learner.lower() in _REFERENCES
+
+
+def labels(traces: Sequence[Trace]) -> list[str]:
+    """A name for each trace, all different: "empty set" rather than "FixedSet", a number after namesakes."""
+    plain = [_label(trace) for trace in traces]
+    return [
+        f"{label} #{plain[: k + 1].count(label)}" if plain.count(label) > 1 else label
+        for k, label in enumerate(plain)
+    ]
+
+
+def _label(trace: Trace) -> str:
+    if trace.learner.startswith("RandomSet"):
+        return "random set"
+    if not trace.learner.startswith("FixedSet"):
+        return trace.learner
+    chosen = np.flatnonzero(trace.final_points[0])
+    if chosen.size in (0, len(trace.items)):
+        return "full set" if chosen.size else "empty set"
+    if chosen.size > 3:
+        return f"fixed set of {chosen.size} items"
+    return "fixed set {" + ", ".join(str(trace.items[i]) for i in chosen) + "}"
 
 
 def about_data(parameters: Iterable[Mapping[str, Any]]) -> str:
