@@ -121,6 +121,7 @@ KIND_OF_FOLDER = {
     "auditing": "slow",
     "baselines": "slow",
     "client": "process",
+    "clients": "process",
     "dashboard": "browser",
     "docs": "docs",
     "examples": "docs",

@@ -26,6 +26,8 @@ RUN_BY = {
     ("pycon", "docs/service.md"): "tests/docs/test_service_page.py::test_its_commands_work",
     ("pycon", ""): "tests/docs/test_blocks.py::test_sessions",
     ("python", ""): "tests/docs/test_blocks.py::test_programs",
+    ("python", "docs/device.md"): "tests/clients/test_device_page.py::test_a_message_from_a_backend_is_told",
+    ("js", "docs/device.md"): "tests/clients/test_device_page.py::test_a_message_from_a_backend_is_told",
     ("sh", "docs/service.md"): "tests/docs/test_service_page.py::test_every_command_is_run",
     ("sh", ""): "tests/docs/test_blocks.py::test_shell_blocks",
     ("text", "README.md"): "tests/cli/test_cli.py::test_the_demo_shows_that_private_learning_works",
@@ -89,7 +91,9 @@ def test_sessions(page: str) -> None:
     assert run_python(ROOT / page) > 0
 
 
-@pytest.mark.parametrize("block", of_language("python"), ids=where)
+@pytest.mark.parametrize(
+    "block", [b for b in of_language("python") if ("python", b.page) not in RUN_BY], ids=where
+)
 def test_programs(block: Block) -> None:
     """They have no prompts, which a reader would copy, and print what their comments say."""
     assert ">>>" not in block.text

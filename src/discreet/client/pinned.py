@@ -66,19 +66,15 @@ class Pinned:
     def check(self, learner: Learner) -> None:
         """Refuse a learner with other settings."""
         low, high = self.cost_range
-        loss = float_above(privacy_loss("Pinned", "epsilon", self.epsilon))
-        different = [
-            name
-            for name, mine, theirs in (
-                ("feedback", "bandit", learner.feedback),
-                ("mode", "local", learner.mode),
-                ("epsilon", loss, learner.epsilon),
-                ("cost_range", (float(low), float(high)), learner.cost_range),
-                ("rounds_per_person", self.rounds_per_person, learner.rounds_per_person),
-                ("delta", self.delta, learner.delta),
-            )
-            if mine != theirs
-        ]
+        wanted = {
+            "feedback": "bandit",
+            "mode": "local",
+            "epsilon": float_above(privacy_loss("Pinned", "epsilon", self.epsilon)),
+            "cost_range": (float(low), float(high)),
+            "rounds_per_person": self.rounds_per_person,
+            "delta": self.delta,
+        }
+        different = [name for name, theirs in learner.declared.items() if wanted[name] != theirs]
         if different:
             raise PinnedMismatch(
                 "pinned_mismatch",

@@ -184,6 +184,12 @@ class Learner(Record):
     holdout: HeldOut | None = dataclasses.field(default=None, metadata=_by(HeldOut.read))
     delta: float = 0.0
 
+    @property
+    def declared(self) -> dict[str, Any]:
+        """What whoever randomises compares with what is pinned."""
+        names = ("feedback", "mode", "epsilon", "cost_range", "rounds_per_person", "delta")
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclasses.dataclass(frozen=True)
 class History(Record):
