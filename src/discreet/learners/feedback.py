@@ -42,6 +42,8 @@ class BanditFeedback(Session[Item]):
         if cost is NOTHING:
             raise TypeError("tell() needs a 'cost', or in local mode a 'released' bit.")
         costs = self._costs(cost)  # before the lock is taken: it may run the caller's code
+        if not self._learns_from(decision):
+            return
         with self._alone():
             ticket = self._ticket(decision)
             self._take(ticket, self._measured(ticket, costs))
@@ -62,6 +64,8 @@ class BanditFeedback(Session[Item]):
             )
         if self.guarantee.private and not getattr(released, "private", True):
             raise InvalidArgument("The 'released' bit was made with a seed, and this learner is private.")
+        if not self._learns_from(decision):
+            raise InvalidArgument("Nothing is learned from that decision: make no bit, each is a release.")
         number = self._mechanism.magnitude * (1 if (released == 1) == (self._sign > 0) else -1)
         with self._alone():
             self._take(self._ticket(decision), np.array([number]))
@@ -81,7 +85,8 @@ class BanditFeedback(Session[Item]):
 
     def tell_many(self, feedback: Iterable[tuple[Decision | int, Any]]) -> None:
         """Report many ``(decision, cost)`` pairs; none of them if one decision is unknown or told twice."""
-        pairs = [(decision, self._costs(cost)) for decision, cost in feedback]
+        told = [(decision, self._costs(cost)) for decision, cost in feedback]
+        pairs = [(decision, costs) for decision, costs in told if self._learns_from(decision)]
         with self._alone():
             tickets = [self._ticket(decision) for decision, _ in pairs]
             if len({ticket.id for ticket in tickets}) < len(pairs):
@@ -119,6 +124,8 @@ class FunctionFeedback(Session[Item]):
             raise TypeError("tell() needs a 'function' or a 'factory' of one.")
         quiet = factory is not None or isinstance(function, Mapping)
         told = None if quiet else as_set_function(type(self).__name__, function, self.items)
+        if not self._learns_from(decision):
+            return
         with self._alone():
             ticket = self._ticket(decision)
         # Outside the lock: the function is the caller's, and may be slow.

@@ -36,6 +36,7 @@ from discreet.kernel.phase import (
 from discreet.learners.arguments import named_classes, plain, restored_argument
 from discreet.learners.learner import Learner
 from discreet.learners.packing import MOST_DECISIONS, OpenPhase, packed, unpacked
+from discreet.learners.people import People
 from discreet.policies.holdout import Held
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
@@ -68,6 +69,8 @@ class Decision(Generic[Item]):
     """A chosen subset.
 
     Attributes:
+        id: Its number. It is 0 if its person has no rounds left: nothing is learned from it, so `tell` does
+            nothing. Make no bit of its cost then: each is a release.
         probability: With which just this set was chosen: public, and useful for off-policy evaluation.
         lineage: Of the learner that chose it; no other takes it.
 
@@ -128,6 +131,7 @@ class Session(Exclusive, Generic[Item]):
         self._tickets: dict[int, Ticket] = {}
         #: Numbers of local phases whose reports are all there.
         self._complete: list[int] = []
+        self._people = People(learner.release.guarantee.rounds_per_person)
         self._asked = self._rounds = self._planned = self._closed_until = self._current = 0
 
     @property
@@ -170,13 +174,32 @@ class Session(Exclusive, Generic[Item]):
         return None
 
     @overload
-    def ask(self, *, available: Iterable[Hashable] | None = None) -> Decision[Item]: ...
-    @overload
-    def ask(self, count: int, *, available: Iterable[Hashable] | None = None) -> list[Decision[Item]]: ...
     def ask(
-        self, count: int | None = None, *, available: Iterable[Hashable] | None = None
+        self, *, available: Iterable[Hashable] | None = None, person: str | int | None = None
+    ) -> Decision[Item]: ...
+    @overload
+    def ask(
+        self,
+        count: int,
+        *,
+        available: Iterable[Hashable] | None = None,
+        person: str | int | None = None,
+    ) -> list[Decision[Item]]: ...
+    def ask(
+        self,
+        count: int | None = None,
+        *,
+        available: Iterable[Hashable] | None = None,
+        person: str | int | None = None,
     ) -> Decision[Item] | list[Decision[Item]]:
-        """Choose a subset, or a list of `count`, among the `available` items (public; by default all)."""
+        """Choose a subset.
+
+        Args:
+            count: Return a list of so many decisions.
+            available: The items to choose among: public, by default all.
+            person: An opaque id, of which a keyed hash is kept. Of the first `rounds_per_person` rounds of
+                each person is learned; in further ones the `best` set is chosen, and nothing is learned.
+        """
         among = None if available is None else self._among(available)
         owner = type(self).__name__
         wanted = 1 if count is None else checks.integer(owner, "count", count, 0, MOST_AT_ONCE)
@@ -184,9 +207,11 @@ class Session(Exclusive, Generic[Item]):
             self._close_due()
             if self._asked + wanted > self.horizon:
                 raise errors.HorizonReached(f"This learner was made for {self.horizon} rounds.")
-            if count is None:
-                return self._deal(among)
-            return [self._deal(among) for _ in range(wanted)]
+            learned = wanted if person is None else self._people.admitted(owner, person, wanted)
+            made = [self._deal(among) for _ in range(learned)]
+            if learned < wanted:
+                made += [self._not_learned_from(among)] * (wanted - learned)
+        return made[0] if count is None else made
 
     @abstractmethod
     def tell(self, decision: Decision | int, feedback: Any, /) -> None:
@@ -207,6 +232,11 @@ class Session(Exclusive, Generic[Item]):
         return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
 
     # Dealing
+
+    def _not_learned_from(self, available: IntArray | None) -> Decision[Item]:
+        best = self.learner.best(self._state).tolist()
+        subset = frozenset([self.items[i] for i in best if available is None or i in available])
+        return Decision(0, subset, 0, 1.0, self.lineage)
 
     def _deal(self, available: IntArray | None) -> Decision[Item]:
         number = self._current
@@ -318,6 +348,10 @@ class Session(Exclusive, Generic[Item]):
             if phase.told == phase.total:
                 self._complete.append(ticket.phase)
 
+    def _learns_from(self, decision: Decision | int) -> bool:
+        """Whether a decision is of a round that counts."""
+        return not (isinstance(decision, Decision) and decision.id == 0 and decision.lineage == self.lineage)
+
     def _ticket(self, decision: Decision | int) -> Ticket:
         """The ticket of an open decision. An id is never quoted: it may be the cost, in the wrong place."""
         decision_id = 0
@@ -400,7 +434,8 @@ class Session(Exclusive, Generic[Item]):
     @property
     def keeps_secrets(self) -> bool:
         """Whether the state holds more than its guarantee covers, so that only one copy may go on."""
-        return self.guarantee.private and not self._local and self.guarantee.epsilon != 0
+        holds = not self._local or len(self._people) > 0  # two copies would count people apart
+        return self.guarantee.private and holds and self.guarantee.epsilon != 0
 
     def _settings(self) -> dict[str, Any]:
         kept = self._kept_arguments()
@@ -417,7 +452,8 @@ class Session(Exclusive, Generic[Item]):
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
         policy = arrays_like(self._state, self.learner.policy.start(), "policy")
-        return policy | arrays_in(self._mechanism, "release") | packed(self._phases, self._tickets)
+        release = arrays_in(self._mechanism, "release")
+        return policy | release | packed(self._phases, self._tickets) | self._people.packed()
 
     @classmethod
     def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
@@ -442,6 +478,7 @@ class Session(Exclusive, Generic[Item]):
         self.learner.check_state(self._state, self._mechanism)
         self._phases, self._tickets = unpacked(saved, self.learner, self._planned, self._current, self._asked)
         self._complete = [number for number, each in self._phases.items() if each.told == each.total]
+        self._people.restore(saved)
 
     def __repr__(self) -> str:
         name, n, private = type(self).__name__, len(self.items), self.guarantee.private
