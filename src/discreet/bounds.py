@@ -325,19 +325,22 @@ def batched(
 
 
 @_checked
-def choose(n: int, T: int, M: float, epsilon: float, first: int | None = None) -> float:
+def choose(
+    n: int, T: int, M: float, epsilon: float, first: int | None = None, sets: int | None = None
+) -> float:
     """Full information on functions that are drawn alike: hold the noisily best set of the phase before.
 
     With W = 2M and b = 2 W / epsilon, a set chosen from m rounds costs at most (W sqrt(n m ln(2) / 2) +
     b (n ln 2 + 1)) / m more per round than the best, on average. Phases double after the `first`, by default
     of 6 n / epsilon rounds, which costs W per round; and the best set in hindsight is better than the best
-    beforehand by at most W sqrt(n T ln(2) / 2). For other functions regret may grow like T.
+    beforehand by at most W sqrt(n T ln(2) / 2). For other functions regret may grow like T. If only so many
+    `sets` are allowed, n ln 2 is the logarithm of their number, and the best is the best of these.
     """
     length = math.ceil(6 * n / epsilon) if first is None else first
-    width, sets = 2 * M, n * math.log(2)
-    regret, done = width * (min(length, T) + math.sqrt(T * sets / 2)), length
+    width, log = 2 * M, n * math.log(2) if sets is None else math.log(sets)
+    regret, done = width * (min(length, T) + math.sqrt(T * log / 2)), length
     while done < T:
-        more = (width * math.sqrt(length * sets / 2) + 2 * width / epsilon * (sets + 1)) / length
+        more = (width * math.sqrt(length * log / 2) + 2 * width / epsilon * (log + 1)) / length
         length = done  # as many rounds as there were before
         regret += min(length, T - done) * min(width, more)
         done += length

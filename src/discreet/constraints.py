@@ -102,6 +102,11 @@ class Constraints:
         fixed[list(self.required + self.forbidden)] = True
         return fixed
 
+    @property
+    def competing(self) -> bool:
+        """Whether an item may have to leave for another."""
+        return bool(self.groups) or (self.at_least, self.at_most) != (0, self.n)
+
     def allows(self, members: BoolArray) -> BoolArray:
         """Whether each row of members is an allowed set."""
         size = members.sum(axis=1)
@@ -188,4 +193,4 @@ class Constraints:
             sizes = np.concatenate([sizes + (choice > 0) for choice in choices])
             codes, sizes = codes[sizes <= self.at_most], sizes[sizes <= self.at_most]
         codes = np.sort(codes[sizes >= self.at_least])
-        return (codes[:, None] >> np.arange(self.n)) & 1 == 1
+        return np.asarray((codes[:, None] >> np.arange(self.n)) & 1 == 1)

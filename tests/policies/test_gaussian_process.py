@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from discreet.checks import FloatArray
+from discreet.constraints import Constraints
 from discreet.policies.gaussian_process import (
     CONSTANT,
     GRIDS,
@@ -79,7 +80,9 @@ def test_the_posterior_is_that_of_dense_matrices(seed: int) -> None:
     expected, variance = posterior.predicted(all_sets())
     np.testing.assert_allclose(expected, mean, atol=1e-10)
     np.testing.assert_allclose(variance, covariance.diagonal(), atol=1e-10)
-    np.testing.assert_allclose(posterior.mean().repeated(2**N).values(all_sets()), mean, atol=1e-10)
+    np.testing.assert_allclose(
+        posterior.mean().rows(np.zeros(2**N, dtype=np.int64)).values(all_sets()), mean, atol=1e-10
+    )
 
 
 def test_drawn_functions_have_the_mean_and_covariance_of_the_posterior() -> None:
@@ -93,7 +96,10 @@ def test_drawn_functions_have_the_mean_and_covariance_of_the_posterior() -> None
     posterior = Posterior(Covariance(3), means, SCALES)
     mean, covariance = by_hand(means, SCALES, 3)
     values = np.array(
-        [posterior.drawn(np.array([factor]), rng).repeated(8).values(all_sets(3)) for _ in range(count)]
+        [
+            posterior.drawn(np.array([factor]), rng).rows(np.zeros(8, dtype=np.int64)).values(all_sets(3))
+            for _ in range(count)
+        ]
     )
     whitened = np.linalg.solve(np.linalg.cholesky(covariance), (values - mean).T) / factor
 
@@ -115,10 +121,12 @@ def test_a_function_without_a_factor_is_the_expected_one() -> None:
     """What is drawn is moved from it in proportion."""
     rng = np.random.default_rng(3)
     posterior = Posterior(Covariance(N), observed(rng), SCALES)
-    none = posterior.drawn(np.zeros(1), rng).repeated(2**N).values(all_sets())
+    none = posterior.drawn(np.zeros(1), rng).rows(np.zeros(2**N, dtype=np.int64)).values(all_sets())
     np.testing.assert_allclose(none, posterior.predicted(all_sets())[0], atol=1e-10)
     half, whole = (
-        posterior.drawn(np.array([factor]), np.random.default_rng(5)).repeated(2**N).values(all_sets())
+        posterior.drawn(np.array([factor]), np.random.default_rng(5))
+        .rows(np.zeros(2**N, dtype=np.int64))
+        .values(all_sets())
         for factor in (0.5, 1.0)
     )
     np.testing.assert_allclose(half - none, 0.5 * (whole - none), atol=1e-10)
@@ -129,7 +137,7 @@ def test_flips_are_differences_of_values(n: int) -> None:
     """Of drawn functions and of the expected one, from every function's own set."""
     rng = np.random.default_rng(n)
     posterior = Posterior(Covariance(n), observed(rng, min(7, 2**n), n), SCALES)
-    for functions in (posterior.drawn(np.ones(6), rng), posterior.mean().repeated(6)):
+    for functions in (posterior.drawn(np.ones(6), rng), posterior.mean().rows(np.zeros(6, dtype=np.int64))):
         signs = np.where(rng.random((6, n)) < 0.5, 1.0, -1.0)
         flips, values = functions.flips(signs), functions.values(signs)
         for item in range(n):
@@ -144,13 +152,53 @@ def test_descents_end_where_no_free_item_helps() -> None:
     starts = np.where(rng.random((20, 6)) < 0.5, 1.0, -1.0)
     kept = starts.copy()
     for free in (None, np.array([True, False, True, True, False, True])):
-        ends = functions.descended(starts, free)
+        among = None if free is None else Constraints(6, 6, forbidden=tuple(np.flatnonzero(~free).tolist()))
+        ends = functions.descended(starts, among)
         movable = np.ones(6, dtype=np.bool_) if free is None else free
         assert (functions.flips(ends)[:, movable] >= -1e-9).all()
         assert (functions.values(ends) <= functions.values(starts) + 1e-9).all()
         assert (ends[:, ~movable] == starts[:, ~movable]).all()
         assert (ends != starts).any()
     assert (starts == kept).all()
+
+
+CONSTRAINED = [
+    Constraints(6, 3),
+    Constraints(6, 2, 2),
+    Constraints(6, 4, 1, required=(0,), forbidden=(5,)),
+    Constraints(6, 6, groups=((0, 1, 2), (3, 4))),
+    Constraints(6, 3, 2, required=(3,), groups=((0, 1), (2, 3))),
+]
+
+
+@pytest.mark.parametrize("among", CONSTRAINED)
+def test_descents_keep_to_constraints(among: Constraints) -> None:
+    """They end where no change of one item, and no exchange of two, makes an allowed set better.
+
+    From all allowed sets as starts the least of all is found, by enumeration.
+    """
+    functions, every = some_functions(20, n=6), all_sets(6)
+    allowed = every[among.allows(every > 0)]
+    starts = allowed[np.random.default_rng(2).integers(len(allowed), size=20)]
+    ends = functions.descended(starts, among)
+    assert among.allows(ends > 0).all()
+    values = functions.values(ends)
+    assert (values <= functions.values(starts) + 1e-9).all()
+    for other in allowed:
+        others = functions.values(np.tile(other, (20, 1)))
+        apart = (ends != other).sum(axis=1)
+        exchanged = (apart == 2) & (ends.sum(axis=1) == other.sum())
+        assert (values[(apart == 1) | exchanged] <= others[(apart == 1) | exchanged] + 1e-9).all()
+    least = np.min([functions.values(np.tile(row, (20, 1))) for row in allowed], axis=0)
+    np.testing.assert_allclose(functions.values(functions.least(allowed, among)), least, atol=1e-10)
+
+
+@pytest.mark.parametrize("among", CONSTRAINED)
+def test_walks_keep_to_constraints(among: Constraints) -> None:
+    functions, start = some_functions(20, n=6), among.repaired(np.zeros((1, 6), dtype=np.bool_))[0]
+    found, gain = functions.walked(np.where(start, 1.0, -1.0), np.ones((20, 6), dtype=np.bool_), 1, among)
+    assert among.allows(found > 0).all()
+    assert np.isfinite(gain).any() == among.may_flip(start[None]).any()
 
 
 def test_the_least_set_is_the_best_end_of_all_descents() -> None:

@@ -108,7 +108,7 @@ def _feedback(query: Query, n: int) -> Iterator[tuple[str, FloatArray]]:
     places = np.arange(n + 1 if query.whole else 1)
     masks = {"": places >= 0}
     if isinstance(query, CostsOfSets):  # the same for all of them shows nothing
-        places, masks = np.arange(1 << n), {}
+        places, masks = np.arange(query.dimension(n)), {}
     for k in range(1, min(places.size, 5)):
         masks |= {f" after {k} items": places == k, f" except after {k} items": places != k}
     step = (query.high - query.low) / 2 / getattr(query, "units", 1 << 20)

@@ -34,6 +34,8 @@ WATCHING = Fraction(1, 5)
 class ChoiceSteps(NamedTuple):
     """The mechanism of `Choice`."""
 
+    gradients: bool  # whether there are slots of gradients
+
     scale: int  # of the geometric noise on the totals of a phase, in units
     watch: bool
     difference: Law
@@ -48,7 +50,8 @@ class ChoiceSteps(NamedTuple):
 class Choice(Release):
     """The set of least noisy cost over a phase, a series of slots; and what shows that it no longer is best.
 
-    Of a slot of costs are released: by how much more the held set cost than the best one, with noise; and, if
+    Sets are given by their codes, or by their places in the list if the query has one. Of a slot of costs are
+    released: by how much more the held set cost than the best one, with noise; and, if
     a phase ends with it, the set of least noisy cost in the phase. Of a slot of gradients, their sum with
     Laplace noise. If not `watch`, all of epsilon is for choosing.
 
@@ -73,6 +76,7 @@ class Choice(Release):
     def mechanism(self, dimension: int) -> ChoiceSteps:
         """Before the first slot it is as if each slot were a phase."""
         return ChoiceSteps(
+            self.query.listed == 0,
             self.scale,
             self.watch,
             self.difference,
@@ -121,7 +125,7 @@ arrive.register(ChoiceSteps)(arrive_as_it_is)
 @lean_kernel
 def _announce(mechanism: ChoiceSteps, note: FloatArray) -> None:
     slot = mechanism.slot
-    slot[KIND] = GRADIENT if wants_gradient(note) else 0.0
+    slot[KIND] = GRADIENT if mechanism.gradients and wants_gradient(note) else 0.0
     if note.size > PHASE:
         slot[HELD] = note[HELD] if 0.0 <= note[HELD] < mechanism.totals.size else 0.0
         # A slot that was planned before its phase ended is part of the next, and does not end that.

@@ -224,6 +224,18 @@ def slots_among(phase: Phase, available: IntArray | None) -> BoolArray:
     return np.asarray(~(off & inside).any(axis=1))
 
 
+def sets_in(phase: Phase, n: int) -> BoolArray:
+    """Every set that a phase may deal, a row of members each."""
+    items = phase.order.shape[1]
+    sizes = np.arange(items + 1)
+    dealt = np.where(phase.size[:, None] == EACH_ROUND, phase.chance > 0, phase.size[:, None] == sizes)
+    slot, size = np.nonzero(dealt)
+    members = np.zeros((slot.size, n), dtype=np.bool_)
+    inside = np.arange(items) < size[:, None]
+    members[np.nonzero(inside)[0], phase.order[slot][inside]] = True
+    return members
+
+
 def probability_of(phase: Phase, chosen: set[int], available: IntArray | None) -> float:
     """With which a phase deals a set: each slot that can be dealt has its share of the rounds."""
     fit = slots_among(phase, available)

@@ -24,7 +24,7 @@ def measure(query: Any, costs: FloatArray, ticket: Ticket, out: IntArray) -> Non
     """Write what is measured of a ticket's feedback into `out`, which is zero, in bounded units.
 
     The costs are one private cost, or those of all prefixes of the order, the empty one first, or those of
-    all sets, coded by their bits.
+    all (or of listed) sets, coded by their bits.
     """
     raise AssertionError("declares a generic function")
 
@@ -169,11 +169,13 @@ class CostsOfSets(NamedTuple):
     """The cost of every set, each a number in [-units, units]; bit i of its place says if item i is in it.
 
     Of a ticket whose first note is `GRADIENT`, the gradient is measured instead, as `ChainGradient` does,
-    into the first numbers: the others stay zero.
+    into the first numbers: the others stay zero. If only so many `listed` sets are allowed, their costs are
+    measured in the order of the list, and never a gradient.
     """
 
     items: int
     gradient: ChainGradient
+    listed: int = 0
 
     @classmethod
     def of(
@@ -204,7 +206,7 @@ class CostsOfSets(NamedTuple):
         return EachBound(coordinate=self.units, step=half / self.units)
 
     def dimension(self, n: int) -> int:
-        return 1 << n
+        return self.listed or 1 << n
 
 
 #: `whole` says whether feedback is the costs along the ticket's order (or of all sets), not only that of the
@@ -243,7 +245,7 @@ def _measure_gradient(query: ChainGradient, costs: FloatArray, ticket: Ticket, o
 def _measure_all(query: CostsOfSets, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     gradient = query.gradient
     low, high, units = gradient.low, gradient.high, gradient.units
-    if not wants_gradient(ticket.note):
+    if query.listed > 0 or not wants_gradient(ticket.note):
         for code in range(costs.size):
             out[code] = to_units(costs[code], low, high, units)
         return

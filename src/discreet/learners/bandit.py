@@ -11,6 +11,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.bounds import bandit_dual_averaging, bandit_tuning, start_range
 from discreet.checks import FloatArray
+from discreet.constraints import Constraints
 from discreet.errors import InvalidArgument
 from discreet.imports import load_object
 from discreet.kernel.queries import CostNearby, CostOfSet
@@ -73,6 +74,10 @@ class BanditLearner(BanditFeedback[Item]):
         block: For the worst case: rounds in a block, in central mode; about 5.7 / epsilon by default.
         exploration_scale: For the worst case: multiplies the exploration of least regret bound.
         step_scale: For the worst case: multiplies the step of least regret bound.
+        at_most: The most items that a set may have; `at_least` the fewest, `required` and `forbidden` those
+            that must or must not be in it, `groups` lists of items of which at most one may be. Every set
+            that is shown keeps to these, exploration included. For the model, which then never goes over to
+            the worst case: that draws prefixes of chains of sets, some of which would not be allowed.
         holdout: A set of items and a share of the rounds, above 0 and below 1, in which that set is shown
             whatever was learned; `held` says what learning is worth. It costs no epsilon, and that share of
             what could be gained.
@@ -122,6 +127,11 @@ class BanditLearner(BanditFeedback[Item]):
         block: int | None = None,
         exploration_scale: float | None = None,
         step_scale: float | None = None,
+        at_most: int | None = None,
+        at_least: int | None = None,
+        required: Iterable[Hashable] | None = None,
+        forbidden: Iterable[Hashable] | None = None,
+        groups: Iterable[Iterable[Hashable]] | None = None,
         holdout: tuple[Iterable[Hashable], float] | None = None,
         expire_after: int | None = None,
         seed: Seed | None = None,
@@ -141,6 +151,20 @@ class BanditLearner(BanditFeedback[Item]):
             if value is not None:
                 other = "worst-case" if method == "model" else "model"
                 raise InvalidArgument(f"The argument {name!r} of {owner} is for method={other!r}.")
+        constraints = Constraints.of(
+            owner,
+            names,
+            at_most=at_most,
+            at_least=at_least,
+            required=required,
+            forbidden=forbidden,
+            groups=groups,
+        )
+        if constraints is not None and method == "worst-case":
+            raise InvalidArgument(
+                "The method 'worst-case' takes no constraints: it draws prefixes of chains of sets, from the "
+                "empty one to all items, some of which would not be allowed. Use method='model'."
+            )
         sign = -1.0 if maximize else 1.0
         budget = Budget.of(owner, epsilon, rounds_per_person, delta)
         query, release = _query_and_release(owner, low, high, mode, budget, window)
@@ -178,14 +202,15 @@ class BanditLearner(BanditFeedback[Item]):
                 half_life=None if forget is None else checks.positive_number(owner, "forget", forget),
                 half=0.0 if window is None else self._half,
                 middle=self._middle,
+                constraints=constraints,
             )
             if mode == "local" and expire_after is None:
                 expire_after = EXPIRE_AFTER
         if holdout is not None:
             if window is not None:
                 raise InvalidArgument("A 'holdout' needs the whole range: it has no 'window'.")
-            self._policy = self._holding_out(names, holdout, unit)
-        learner = Learner(len(names), self._policy, query, release)
+            self._policy = self._holding_out(names, holdout, unit, constraints)
+        learner = Learner(len(names), self._policy, query, release, constraints)
         super().__init__(
             names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
@@ -193,7 +218,11 @@ class BanditLearner(BanditFeedback[Item]):
         self.method: Method = method
 
     def _holding_out(
-        self, names: tuple[Item, ...], holdout: tuple[Iterable[Hashable], float], unit: float
+        self,
+        names: tuple[Item, ...],
+        holdout: tuple[Iterable[Hashable], float],
+        unit: float,
+        constraints: Constraints | None,
     ) -> Holdout:
         owner = "BanditLearner"
         try:
@@ -205,7 +234,10 @@ class BanditLearner(BanditFeedback[Item]):
         share = checks.positive_number(owner, "holdout", share)
         if share >= 1:
             raise checks.invalid_argument(owner, "holdout", "a share below 1", share)
-        members = np.flatnonzero(first_point(owner, "holdout", chosen, names))
+        point = first_point(owner, "holdout", chosen, names)
+        if constraints is not None and not constraints.allows(point[None] > 0)[0]:
+            raise InvalidArgument("The set of the 'holdout' does not keep to the constraints.")
+        members = np.flatnonzero(point)
         assert isinstance(self._policy, ChainBandit | Model)
         return Holdout(self._policy, members, share, unit, len(names))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
 from discreet.kernel.queries import CostNearby, CostsOfSets
 from discreet.kernel.releases import Bits
@@ -21,6 +21,8 @@ from discreet.set_functions.descriptions import affordable
 Told = SetFunction | Mapping[str, Any] | Callable[[Any], float]
 #: Stands for a cost that was left out: a mistake in a program, and no value.
 NOTHING: Any = object()
+#: If there are so many times as many sets as are listed, the values of those are computed one by one.
+FEWER_THAN_ALL = 16
 
 
 class BanditFeedback(Session[Item]):
@@ -131,7 +133,8 @@ class FunctionFeedback(Session[Item]):
         # Outside the lock: the function is the caller's, and may be slow.
         make: Callable[[], Any] = factory or (lambda: function)
         order = None if isinstance(self.learner.query, CostsOfSets) else ticket.order
-        costs = quiet_costs(make, self.items, order) if told is None else costs_along(told, order)
+        along = order, self.learner.listed
+        costs = quiet_costs(make, self.items, *along) if told is None else costs_along(told, *along)
         with self._alone():
             ticket = self._ticket(decision)
             self._take(ticket, self._measured(ticket, self._sign * costs))
@@ -142,15 +145,18 @@ class FunctionFeedback(Session[Item]):
             self.tell(decision, function)
 
 
-def quiet_costs(make: Callable[[], Any], items: Sequence[Any], order: IntArray | None) -> FloatArray:
+def quiet_costs(
+    make: Callable[[], Any], items: Sequence[Any], order: IntArray | None, listed: BoolArray | None = None
+) -> FloatArray:
     """As `costs_along`, of the function that is made; those of a constant function if it fails."""
-    costs = np.full(1 << len(items) if order is None else order.size + 1, np.nan)
+    sets = 1 << len(items) if listed is None else len(listed)
+    costs = np.full(sets if order is None else order.size + 1, np.nan)
     try:
         with no_warnings():
             function = make()
             if isinstance(function, Mapping) and affordable(function, len(items)):
                 function = SetFunction.from_dict(function)
-            costs[:] = costs_along(as_set_function("tell", function, items), order)
+            costs[:] = costs_along(as_set_function("tell", function, items), order, listed)
     except Exception:  # which one would tell something about the function
         costs[:] = np.nan
     return costs
@@ -168,11 +174,17 @@ def as_set_function(owner: str, function: Any, items: Sequence[Any]) -> SetFunct
     return FromCallable(lambda chosen: function(frozenset(items[i] for i in chosen)), len(items))
 
 
-def costs_along(function: SetFunction, order: IntArray | None) -> FloatArray:
-    """The costs of the prefixes of an order, without items that are switched off; of all sets if None."""
+def costs_along(function: SetFunction, order: IntArray | None, listed: BoolArray | None = None) -> FloatArray:
+    """The costs of the prefixes of an order, without items that are switched off; if None, of all sets.
+
+    Or of those listed, a row of members each.
+    """
     with np.errstate(all="ignore"):  # a warning would depend on private values
+        if order is None and listed is not None and len(listed) * FEWER_THAN_ALL < 1 << function.n:
+            return np.array([function._value(members) for members in listed], dtype=np.float64)
         if order is None:
-            return np.ascontiguousarray(function._all_values(), dtype=np.float64)
+            every = np.ascontiguousarray(function._all_values(), dtype=np.float64)
+            return every if listed is None else every[listed @ (1 << np.arange(function.n))]
         off = np.setdiff1d(np.arange(function.n), order) if order.size < function.n else ()
         costs: FloatArray = function.chain_values(np.append(order, off).astype(np.int64))
     return costs[: order.size + 1]

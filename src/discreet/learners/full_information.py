@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from discreet import bounds, checks
 from discreet.checks import FloatArray
+from discreet.constraints import Constraints
 from discreet.errors import InvalidArgument
 from discreet.kernel.choice import Choice
 from discreet.kernel.queries import ChainGradient, CostsOfSets, MagnifiedGradient
@@ -30,7 +31,7 @@ Method = Literal["choose", "leader", "blocks", "tree"]
 #: Blocks grow up to this many times their shortest length.
 LONGEST_OVER_SHORTEST = 16
 #: Up to so many items all sets are compared: by default, and if asked for.
-MOST_BY_DEFAULT, MOST_ITEMS = 16, 20
+MOST_BY_DEFAULT, MOST_ITEMS = 16, 20  # or as many allowed sets as so many items have
 #: Rounds times epsilon: of the first phase of "choose" per item, and of its shortest slot.
 FIRST_PHASE, SHORTEST_SLOT = 6.0, 100.0
 #: By how much a set may cost more than the best of a slot: W sqrt(n B) times this, for B rounds and the width
@@ -62,7 +63,10 @@ class FullInformationLearner(FunctionFeedback[Item]):
         step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or
             twenty times that is much better, on others ruinous.
 
-    The other arguments are those of a central `BanditLearner`. A missing function counts as a constant one.
+    The other arguments are those of a central `BanditLearner`. Only "choose" takes the constraints `at_most`,
+    `at_least`, `required`, `forbidden` and `groups`: it then compares the allowed sets, which may be those of
+    many more items if they are few, and when the world has changed it chooses again. A missing function
+    counts as a constant one.
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k).
@@ -97,6 +101,11 @@ class FullInformationLearner(FunctionFeedback[Item]):
         rounds_per_person: int = 1,
         start: npt.ArrayLike | Iterable[Hashable] | None = None,
         step: float | None = None,
+        at_most: int | None = None,
+        at_least: int | None = None,
+        required: Iterable[Hashable] | None = None,
+        forbidden: Iterable[Hashable] | None = None,
+        groups: Iterable[Iterable[Hashable]] | None = None,
         expire_after: int | None = None,
         seed: Seed | None = None,
         source: BitSource | None = None,
@@ -104,11 +113,26 @@ class FullInformationLearner(FunctionFeedback[Item]):
         owner = "FullInformationLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
+        self._constraints = Constraints.of(
+            owner,
+            names,
+            at_most=at_most,
+            at_least=at_least,
+            required=required,
+            forbidden=forbidden,
+            groups=groups,
+        )
+        sets = 1 << len(names) if self._constraints is None else self._constraints.count
         if method is None:
-            method = default_method(len(names))
+            method = "choose" if self._constraints is not None else default_method(len(names))
         checks.one_of(owner, "method", method, ("choose", "leader", "blocks", "tree"))
-        if method == "choose" and len(names) > MOST_ITEMS:
-            why = f"it adds up the costs of all sets, so it takes at most {MOST_ITEMS} items"
+        if method != "choose" and self._constraints is not None:
+            raise InvalidArgument(
+                f"The method {method!r} takes no constraints: it draws prefixes of chains of sets, from the "
+                "empty one to all items, some of which would not be allowed. Use method='choose'."
+            )
+        if method == "choose" and sets > 1 << MOST_ITEMS:
+            why = f"it adds up the costs of all allowed sets, so they must be at most 2^{MOST_ITEMS}"
             raise InvalidArgument(f"The method 'choose' does not fit {len(names)} items: {why}.")
         if not watch and method != "choose":
             raise InvalidArgument("Only method='choose' can do without its 'watch'.")
@@ -155,7 +179,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
 
     def _choose(self, start: FloatArray, budget: Budget, horizon: int | None, watch: bool) -> Learner:
         n, loss = start.size, float(budget.per_round)
-        query = CostsOfSets(n, self._query)
+        constraints = self._constraints
+        query = CostsOfSets(n, self._query, 0 if constraints is None else constraints.count)
         release = Choice(query, budget, watch)
         policy = Choose(
             self._averaging(start, release, horizon),
@@ -164,8 +189,9 @@ class FullInformationLearner(FunctionFeedback[Item]):
             noise=float(release.difference.scale),
             spread=SPREAD * 2 * query.units * math.sqrt(n),
             watch=watch,
+            listed=None if constraints is None else constraints.listed(),
         )
-        return Learner(n, policy, query, release)
+        return Learner(n, policy, query, release, constraints)
 
     def _leader(self, blocks: Learner, budget: Budget) -> Learner:
         query, averaging = MagnifiedGradient.of(self._query), blocks.policy
@@ -211,9 +237,12 @@ class FullInformationLearner(FunctionFeedback[Item]):
         if self.method == "leader":
             before, constants = policy.regret_bound(rounds), policy.averaging.constants
         elif self.method == "choose":
+            if self._constraints is not None and self.watch:
+                raise InvalidArgument("With constraints there is a regret bound only without a 'watch'.")
             if not self.watch:
                 loss = float(self.learner.release.budget.per_round)  # type: ignore[attr-defined] # a Choice
-                return bounds.choose(n, rounds, half, loss, constants.first)
+                sets = None if self._constraints is None else self._constraints.count
+                return bounds.choose(n, rounds, half, loss, constants.first, sets)
             before = regret_before_alarm(constants, 2 * self._query.units, rounds) * self._query.step
             constants = constants.averaging
         if self.method == "tree":

@@ -129,9 +129,10 @@ class Host:
         self.whole = self.learner.query.whole
         #: Whether all sets are compared: reports have the cost of each.
         self.compares_sets = isinstance(self.learner.query, CostsOfSets)
-        if self.compares_sets and len(self.items) > MOST_BY_DEFAULT:
+        if self.compares_sets and self.learner.dimension > 1 << MOST_BY_DEFAULT:
             raise InvalidArgument(
-                f"In a service method='choose' takes at most {MOST_BY_DEFAULT} items: use 'leader'."
+                f"In a service method='choose' compares the sets of {MOST_BY_DEFAULT} items at most, or as "
+                "many allowed ones: use 'leader' or stricter constraints."
             )
         #: How many costs of a function are needed, about.
         self.costs_told = self.learner.dimension if self.compares_sets else len(self.items)
@@ -236,6 +237,7 @@ class Host:
         order, chance = chain_among(phase, slot, available)
         size = drawn_size(chance, int(phase.size[slot]), self._session._coins)
         chosen = order[:size]
+        self.learner.require_allowed(chosen, available)
         probability = float(chance[size])
         if len(phase.rounds) > 1:
             probability = probability_of(phase, set(chosen.tolist()), available)
@@ -282,7 +284,8 @@ class Host:
         """
         stored = StoredTicket.decode(ticket, self.learner.n)
         order = None if self.compares_sets else stored.order
-        return quiet_costs(lambda: self._short(function), self.items, order).astype("<f8").tobytes()
+        costs = quiet_costs(lambda: self._short(function), self.items, order, self.learner.listed)
+        return costs.astype("<f8").tobytes()
 
     @property
     def longest_description(self) -> int:

@@ -9,11 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import Settled
+from discreet.constraints import Constraints
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel import Phase, Released, Report
-from discreet.kernel.phase import EACH_ROUND, FLOAT, Secret, Ticket, checked_phase, require_dealable
+from discreet.kernel.phase import (
+    EACH_ROUND,
+    FLOAT,
+    Secret,
+    Ticket,
+    checked_phase,
+    require_dealable,
+    sets_in,
+)
 from discreet.kernel.queries import CostsOfSets, Query
 from discreet.kernel.releases import Release, close_many, measured
 from discreet.policies.base import CompiledPolicy, Policy
@@ -21,6 +30,11 @@ from discreet.prefix_sums.steps import check_round
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import BitSource
 from discreet.state import arrays_in, constants_in
+
+
+_NOT_LEFT = (
+    "This learner cannot switch these items off now: what is left of its set does not keep to the constraints."
+)
 
 
 @dataclasses.dataclass(eq=False)
@@ -44,6 +58,7 @@ class Learner:
     policy: Policy[Any]
     query: Query
     release: Release
+    constraints: Constraints | None = None  # every set that is dealt keeps to them
 
     def __post_init__(self) -> None:
         for name in ("start", "plan", "learn"):
@@ -55,6 +70,10 @@ class Learner:
         #: How many integers a report has.
         self.dimension = self.query.dimension(self.n)
         self._compiled = isinstance(self.policy, CompiledPolicy)
+        #: The members of each allowed set, if a query lists them.
+        self.listed: BoolArray | None = None
+        if isinstance(self.query, CostsOfSets) and self.constraints is not None:
+            self.listed = self.constraints.listed()
         self._measure, self._close = Settled(measured), Settled(close_many)
 
     @property
@@ -85,7 +104,7 @@ class Learner:
             if not self._chooses_among():
                 why = "its policy does not choose among available items"
                 raise InvalidArgument(f"This learner cannot switch items off: {why}.")
-            phase = self._checked(self.policy.plan(state, coins, available))
+            phase = self._checked(self.policy.plan(state, coins, available), available)
             if not np.isin(phase.order, available).all():
                 raise InvalidArgument("A policy planned a set with items that are not available.")
             if phase.rounds.sum() == 1:
@@ -96,8 +115,21 @@ class Learner:
             raise InvalidArgument("This learner cannot switch items off now: it plays sets for some rounds.")
         return phase
 
-    def _checked(self, phase: Phase) -> Phase:
-        return require_dealable(phase, self.n) if self._compiled else checked_phase(phase, self.n)
+    def _checked(self, phase: Phase, available: IntArray | None = None) -> Phase:
+        phase = require_dealable(phase, self.n) if self._compiled else checked_phase(phase, self.n)
+        if self.constraints is not None:
+            among = self.constraints.among("ask", available)
+            if not among.allows(sets_in(phase, self.n)).all():
+                broken = "A policy planned a set that does not keep to the constraints."
+                raise InvalidArgument(broken if available is None else _NOT_LEFT)
+        return phase
+
+    def require_allowed(self, chosen: IntArray, available: IntArray | None) -> None:
+        """Refuse to deal what is left of a set without unavailable items, if it is not allowed."""
+        if self.constraints is not None and available is not None:
+            members = np.isin(np.arange(self.n), chosen)
+            if not self.constraints.allows(members[None])[0]:
+                raise InvalidArgument(_NOT_LEFT)
 
     def report(self, ticket: Ticket, costs: FloatArray, mechanism: Any, noise: BitSource) -> Report:
         """What is measured of the costs of a ticket's set or prefixes; if local, randomised at once."""

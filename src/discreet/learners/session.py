@@ -247,6 +247,7 @@ class Session(Exclusive, Generic[Item]):
         slot = int(deck[current.dealt]) if deck.size else 0
         order, chance = chain_among(phase, slot, available)
         size = drawn_size(chance, int(phase.size[slot]), self._coins)
+        self.learner.require_allowed(order[:size], available)
         # From here on nothing fails; a phase whose first round cannot be dealt is planned again.
         if number == self._planned:
             before = self._phases.get(self._current)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from discreet.checks import FloatArray, IntArray
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import lean_kernel
 from discreet.kernel.choice import CHOSEN, DIFFERENCE, ENDS, HELD, KIND, PHASE
 from discreet.kernel.phase import Phase
@@ -29,8 +29,8 @@ THRESHOLD = PHASE + 1
 NEVER = 2.0**62
 
 #: Places in `ChooseState.counts`: the number of the phase, its rounds, how many of them were learned from;
-#: all rounds and slots that were learned from, and the stage.
-NUMBER, LENGTH, LEARNED, ROUNDS, SLOTS, STAGE = range(6)
+#: all rounds and slots that were learned from, the stage, and the code (or place) of the set that is held.
+NUMBER, LENGTH, LEARNED, ROUNDS, SLOTS, STAGE, PLACE = range(7)
 #: Stages: before the first set is chosen, while one is held, and after an alarm.
 STARTING, HOLDING, AVERAGING = range(3)
 
@@ -42,6 +42,7 @@ class _Choosing(NamedTuple):
     noise: float  # the scale of the noise of a difference, in units
     spread: float  # by how much differences vary in slots of one round, in units
     averaging: Any  # the constants of `Averaging`
+    listed: BoolArray  # the members of each allowed set, if not all sets are
 
 
 class ChooseState(NamedTuple):
@@ -60,6 +61,8 @@ class Choose(CompiledPolicy):
     The first phase, of `first` rounds, plays the point where the `averaging` starts. Slots have at least
     `shortest` rounds. There is an alarm if a difference exceeds `sureness` times the scale of its `noise`,
     and `spread` times the root of the slot's rounds. Without `watch` there are none: a phase is one slot.
+    If only `listed` sets are allowed, a row of members each, an alarm does not lead to averaging, which could
+    not keep to them: after one more slot a set is chosen again, and phases are short once more.
     """
 
     def __init__(
@@ -71,11 +74,18 @@ class Choose(CompiledPolicy):
         noise: float,
         spread: float,
         watch: bool = True,
+        listed: BoolArray | None = None,
     ) -> None:
-        constants = _Choosing(first, shortest, watch, noise, spread, averaging.constants)
         state: AveragingState = averaging.start()
-        counts = np.zeros(STAGE + 1, dtype=np.int64)
+        counts = np.zeros(PLACE + 1, dtype=np.int64)
         counts[LENGTH] = first
+        if listed is None:
+            listed = np.zeros((0, state.x.size), dtype=np.bool_)
+        else:  # the first phase plays the nearest set, not the point
+            counts[PLACE] = np.abs(listed - state.x).sum(axis=1).argmin()
+            nearest = listed[counts[PLACE]].astype(np.float64)
+            state = state._replace(x=nearest, levels=nearest.copy())
+        constants = _Choosing(first, shortest, watch, noise, spread, averaging.constants, listed)
         numbers = max(state.x.size, CHOSEN + 1)
         super().__init__(constants, ChooseState(*state, counts), notes=THRESHOLD + 1, numbers=numbers)
 
@@ -122,13 +132,11 @@ def _plan_slot(policy: _Choosing, state: ChooseState, phase: Phase, coins: BitAr
         return cursor
     left = max(counts[LENGTH] - counts[LEARNED], 1)
     rounds = slot_length(policy.shortest, counts[ROUNDS], left) if policy.watch else left
-    code, threshold = 0, NEVER
+    threshold = NEVER
     if counts[STAGE] == HOLDING:
-        for i in range(state.x.size):
-            code |= int(state.x[i]) << i
         threshold = policy.noise * sureness(counts[SLOTS]) + policy.spread * math.sqrt(rounds)
     phase.rounds[0] = rounds
-    note[KIND], note[HELD], note[ENDS] = 0.0, code, 1.0 if rounds == left else 0.0
+    note[KIND], note[HELD], note[ENDS] = 0.0, counts[PLACE], 1.0 if rounds == left else 0.0
     note[PHASE], note[THRESHOLD] = counts[NUMBER], threshold
     return cursor
 
@@ -152,15 +160,26 @@ def _learn_slots(
             counts[ROUNDS] += rounds[k]
             counts[SLOTS] += 1
             chosen = int(values[k, CHOSEN])
-            if policy.watch and values[k, DIFFERENCE] > note[k, THRESHOLD]:
+            alarm = policy.watch and values[k, DIFFERENCE] > note[k, THRESHOLD]
+            if alarm and policy.listed.shape[0] == 0:
                 counts[STAGE] = AVERAGING
-            elif chosen >= 0:
-                counts[STAGE] = HOLDING
-                counts[NUMBER] += 1
-                counts[LENGTH] = counts[ROUNDS]
-                counts[LEARNED] = 0
-            if counts[STAGE] == AVERAGING or chosen >= 0:
                 for i in range(state.x.size):
-                    inside = float(chosen >> i & 1)
-                    state.x[i] = policy.averaging.start[i] if counts[STAGE] == AVERAGING else inside
-                    state.levels[i] = state.x[i]
+                    state.x[i] = state.levels[i] = policy.averaging.start[i]
+                continue
+            if alarm and note[k, PHASE] == counts[NUMBER]:
+                counts[ROUNDS] = counts[LEARNED]
+                counts[LENGTH] = counts[LEARNED] + policy.shortest
+            if chosen >= 0:
+                counts[STAGE], counts[PLACE] = HOLDING, chosen
+                counts[NUMBER] += 1
+                counts[LENGTH] = max(counts[ROUNDS], 1)
+                counts[LEARNED] = 0
+                _hold(policy.listed, chosen, state)
+
+
+@lean_kernel
+def _hold(listed: BoolArray, place: int, state: ChooseState) -> None:
+    """Hold a set, given by its place in the list, or by its code if there is none."""
+    for i in range(state.x.size):
+        state.x[i] = listed[place, i] if listed.shape[0] > 0 else place >> i & 1
+        state.levels[i] = state.x[i]

@@ -17,11 +17,14 @@ import threadpoolctl
 from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.constraints import Constraints
 
 #: The variance of the constant part; costs are in [-1, 1].
 CONSTANT = 0.25
 #: How many random products of items stand for the part of all orders in a drawn function.
 FEATURES = 256
+#: By how much a change must make a set better.
+_BETTER = 1e-12
 
 
 @functools.cache
@@ -189,8 +192,8 @@ class Prior(NamedTuple):
             self.members,
         )
 
-    def repeated(self, times: int) -> Prior:
-        constant, items, pairs, products = (np.repeat(part, times, axis=0) for part in self[:4])
+    def rows(self, rows: IntArray) -> Prior:
+        constant, items, pairs, products = (part[rows] for part in self[:4])
         return Prior(constant, items, pairs, products, self.members)
 
     def signs_of_products(self, signs: FloatArray) -> FloatArray:
@@ -216,10 +219,10 @@ class Functions:
     def __len__(self) -> int:
         return len(self._weights)
 
-    def repeated(self, times: int) -> Functions:
-        """Each of the functions so many times."""
-        prior = None if self._prior is None else self._prior.repeated(times)
-        return Functions(self._table, self._centres, np.repeat(self._weights, times, axis=0), prior)
+    def rows(self, rows: IntArray) -> Functions:
+        """The functions with these numbers, in this order."""
+        prior = None if self._prior is None else self._prior.rows(rows)
+        return Functions(self._table, self._centres, self._weights[rows], prior)
 
     def _distances(self, signs: FloatArray) -> IntArray:
         return _rounded((signs.shape[1] - signs @ self._centres.T) / 2)
@@ -245,45 +248,71 @@ class Functions:
             change -= 2 * (prior.products * prior.signs_of_products(signs)) @ prior.members
         return np.asarray(change)
 
-    def descended(self, signs: FloatArray, free: BoolArray | None = None) -> FloatArray:
-        """Sets that no change of one (free) item makes better."""
+    def descended(self, signs: FloatArray, among: Constraints | None = None) -> FloatArray:
+        """Sets that no allowed change makes better: of one item, or of one that leaves for another."""
         signs = signs.copy()
         for _ in range(4 * signs.shape[1]):
             change = self.flips(signs)
-            if free is not None:
-                change[:, ~free] = np.inf
+            if among is not None:
+                change[~among.may_flip(signs > 0)] = np.inf
             item = change.argmin(axis=1)
-            rows = np.flatnonzero(change[np.arange(len(signs)), item] < -1e-12)
-            if rows.size == 0:
-                break
+            rows = np.flatnonzero(change[np.arange(len(signs)), item] < -_BETTER)
             signs[rows, item[rows]] *= -1
+            if rows.size == 0 and not (
+                among is not None and among.competing and self._exchange(signs, among)
+            ):
+                break
         return signs
 
-    def least(self, starts: FloatArray, free: BoolArray | None = None) -> FloatArray:
+    def _exchange(self, signs: FloatArray, among: Constraints) -> bool:
+        """Let an item leave for another in each set that this makes better; whether it did in any."""
+        rows, leaving = np.nonzero((signs > 0) & ~among.fixed)
+        if rows.size == 0:
+            return False
+        less = signs[rows]
+        removed = np.array(self.rows(rows).flips(less)[np.arange(rows.size), leaving])
+        less[np.arange(rows.size), leaving] = -1.0
+        change = self.rows(rows).flips(less)
+        change[~among.may_enter(less > 0)] = np.inf
+        entering = change.argmin(axis=1)
+        total = removed + change[np.arange(rows.size), entering]
+        any_better = False
+        for row in np.unique(rows):
+            of_row = np.flatnonzero(rows == row)
+            best = of_row[total[of_row].argmin()]
+            if total[best] < -_BETTER:
+                signs[row, [leaving[best], entering[best]]] *= -1
+                any_better = True
+        return any_better
+
+    def least(self, starts: FloatArray, among: Constraints | None = None) -> FloatArray:
         """The best set that descents from these starts find, for each function; one row per function."""
         count, times = len(self), len(starts)
-        every = self.repeated(times)
-        ends = every.descended(np.tile(starts, (count, 1)), free)
+        every = self.rows(np.repeat(np.arange(count), times))
+        ends = every.descended(np.tile(starts, (count, 1)), among)
         best = every.values(ends).reshape(count, times).argmin(axis=1)
         return np.asarray(ends.reshape(count, times, -1)[np.arange(count), best])
 
-    def walked(self, start: FloatArray, free: BoolArray, shortest: int) -> tuple[FloatArray, FloatArray]:
+    def walked(
+        self, start: FloatArray, free: BoolArray, shortest: int, among: Constraints | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """The best set that each function meets on a walk from the start, and how much better it is.
 
-        Every step makes the best change of a free item that was not changed before (free has a row for each
-        function). Sets nearer than `shortest` changes do not count.
+        Every step makes the best allowed change of a free item that was not changed before (free has a row
+        for each function). Sets nearer than `shortest` changes do not count.
         """
         signs, left = np.tile(start, (len(self), 1)), free.copy()
         rows = np.arange(len(self))
         change, least, best = np.zeros(len(self)), np.full(len(self), np.inf), signs.copy()
         for step in range(1, int(free.sum(axis=1).max(initial=0)) + 1):
-            steps = np.where(left, self.flips(signs), np.inf)
+            possible = left if among is None else left & among.may_flip(signs > 0)
+            steps = np.where(possible, self.flips(signs), np.inf)
             item = steps.argmin(axis=1)
-            possible = left[rows, item]
-            signs[rows[possible], item[possible]] *= -1
+            moved = possible[rows, item]
+            signs[rows[moved], item[moved]] *= -1
             left[rows, item] = False
-            change[possible] += steps[rows, item][possible]
-            better = possible & (change < least) & (step >= shortest)
+            change[moved] += steps[rows, item][moved]
+            better = moved & (change < least) & (step >= shortest)
             best[better], least[better] = signs[better], change[better]
         return best, least
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.constraints import Constraints
 from discreet.errors import InvalidType
 from discreet.kernel.phase import Phase, Released
 from discreet.policies.chain_bandit import BASELINE, ChainBandit, ChainBanditState
@@ -97,7 +98,8 @@ class Model:
     The `worst` case's policy takes over where no model fits. The `prior` holds what is known from elsewhere.
     With a `half_life` old rounds count half after so many further rounds, and there are no restarts. If costs
     are measured from what was expected of a set, that is noted with every slot as a cost, given the `middle`
-    and `half` of the range of costs.
+    and `half` of the range of costs. With `constraints` only allowed sets are played, and the
+    worst case, which cannot keep to them, never takes over.
     """
 
     def __init__(
@@ -111,11 +113,13 @@ class Model:
         half_life: float | None = None,
         half: float = 0.0,
         middle: float = 0.0,
+        constraints: Constraints | None = None,
     ) -> None:
         self.n = worst.constants.start.size
         self._worst, self._noise, self._unit = worst, noise, unit
         self._half, self._middle = half, middle
         self._prior, self._half_life = prior, half_life
+        self._constraints = constraints
         self._covariance = Covariance(self.n)
         #: Rounds after which the mean of a set is known to about a fourth of the range; better if there are
         #: many items to tell apart.
@@ -133,7 +137,10 @@ class Model:
         n = self.n
         seen = Seen(np.zeros((KEEP, n)), np.zeros(KEEP), np.zeros(KEEP), np.zeros(KEEP))
         worst = self._worst.start()
-        state = ModelState(worst.x.copy(), seen, np.array(FIRST), np.zeros(6), worst)
+        first = worst.x.copy()
+        if self._constraints is not None:  # the point is a set that is allowed
+            first = self._constraints.repaired(first[None] > 0.5, -first[None])[0].astype(np.float64)
+        state = ModelState(first, seen, np.array(FIRST), np.zeros(6), worst)
         if self._prior is not None:
             _remember(seen, self._prior)
             state = state._replace(x=self._least(state))
@@ -164,17 +171,17 @@ class Model:
 
     def _candidates(self, state: ModelState, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Sets for a phase, the best one first, and for how many rounds each is played at most."""
-        draws, known = self._draws, _known(state.seen).any()
-        ends = np.array([np.ones(self.n), -np.ones(self.n)])
+        draws, known, among = self._draws, _known(state.seen).any(), self._constraints
+        ends = _allowed(np.array([np.ones(self.n), -np.ones(self.n)]), among, rng)
         best = np.where(state.x > 0.5, 1.0, -1.0)[None]
-        some = _random_sets(1 if known else draws + 4, self.n, rng)
+        some = _allowed(_random_sets(1 if known else draws + 4, self.n, rng), among, rng)
         starts = np.concatenate((best, ends, some))
         if not known:
             return _distinct(starts), np.full(len(_distinct(starts)), np.inf)
         episode = state.counts[ROUNDS] - state.counts[BEFORE]
         blindly = episode < BLIND * self._clear or rng.random() < OFTEN
         factors = np.array([self._factor] * draws + [1.0] * 4)
-        drawn = self._posterior(state).drawn(factors, rng).least(starts)
+        drawn = self._posterior(state).drawn(factors, rng).least(starts, among)
         parts = [
             (np.concatenate((best, drawn[:draws])), np.inf),
             (drawn[draws:], max(self._clear, self._length(state) / 50)),
@@ -198,12 +205,12 @@ class Model:
 
         And what is best on the other side, near everything or nothing: `blindly` even if it is not better.
         """
-        scouts, wide = self._scouts, self._posterior(state, SCOUTED)
+        scouts, wide, among = self._scouts, self._posterior(state, SCOUTED), self._constraints
         free = np.array([self._side(best, rng) for _ in range(scouts)])
-        found, gain = wide.drawn(np.ones(scouts), rng).walked(best, free, shortest=2)
-        far = np.full((scouts, self.n), -1.0 if best.sum() > 0 else 1.0)
+        found, gain = wide.drawn(np.ones(scouts), rng).walked(best, free, 2, among)
+        far = _allowed(np.full((scouts, self.n), -1.0 if best.sum() > 0 else 1.0), among, rng)
         drawn = wide.drawn(np.ones(scouts), rng)
-        other = drawn.descended(far)
+        other = drawn.descended(far, among)
         better = drawn.values(other) < drawn.values(np.tile(best, (scouts, 1)))
         return np.concatenate((found[gain < 0], other[better | blindly]))
 
@@ -213,7 +220,7 @@ class Model:
         for signs in found:
             items = rng.permutation(np.flatnonzero(self._side(best, rng)))
             signs[items[: rng.integers(2, max(2, items.size), endpoint=True)]] *= -1
-        return found
+        return _allowed(found, self._constraints, rng)
 
     def _side(self, best: FloatArray, rng: np.random.Generator) -> BoolArray:
         """The items inside the best set, or those outside, if they are at least two."""
@@ -239,12 +246,12 @@ class Model:
 
     def _one_round(self, state: ModelState, rng: np.random.Generator, available: IntArray) -> Phase:
         """One of the available sets for one round, best by a drawn function."""
-        free = np.isin(np.arange(self.n), available)
-        starts = np.where(free, np.concatenate((2 * state.x[None] - 1, _random_sets(3, self.n, rng))), -1.0)
-        starts = np.where(starts > 0, 1.0, -1.0)
+        among = (self._constraints or Constraints(self.n, self.n)).among("ask", available)
+        starts = np.concatenate((2 * state.x[None] - 1, _random_sets(3, self.n, rng)))
+        starts = _allowed(starts, among, rng)
         chosen = starts[-1:]
         if _known(state.seen).any():
-            chosen = self._posterior(state).drawn(np.array([self._factor]), rng).least(starts, free)
+            chosen = self._posterior(state).drawn(np.array([self._factor]), rng).least(starts, among)
         return self._phase(state, chosen, np.ones(1, dtype=np.int64), available)
 
     def _phase(self, state: ModelState, signs: FloatArray, rounds: IntArray, items: IntArray) -> Phase:
@@ -306,7 +313,7 @@ class Model:
             counts[BEFORE], counts[FITTED] = counts[ROUNDS] - rounds, 0.0
             counts[RESTARTS] += 1
             allowed = RESTARTS_AT_FIRST + counts[ROUNDS] * self._restart_share
-            if counts[RESTARTS] > allowed:
+            if counts[RESTARTS] > allowed and self._constraints is None:
                 counts[FAILED] = 1.0
                 return state._replace(counts=counts, x=state.worst.x.copy())
         _remember(seen, new)
@@ -337,8 +344,8 @@ class Model:
         posterior = self._posterior(state)
         signs = posterior.observed.signs
         known = signs[int(posterior.predicted(signs)[0].argmin())]
-        starts = np.array([known, np.where(state.x > 0.5, 1.0, -1.0)])
-        return np.asarray((posterior.mean().least(starts)[0] + 1) / 2)
+        starts = _allowed(np.array([known, np.where(state.x > 0.5, 1.0, -1.0)]), self._constraints)
+        return np.asarray((posterior.mean().least(starts, self._constraints)[0] + 1) / 2)
 
     def _posterior(self, state: ModelState, orders: float = 0.0) -> Posterior:
         """What is known; the part of all orders has at least this size."""
@@ -369,6 +376,16 @@ def _played(seen: Seen) -> Seen:
 
 def _random_sets(count: int, n: int, rng: np.random.Generator) -> FloatArray:
     return np.where(rng.random((count, n)) < 0.5, 1.0, -1.0)
+
+
+def _allowed(
+    signs: FloatArray, among: Constraints | None, rng: np.random.Generator | None = None
+) -> FloatArray:
+    """The same sets, or allowed ones near them; which items stay or come is random, given a generator."""
+    if among is None:
+        return signs
+    preference = rng.random(signs.shape) if rng is not None and among.competing else None
+    return np.where(among.repaired(signs > 0, preference), 1.0, -1.0)
 
 
 def _distinct(signs: FloatArray) -> FloatArray:

@@ -94,6 +94,27 @@ def _pay_all(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs
     return float(costs[code])
 
 
+class ListedSets(NamedTuple):
+    """A stream of whose functions the costs of listed sets are told; times the sign.
+
+    Each is a prefix of its order.
+    """
+
+    stream: Any
+    sign: float
+    orders: IntArray
+    sizes: IntArray
+
+
+@pay.register(ListedSets)
+@lean_kernel
+def _pay_listed(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
+    for place in range(costs.size):
+        cost = prefix_cost(told.stream, t, x, told.orders[place], told.sizes[place])
+        costs[place] = told.sign * cost
+    return float(told.sign * prefix_cost(told.stream, t, x, order, size))
+
+
 class Table(NamedTuple):
     """Where a phase is played."""
 
@@ -238,6 +259,9 @@ class CompiledHost:
         self._told: Any = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
         if isinstance(learner.query, CostsOfSets):
             self._told = AllSets(stream, sign, np.zeros(learner.n, dtype=np.int64))
+        if learner.listed is not None:
+            orders = np.argsort(~learner.listed, axis=1, kind="stable")
+            self._told = ListedSets(stream, sign, orders, learner.listed.sum(axis=1))
         self._state = copied(session._learned_state())
         self._policy: Any = PlainPolicy(learner.point(self._state))
         self._seen: Any = self._policy
@@ -257,7 +281,7 @@ class CompiledHost:
             np.zeros((slots, numbers), dtype=np.int64),
             np.zeros((slots, learner.release.width(numbers)), dtype=learner.release.dtype),
             np.zeros(numbers, dtype=np.int64),
-            np.zeros(numbers if isinstance(self._told, AllSets) else learner.n + 1),
+            np.zeros(numbers if isinstance(self._told, AllSets | ListedSets) else learner.n + 1),
             np.zeros(3, dtype=np.int64),
             np.zeros(2, dtype=np.int64),
         )
