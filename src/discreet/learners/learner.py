@@ -31,9 +31,9 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import BitSource
 from discreet.state import arrays_in, constants_in
 
-
 _NOT_LEFT = (
-    "This learner cannot switch these items off now: what is left of its set does not keep to the constraints."
+    "This learner cannot switch these items off now: what is left of its set does not keep to the "
+    "constraints."
 )
 
 
