@@ -174,7 +174,7 @@ def test_the_worst_case_refuses_constraints() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="at most 2\\^20"):
+    with pytest.raises(InvalidArgument, match="2\\^20 sets"):
         FullInformationLearner(40, 1.0, (-1, 1), at_most=10)
     with pytest.raises(InvalidArgument, match="holdout"):
         BanditLearner(N, 1.0, (-1, 1), at_most=1, holdout=({0, 1}, 0.1))
