@@ -132,7 +132,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
                 "empty one to all items, some of which would not be allowed. Use method='choose'."
             )
         if method == "choose" and sets > 1 << MOST_ITEMS:
-            why = f"it adds up the costs of all sets, so it takes at most {MOST_ITEMS} items, or 2^{MOST_ITEMS} sets"
+            most = f"at most {MOST_ITEMS} items, or 2^{MOST_ITEMS} sets"
+            why = f"it adds up the costs of all sets, so it takes {most}"
             raise InvalidArgument(f"The method 'choose' does not fit {len(names)} items: {why}.")
         if not watch and method != "choose":
             raise InvalidArgument("Only method='choose' can do without its 'watch'.")
