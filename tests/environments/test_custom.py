@@ -127,6 +127,14 @@ def test_an_endless_generator_needs_rounds() -> None:
         simulate(itertools.repeat(Table(COSTS), 3), RandomSet(2), rounds=4)
 
 
+def test_one_function_for_all_rounds_needs_their_number() -> None:
+    """There is no end to it."""
+    for given in (Table(COSTS), cheap_tea):
+        assert as_environment(given, items=ITEMS, rounds=9).stream(9).total([0]) == -4.5
+        with pytest.raises(DiscreetError, match="give 'rounds'"):
+            as_environment(given, items=ITEMS)
+
+
 def test_functions_get_the_seed() -> None:
     """Streams differ by seed, and equal those that are made by hand."""
     environment = as_environment(random_prices, items=range(3), rounds=30, parameters={"high": 2.0})
@@ -191,7 +199,6 @@ def test_many_items_need_a_range() -> None:
     ("given", "message"),
     [
         (7, "'environment' of simulate must be .* Got int"),
-        (Table(COSTS), "'environment' of simulate must be .* Got Table"),
         ([1, 2], "set functions. Got int in round 1"),
         (np.zeros((3, 5)), r"2\^n columns. Got shape \(3, 5\)"),
         (np.zeros(4), "must be a matrix"),
@@ -199,7 +206,8 @@ def test_many_items_need_a_range() -> None:
         ({(): 1.0, ("tea",): 2.0}, "for 2 items must have 4 sets. Got 2"),
         ({(): 0, ("tea",): 0, ("jam",): 0, ITEMS: 0}, r"no cost for the set \['milk'\]"),
         ({(): [0], ("tea",): [0, 1], ("milk",): [0], ITEMS: [0]}, "'environment' of simulate"),
-        (lambda chosen: 0.0, "needs the parameter 'chosen'"),
+        (lambda chosen, price: 0.0, "needs the parameter 'chosen'"),
+        (lambda chosen: 1 / 0, "Calling <lambda> failed: ZeroDivisionError"),
         (lambda n: 1 / 0, "Calling <lambda> failed: ZeroDivisionError: division by zero."),
         (lambda n: (1 / 0 for _ in range(3)), "Calling <lambda> failed: ZeroDivisionError"),
         (lambda seed: modular(2), "Got Environment"),

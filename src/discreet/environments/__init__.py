@@ -11,11 +11,12 @@ Examples:
     [0, 2]
 """
 
+from discreet.environments.cost_tables import costs
 from discreet.environments.custom import EnvironmentLike, as_environment
+from discreet.environments.functions import FunctionStream
 from discreet.environments.groups import Customers, CustomerStream, checkout, groups_of_four, image_cuts
 from discreet.environments.pool import (
     Pool,
-    TableStream,
     concave,
     coverage,
     flipping,
@@ -33,13 +34,13 @@ from discreet.environments.signed_items import adaptive_adversary, cuts, driftin
 from discreet.environments.stream import (
     ENVIRONMENTS,
     Environment,
-    FunctionStream,
     Stream,
     chain_costs,
     check_stream,
     find,
     prefix_cost,
 )
+from discreet.environments.tables import TableStream
 
 __all__ = [
     "ENVIRONMENTS",
@@ -58,6 +59,7 @@ __all__ = [
     "check_stream",
     "checkout",
     "concave",
+    "costs",
     "coverage",
     "customers_from_baskets",
     "cuts",

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Sized
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from discreet import checks
-from discreet.environments.pool import TableStream
-from discreet.environments.stream import ENVIRONMENTS, Environment, FunctionStream, Stream, check_given, find
+from discreet.environments.cost_tables import from_frame, from_mapping, sets_of
+from discreet.environments.functions import FunctionStream
+from discreet.environments.stream import ENVIRONMENTS, Environment, Stream, check_given, find
+from discreet.environments.tables import TableStream
 from discreet.errors import DiscreetError, InvalidArgument, InvalidType
+from discreet.frames import columns_of, is_frame
 from discreet.imports import failed, load_object
 from discreet.minimizers.dispatch import MOST_ITEMS_TO_ENUMERATE
-from discreet.set_functions import FromCallable, SetFunction
+from discreet.privacy.grid import number_or_nan
+from discreet.set_functions import FromCallable, SetFunction, Table
 
 #: What `simulate` and `as_environment` take.
 EnvironmentLike = Environment | Stream | str | Iterable[Any] | Callable[..., Any]
@@ -39,8 +44,11 @@ def as_environment(
             - a stream, which is the same for all seeds;
             - an iterable with one function per round, or an object whose `functions` are one: set functions,
               or Python functions of a frozenset of items. It may have a `cost_range`;
+            - a set function, or a Python function of a frozenset of items, the same in every round;
             - a table of costs: an array as for `TableStream`, or a mapping from every set of items to its
               cost, or to a sequence of its costs in all rounds;
+            - a frame (pandas, polars, pyarrow): with the columns set, cost and, if costs differ, round; or
+              with a column of costs for each set, and a row per round. Sets are written "tea+milk" and "{}";
             - a function or class that returns one of these. It may take `n`, `rounds`, `seed` and other
               parameters, and it may have a `cost_range`, which is needed if ranges depend on the seed.
         items: The items of the learner.
@@ -79,8 +87,14 @@ def has_size(name: str) -> bool:
 
 
 def _is_function(given: Any) -> TypeGuard[Callable[..., Any]]:
-    value = isinstance(given, SetFunction | Iterable) or hasattr(given, "functions")
+    value = isinstance(given, SetFunction | Iterable) or hasattr(given, "functions") or is_frame(given)
     return isinstance(given, type) or (callable(given) and not value)
+
+
+def _is_cost(known: Mapping[str, inspect.Parameter], arguments: dict[str, Any]) -> bool:
+    """Whether a function takes one argument that is nothing a recipe may take: the chosen set."""
+    names = [name for name, each in known.items() if each.default is each.empty]
+    return len(names) == 1 and names[0] not in {"n", "rounds", "seed"} and not arguments
 
 
 def _converted(
@@ -90,6 +104,11 @@ def _converted(
     if function is given:
         name = name or getattr(given, "__name__", type(given).__name__)
     known = inspect.signature(function).parameters
+    declared = None if isinstance(given, type) else getattr(given, "cost_range", None)
+    if function is given and _is_cost(known, arguments):
+        cost = function
+        given = function = lambda: itertools.repeat(cost)
+        known = inspect.signature(lambda: None).parameters
     if "n" in known and items is not None:
         arguments = {"n": len(items)} | arguments
     varying = {"rounds", "seed"} & set(known) - set(arguments)
@@ -98,7 +117,6 @@ def _converted(
         raise InvalidArgument(f"{name} is a function of the number of rounds: give 'rounds'.")
     size = arguments.get("n", known["n"].default if "n" in known else None)
     names = range(size) if items is None and isinstance(size, int) else items
-    declared = None if isinstance(given, type) else getattr(given, "cost_range", None)
 
     def make(rounds: int | None, seed: int) -> Any:
         free = {"rounds": rounds, "seed": seed}
@@ -144,9 +162,17 @@ def _as_stream(given: Any, items: Items | None, rounds: int | None, cost_range: 
     if isinstance(given, Stream):
         return given
     if isinstance(given, Mapping):
-        return _from_mapping(given, items, rounds)
+        return from_mapping(given, items, rounds)
+    if is_frame(given):
+        return from_frame(columns_of(given), items, rounds)
+    if isinstance(given, SetFunction):
+        if rounds is None:
+            raise InvalidArgument("A set function is the same in every round: give 'rounds'.")
+        return FunctionStream(itertools.repeat(given, rounds))
     row = next(iter(given), None) if isinstance(given, list | tuple) else given
     if isinstance(row, list | tuple | np.ndarray):
+        if any(isinstance(entry, str) for entry in row):
+            raise InvalidType("Lists of items are not costs. Baskets are for environments.baskets(...).")
         return TableStream(given)
     functions = getattr(given, "functions", given)
     if functions is not given and callable(functions):
@@ -161,41 +187,37 @@ def _as_stream(given: Any, items: Items | None, rounds: int | None, cost_range: 
     cost_range = getattr(given, "cost_range", cost_range)
     if items is None and isinstance(getattr(given, "n", None), int):
         items = range(given.n)
-    made = (_as_set_function(function, items, cost_range) for function in functions)
+    made = _set_functions(functions, items, cost_range, rounds)
     return FunctionStream(made, cost_range=cost_range, rounds=rounds)
 
 
-def _as_set_function(function: Any, items: Items | None, cost_range: Range | None) -> Any:
-    """A Python function of the named items as a set function; anything else as it is."""
-    if isinstance(function, SetFunction) or not callable(function):
-        return function
-    if items is None:
-        raise InvalidArgument("The number of items of Python functions is not known: give 'n'.")
-    few = len(items) <= MOST_ITEMS_TO_ENUMERATE
-    if not few and cost_range is None:
-        limit = f"Python functions of more than {MOST_ITEMS_TO_ENUMERATE} items need a range"
-        raise InvalidArgument(f"{limit}: wrap them in FromCallable, with a 'value_range'.")
-    made = FromCallable(
-        lambda chosen: function(frozenset(items[i] for i in chosen)), len(items), value_range=cost_range
-    )
-    return made.table() if few else made
+def _set_functions(
+    given: Iterable[Any], items: Items | None, cost_range: Range | None, rounds: int | None
+) -> Iterator[Any]:
+    """Python functions of the named items as set functions; anything else as it is."""
+    seen: dict[int, tuple[Any, SetFunction]] = {}  # holds them, so that no other gets the same id
+    sets = list[frozenset[Hashable]]()
+    for function in itertools.islice(given, rounds):
+        if isinstance(function, SetFunction) or not callable(function):
+            yield function
+            continue
+        if items is None:
+            raise InvalidArgument("The number of items of Python functions is not known: give 'n'.")
+        if id(function) not in seen:
+            if len(items) <= MOST_ITEMS_TO_ENUMERATE:
+                sets = sets or sets_of(items)
+                made: SetFunction = Table([number_or_nan(function(taken)) for taken in sets])
+            elif cost_range is None:
+                limit = f"Python functions of more than {MOST_ITEMS_TO_ENUMERATE} items need a range"
+                raise InvalidArgument(f"{limit}: wrap them in FromCallable, with a 'value_range'.")
+            else:
+                made = _named_sets(function, items, cost_range)
+            seen[id(function)] = function, made
+        yield seen[id(function)][1]
 
 
-def _from_mapping(costs: Mapping[Any, Any], items: Items | None, rounds: int | None) -> Stream:
-    names = range(len(costs).bit_length() - 1) if items is None else items
-    try:
-        by_set = {frozenset(key): value for key, value in costs.items()}
-    except TypeError:
-        raise InvalidType("The keys of a table of costs must be sets of items, such as (0, 2).") from None
-    count = 2 ** len(names)
-    if len(by_set) != count:
-        raise InvalidArgument(f"A table for {len(names)} items must have {count} sets. Got {len(by_set)}.")
-    sets = [frozenset(name for i, name in enumerate(names) if code >> i & 1) for code in range(count)]
-    for missing in set(sets) - set(by_set):
-        raise InvalidArgument(f"The table has no cost for the set {sorted(missing, key=str)}.")
-    listed = [by_set[taken] for taken in sets]
-    if any(np.ndim(entry) for entry in listed):
-        return TableStream(np.transpose(checks.finite_matrix("simulate", "environment", listed)))
-    if rounds is None:
-        raise InvalidArgument("A table with one cost per set is the same in every round: give 'rounds'.")
-    return TableStream([listed], np.zeros(rounds, dtype=np.int64))
+def _named_sets(function: Callable[..., Any], items: Items, cost_range: Range) -> FromCallable:
+    def value(chosen: frozenset[int]) -> float:
+        return float(function(frozenset(items[i] for i in chosen)))
+
+    return FromCallable(value, len(items), value_range=cost_range)

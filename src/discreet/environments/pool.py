@@ -1,21 +1,21 @@
-"""Streams given by tables of all values, and environments that draw from a pool of random functions."""
+"""Environments that draw from a pool of random functions."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Self
+from collections.abc import Callable, Iterator, Sequence
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet import checks
-from discreet.checks import FloatArray, IntArray
-from discreet.compiled import kernel, lean_kernel
-from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost, set_costs
+from discreet.checks import IntArray
+from discreet.environments.functions import group_rounds
+from discreet.environments.stream import Environment, named
+from discreet.environments.tables import TableStream
 from discreet.errors import InvalidArgument
-from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum, Table
-from discreet.set_functions.groups import groups_chain, groups_value
+from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum
 
 #: A pool holds all values of all its functions.
 MOST_ITEMS = 16
@@ -23,36 +23,6 @@ MOST_ITEMS = 16
 MOST_PRICED_ITEMS = 20
 
 Draw = Callable[[np.random.Generator], SetFunction]
-
-
-class PoolStream(NamedTuple):
-    """The compiled form: one row of 2^n values per function, and the row of each round."""
-
-    values: FloatArray
-    choice: IntArray
-
-
-class TableStream(Stream):
-    """A stream that looks its costs up; `choice` has the row of each round, by default row t in round t.
-
-    A row has 2^n costs: bit i of a column's number tells whether item i is taken.
-    """
-
-    def __init__(self, values: npt.ArrayLike, choice: Iterable[int] | None = None) -> None:
-        table = checks.finite_matrix("TableStream", "values", values)
-        rows, columns = table.shape
-        self.n = columns.bit_length() - 1
-        if rows == 0 or self.n < 1 or columns != 2**self.n:
-            got = f"Got shape {table.shape}."
-            raise InvalidArgument(f"A table of costs must have one row per round and 2^n columns. {got}")
-        chosen = range(rows) if choice is None else choice
-        self.compiled = PoolStream(table, checks.index_array("TableStream", "choice", chosen, rows))
-        self.rounds = checks.integer("TableStream", "number of rounds", self.compiled.choice.size, 1)
-        self.cost_range = (float(table.min()), float(table.max()))
-
-    def sum_of(self, rounds: slice) -> SetFunction:
-        counts = np.bincount(self.compiled.choice[rounds], minlength=len(self.compiled.values))
-        return Table(counts.astype(np.float64) @ self.compiled.values)
 
 
 class Pool(TableStream):
@@ -110,23 +80,6 @@ class Pool(TableStream):
         return (self.functions[k] for k in self.compiled.choice)
 
 
-class PricedRounds(NamedTuple):
-    """The compiled form of functions without tables, and the function of each round.
-
-    Row f of `by_size` has the cost of each number of items, row f of `prices` that of each item. Function f
-    has the groups from `firsts[f]` up to `firsts[f + 1]`; group g costs its weight as soon as one of the
-    items `members[starts[g]:starts[g + 1]]` is taken.
-    """
-
-    by_size: FloatArray
-    prices: FloatArray
-    firsts: IntArray
-    starts: IntArray
-    members: IntArray
-    weights: FloatArray
-    choice: IntArray
-
-
 class PricedPool(Pool):
     """A pool for up to 20 items: of sums of modular, cut, coverage and concave functions within [-1, 1]."""
 
@@ -135,32 +88,10 @@ class PricedPool(Pool):
     def _take(self, functions: tuple[SetFunction, ...], choice: IntArray) -> None:
         self.functions, self.n, self.rounds = functions, functions[0].n, choice.size
         self.cost_range = (-1.0, 1.0)
-        by_size, prices = np.zeros((len(functions), self.n + 1)), np.zeros((len(functions), self.n))
-        groups, weights, firsts = list[IntArray](), list[float](), [0]
-        for k, function in enumerate(functions):
-            for term in Sum([function]).terms:
-                if isinstance(term, Modular):
-                    by_size[k] += term.constant
-                    prices[k] += term.weights
-                elif isinstance(term, ConcaveOfCardinality):
-                    by_size[k] += term.values
-                elif isinstance(term, Coverage):
-                    groups += term.groups
-                    weights += term.to_dict()["weights"]
-                elif isinstance(term, Cut):  # an edge is cut if one of its ends is taken, but not its head
-                    tails, heads, costs = term.edges
-                    groups += list(np.transpose((tails, heads)))
-                    weights += costs.tolist()
-                    prices[k] += term.modular - np.bincount(heads, costs, minlength=self.n)
-                else:
-                    name = type(term).__name__
-                    raise InvalidArgument(f"Functions of more than 16 items cannot be {name} in a pool.")
-            firsts.append(len(weights))
-        starts = np.cumsum([0, *map(len, groups)], dtype=np.int64)
-        members = np.concatenate([np.empty(0, dtype=np.int64), *groups])
-        self.compiled = PricedRounds(
-            by_size, prices, np.array(firsts), starts, members, np.array(weights, dtype=np.float64), choice
-        )
+        self.compiled = group_rounds(functions, choice)
+        if self.compiled is None:
+            name = next(type(term).__name__ for term in Sum(functions).terms if term.group_form() is None)
+            raise InvalidArgument(f"Functions of more than 16 items cannot be {name} in a pool.")
 
 
 @named
@@ -295,54 +226,3 @@ def _pools(
         return kind([scaled(rng) for _ in range(functions)], rounds, seed=seed + 1000)
 
     return make
-
-
-@chain_costs.register(PoolStream)
-@lean_kernel
-def _chain(stream: PoolStream, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    row, code = stream.choice[t], 0
-    costs[0] = stream.values[row, 0]
-    for k in range(order.size):
-        code |= 1 << order[k]
-        costs[k + 1] = stream.values[row, code]
-
-
-@prefix_cost.register(PoolStream)
-@lean_kernel
-def _prefix(stream: PoolStream, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    code = 0
-    for k in range(size):
-        code |= 1 << order[k]
-    return float(stream.values[stream.choice[t], code])
-
-
-@chain_costs.register(PricedRounds)
-@lean_kernel
-def _priced_chain(stream: PricedRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    row = stream.choice[t]
-    first, last = stream.firsts[row], stream.firsts[row + 1]
-    starts, weights = stream.starts[first : last + 1], stream.weights[first:last]
-    groups_chain(starts, stream.members, weights, stream.prices[row], 1.0, 0.0, order, costs)
-    for k in range(costs.size):
-        costs[k] += stream.by_size[row, k]
-
-
-@prefix_cost.register(PricedRounds)
-@kernel
-def _priced_prefix(stream: PricedRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    mask = np.zeros(order.size, dtype=np.bool_)
-    for k in range(size):
-        mask[order[k]] = True
-    row = stream.choice[t]
-    first, last = stream.firsts[row], stream.firsts[row + 1]
-    starts, weights = stream.starts[first : last + 1], stream.weights[first:last]
-    total = groups_value(starts, stream.members, weights, stream.prices[row], 1.0, 0.0, mask)
-    return float(total + stream.by_size[row, size])
-
-
-@set_costs.register(PoolStream)
-@lean_kernel
-def _all(stream: PoolStream, t: int, x: FloatArray, room: IntArray, costs: FloatArray) -> None:
-    row = stream.choice[t]
-    for code in range(costs.size):
-        costs[code] = stream.values[row, code]

@@ -7,7 +7,7 @@ import functools
 import inspect
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -16,7 +16,7 @@ from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.set_functions import SetFunction, Sum
+from discreet.set_functions import SetFunction
 
 P = ParamSpec("P")
 
@@ -77,41 +77,6 @@ class Stream(ABC):
 
     def __iter__(self) -> Iterator[SetFunction]:
         return (self.sum_of(slice(t, t + 1)) for t in range(self.rounds))
-
-
-class FunctionStream(Stream):
-    """Any iterable of set functions, of which no more than `rounds` are taken. It is played in Python."""
-
-    def __init__(
-        self,
-        functions: Iterable[SetFunction],
-        *,
-        cost_range: tuple[float, float] | None = None,
-        rounds: int | None = None,
-    ) -> None:
-        most = None if rounds is None else checks.integer("FunctionStream", "rounds", rounds, 1)
-        self._functions = list[SetFunction]()
-        for t, function in enumerate(itertools.islice(functions, most), 1):
-            if not isinstance(function, SetFunction):
-                got = f"Got {type(function).__name__} in round {t}"
-                hint = "wrap Python code in discreet.set_functions.FromCallable"
-                raise InvalidType(f"A FunctionStream is made of set functions. {got} ({hint}).")
-            self._functions.append(function)
-        sizes = sorted({function.n for function in self._functions})
-        if len(sizes) != 1:
-            wanted = "at least one round, and the same number of items in all"
-            raise InvalidArgument(f"A stream must have {wanted}. Got {sizes} instead.")
-        self.n, self.rounds = sizes[0], len(self._functions)
-        if cost_range is None:
-            low, high = zip(*(function.range() for function in self._functions), strict=True)
-            cost_range = (min(low), max(high))
-        self.cost_range = cost_range
-
-    def sum_of(self, rounds: slice) -> SetFunction:
-        return Sum(self._functions[rounds])
-
-    def __iter__(self) -> Iterator[SetFunction]:
-        return iter(self._functions)
 
 
 @dataclasses.dataclass(frozen=True)

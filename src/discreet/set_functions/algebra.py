@@ -12,7 +12,14 @@ from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidType
 from discreet.set_functions.base import SetFunction
-from discreet.set_functions.structure import ConcaveForm, CutNetwork, sum_of_forms, sum_of_networks
+from discreet.set_functions.structure import (
+    ConcaveForm,
+    CutNetwork,
+    GroupForm,
+    sum_of_forms,
+    sum_of_group_forms,
+    sum_of_networks,
+)
 
 Structure = TypeVar("Structure", ConcaveForm, CutNetwork)
 
@@ -82,6 +89,9 @@ class Sum(SetFunction):
     def cut_network(self) -> CutNetwork | None:
         return sum_of_networks([term.cut_network() for term in self.terms])
 
+    def group_form(self) -> GroupForm | None:
+        return sum_of_group_forms([term.group_form() for term in self.terms])
+
 
 class _Derived(SetFunction):
     """A function of one other function, by default on the same items."""
@@ -138,6 +148,10 @@ class _Multiple(_Derived):
 
     def _all_values(self) -> FloatArray:
         return self.factor * self.function._all_values()
+
+    def group_form(self) -> GroupForm | None:
+        form = self.function.group_form()
+        return None if form is None else form.scaled(self.factor)
 
 
 class Scaled(_Multiple):

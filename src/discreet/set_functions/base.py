@@ -16,7 +16,7 @@ from discreet.errors import InvalidArgument, InvalidType, UnknownName
 
 if TYPE_CHECKING:
     from discreet.set_functions.explicit import Table
-    from discreet.set_functions.structure import ConcaveForm, CutNetwork
+    from discreet.set_functions.structure import ConcaveForm, CutNetwork, GroupForm
 
 MOST_ITEMS_OF_A_TABLE = 24  # enumerating the subsets of more is refused: 2^24 values take 128 MB
 
@@ -158,7 +158,7 @@ class SetFunction(ABC):
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
         return cls(**fields)
 
-    # Structure that the minimiser can use
+    # Structure that minimisers and simulations can use
 
     def concave_form(self) -> ConcaveForm | None:
         """The weights a >= 0 and b if f(S) = g(a(S)) + b(S) with g concave; None if not known."""
@@ -166,6 +166,10 @@ class SetFunction(ABC):
 
     def cut_network(self) -> CutNetwork | None:
         """A cut problem whose minimum over auxiliary nodes is f; None if not known."""
+        return None
+
+    def group_form(self) -> GroupForm | None:
+        """f as a function of the number of items, plus prices, plus weighted groups; None if not known."""
         return None
 
     @property

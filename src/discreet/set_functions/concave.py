@@ -12,7 +12,7 @@ from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, frozen, modular_range, modular_values, vector
-from discreet.set_functions.structure import ConcaveForm, CutNetwork
+from discreet.set_functions.structure import ConcaveForm, CutNetwork, GroupForm
 
 CONCAVITY_SLACK = 1e-12  # slopes of what counts as concave increase by at most this, relative to the values
 
@@ -48,6 +48,9 @@ class Modular(SetFunction):
     def cut_network(self) -> CutNetwork:
         return CutNetwork(items=self.n, unary=self.weights, constant=self.constant)
 
+    def group_form(self) -> GroupForm:
+        return GroupForm(np.array([self.constant]), self.weights)
+
 
 class ConcaveOfCardinality(SetFunction):
     """S -> values[|S|], for a concave sequence of n+1 values."""
@@ -75,6 +78,9 @@ class ConcaveOfCardinality(SetFunction):
 
     def concave_form(self) -> ConcaveForm:
         return ConcaveForm(direction=np.ones(self.n), linear=np.zeros(self.n))
+
+    def group_form(self) -> GroupForm:
+        return GroupForm(self.values, np.zeros(self.n))
 
 
 class ConcaveOfModular(SetFunction):

@@ -13,7 +13,7 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.set_functions.base import SetFunction, frozen, integral, modular_range, modular_values, vector
-from discreet.set_functions.structure import CutNetwork
+from discreet.set_functions.structure import CutNetwork, GroupForm
 
 
 class Cut(SetFunction):
@@ -120,6 +120,13 @@ class Cut(SetFunction):
 
     def cut_network(self) -> CutNetwork:
         return CutNetwork(self.n, self.modular, 0.0, *self.edges)
+
+    def group_form(self) -> GroupForm:
+        # An edge is cut if one of its ends is taken, but not its head.
+        tails, heads, weights = self.edges
+        prices = self.modular - np.bincount(heads, weights, minlength=self.n)
+        ends, starts = np.column_stack((tails, heads)).ravel(), 2 * np.arange(weights.size + 1)
+        return GroupForm(np.zeros(1), prices, starts, ends, weights, np.zeros(weights.size))
 
 
 class FacilityLocation(SetFunction):

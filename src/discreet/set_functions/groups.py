@@ -16,7 +16,7 @@ from discreet import checks
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.set_functions.base import SetFunction, frozen, integral, modular_range, modular_values, vector
-from discreet.set_functions.structure import CutNetwork
+from discreet.set_functions.structure import CutNetwork, GroupForm
 
 MOST_TARGETS = 10**8  # targets of a coverage without weights are numbered below this
 
@@ -126,6 +126,11 @@ class _WeightedGroups(SetFunction):
             heads.append(members)
         arcs = np.concatenate(tails), np.concatenate(heads)
         return CutNetwork(self.n, np.concatenate(unary), self._constant, *arcs, np.full(arcs[0].size, np.inf))
+
+    def group_form(self) -> GroupForm:
+        weights, constant = self._weights, np.array([self._constant], dtype=np.float64)
+        first, last = self._on_first * weights, self._on_last * weights
+        return GroupForm(constant, self._modular, self._starts, self._members, first, last)
 
 
 class Coverage(_WeightedGroups):

@@ -11,6 +11,9 @@ order by b_i / a_i (with a_i = 0 first when b_i < 0 and last otherwise): one cha
 
 and f(S) is the least cost over all Y whose items are S. An arc of infinite capacity says "tail chosen implies
 head chosen". One max-flow finds the minimum.
+
+**Group form.** f(S) = g(|S|) + prices(S) + sum over groups: its first weight if S has a member of it, its
+last weight if S has all. Simulations play functions of this form in compiled code.
 """
 
 from __future__ import annotations
@@ -147,3 +150,46 @@ def sum_of_networks(networks: Sequence[CutNetwork | None]) -> CutNetwork | None:
         np.concatenate(heads),
         np.concatenate([network.capacities for network in known]),
     )
+
+
+@dataclass(frozen=True)
+class GroupForm:
+    """The n+1 values of g (or one, if it is constant), the prices, and the groups, one after another.
+
+    Group k has the items `members[starts[k]:starts[k + 1]]`.
+    """
+
+    by_size: FloatArray
+    prices: FloatArray
+    starts: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    members: IntArray = field(default_factory=_NO_NODES.copy)
+    first: FloatArray = field(default_factory=lambda: np.empty(0))
+    last: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def scaled(self, factor: float) -> GroupForm:
+        by_size, prices = self.by_size * factor, self.prices * factor
+        return GroupForm(by_size, prices, self.starts, self.members, self.first * factor, self.last * factor)
+
+
+def sum_of_group_forms(forms: Sequence[GroupForm | None]) -> GroupForm | None:
+    """The form of a sum of functions, or None if one of them has none."""
+    known = [form for form in forms if form is not None]
+    if len(known) < len(forms):
+        return None
+    by_size, prices = known[0].by_size, known[0].prices
+    for form in known[1:]:
+        by_size, prices = by_size + form.by_size, prices + form.prices
+    return GroupForm(
+        by_size,
+        prices,
+        joined_starts([form.starts for form in known]),
+        np.concatenate([form.members for form in known]),
+        np.concatenate([form.first for form in known]),
+        np.concatenate([form.last for form in known]),
+    )
+
+
+def joined_starts(starts: Sequence[IntArray]) -> IntArray:
+    """Where groups start, and the last ends, when the members of all lists are put one after another."""
+    sizes = np.concatenate([np.diff(each) for each in starts])
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes, dtype=np.int64)))
