@@ -1,4 +1,4 @@
-"""The command line: ``discreet demo | simulate | compare | plan | audit | serve`` and a few more."""
+"""The command line: ``discreet demo | simulate | compare | plan | guarantee | audit | serve`` and more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from discreet.cli import experiments, service, tools  # noqa: F401 # these add their commands
+from discreet.cli import experiments, guarantee, service, tools  # noqa: F401 # these add their commands
 from discreet.cli.app import app
 from discreet.errors import DiscreetError
 
