@@ -1,0 +1,46 @@
+"""The files that hosts and package indexes read: CITATION.cff, and the description made of the README."""
+
+import re
+import subprocess
+import sys
+
+import yaml
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.plugin.manager import PluginManager
+
+import discreet
+from code_blocks import ROOT
+
+sys.path.insert(0, str(ROOT))
+from hatch_build import portable
+
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_citation_is_of_this_version() -> None:
+    """In the format of CITATION.cff, with the version and the date that the changelog has."""
+    file = ROOT / "CITATION.cff"
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.citation-file-format"]
+    subprocess.run([*command, str(file)], check=True, capture_output=True)
+    cited = yaml.safe_load(file.read_text())
+    assert cited["version"] == discreet.__version__
+    assert f"## {cited['version']} - {cited['date-released']}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_description_has_no_relative_links() -> None:
+    """Each file that the README links to is linked by the address of the repository, pictures as they are."""
+    linked = re.findall(r"\]\((?!https?://)([^)#]+)", README)
+    assert len(linked) > 8
+    text = portable(README, "https://example.org/shop")
+    assert re.findall(r"\]\((?!https?://)", text) == []
+    for target in linked:
+        kind = "raw" if target.endswith(".svg") else "blob"
+        assert f"](https://example.org/shop/{kind}/main/{target}" in text
+
+
+def test_the_package_has_this_description() -> None:
+    """As the build gives it, with the repository that pyproject.toml names, if it names one."""
+    core = ProjectMetadata(str(ROOT), PluginManager()).core
+    assert core.readme_content_type == "text/markdown"
+    assert core.readme == portable(README, core.urls.get("Repository"))
+    assert re.findall(r"\]\((?!https?://)", core.readme) == []
