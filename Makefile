@@ -76,8 +76,9 @@ results: $(VENV)/.dev ## measure everything again, into the tables of docs/; wan
 		| $(BIN)/python -m benchmarks.pages README.md demo
 	$(BIN)/python -m benchmarks.earned_picture docs/pictures/earned.svg
 
-dist: $(VENV)/.dev ## build the source archive and the wheel into dist/
+dist: $(VENV)/.dev ## build the source archive, the wheel and that of the clients into dist/
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --wheel --outdir dist clients/python
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) build dist site .coverage htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -12,7 +12,7 @@ import pytest
 
 from discreet import randomness
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable
-from discreet.randomness import BitSource, as_source, chacha20, feed_both, operating_system
+from discreet.randomness import BitSource, as_source, chacha20, feed_both
 
 
 def drawn_under(monkeypatch, *keys, count):
@@ -117,10 +117,9 @@ def in_forked_child(work):
     return answer
 
 
-@pytest.mark.parametrize("fresh", [chacha20, operating_system])
-def test_a_forked_child_never_repeats_its_parent(fresh):
+def test_a_forked_child_never_repeats_its_parent():
     """The buffered bits of the parent are not those of the child, nor those of a second child."""
-    source = BitSource(fresh=fresh)
+    source = BitSource()
     source.bits64()
     children = [in_forked_child(lambda: [source.bits64() for _ in range(100)]) for _ in range(2)]
     parent = str([source.bits64() for _ in range(100)])
@@ -266,9 +265,9 @@ def test_samples_go_on_from_a_saved_source(needs):
 
 def test_cryptographic_bits_are_not_saved():
     """There is nothing to go on from: whoever restores draws new ones."""
-    for source in (BitSource(), BitSource(fresh=operating_system)):
-        source.bits64()
-        assert source.saved() is None
+    source = BitSource()
+    source.bits64()
+    assert source.saved() is None
 
 
 def test_a_place_that_makes_no_sense_is_refused():

@@ -65,5 +65,17 @@ def imported_from(extra: str, who: str) -> Iterator[None]:
         raise _missing(extra, who) from error
 
 
+@contextlib.contextmanager
+def not_of_clients(who: str) -> Iterator[None]:
+    """Around imports of what the distribution `discreet-client` leaves out: `MissingExtra` if it does."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("discreet."):
+            raise
+        message = f"{who} the whole library, and only its clients are installed: pip install discreet."
+        raise MissingExtra(message) from None
+
+
 def _missing(extra: str, who: str) -> MissingExtra:
     return MissingExtra(f"{who} the extra {extra!r}: pip install 'discreet[{extra}]'.", extra)

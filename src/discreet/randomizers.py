@@ -9,15 +9,20 @@ Examples:
     (True, 'OneBit(epsilon=0.5, cost_range=(0.0, 1.0))')
 """
 
-import math
-from fractions import Fraction
-from typing import Any
+from __future__ import annotations
 
-from discreet.checks import invalid_argument
+import math
+import secrets
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from discreet.arguments import invalid_argument
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.rational import exponential_below, float_above, privacy_loss
-from discreet.randomness import BitSource, operating_system
+
+if TYPE_CHECKING:
+    from discreet.randomness import BitSource
 
 __all__ = ["Bit", "OneBit"]
 
@@ -60,7 +65,7 @@ class OneBit:
         self.epsilon = privacy_loss("OneBit", "epsilon", epsilon)
         self.grid = Grid(*cost_range, units)
         self.slope = steepest_slope(self.epsilon, self.grid.units)
-        self._source = source or BitSource(fresh=operating_system)
+        self._source = source  # the operating system's by default
         self._name = f"OneBit(epsilon={float(self.epsilon):g}, cost_range={(self.grid.low, self.grid.high)})"
 
     def release(self, value: Any) -> Bit:
@@ -68,8 +73,9 @@ class OneBit:
 
         Values outside the range are clipped; whatever is not a finite number counts as the midpoint.
         """
-        bit = Bit(bit_of(self.grid.of(value), self.slope, self._source.bits64() >> 1))
-        bit.randomizer, bit.private = self._name, not self._source.not_private_because
+        bits = secrets.randbits(64) if self._source is None else self._source.bits64()
+        bit = Bit(bit_of(self.grid.of(value), self.slope, bits >> 1))
+        bit.randomizer, bit.private = self._name, not self._void_because
         bit._law = self.slope, self.grid
         return bit
 
@@ -99,7 +105,11 @@ class OneBit:
     def guarantee(self) -> Guarantee:
         """What is promised to one person, per release."""
         loss, proof = float_above(self.epsilon), "docs/guarantees.md#one-bit"
-        return Guarantee(epsilon=loss, local=True, proof=proof).void(self._source.not_private_because)
+        return Guarantee(epsilon=loss, local=True, proof=proof).void(self._void_because)
+
+    @property
+    def _void_because(self) -> str:
+        return "" if self._source is None else self._source.not_private_because
 
     def __repr__(self) -> str:
         return self._name

@@ -40,7 +40,7 @@ _BYTES_PER_KEY = 1 << 24
 
 def chacha20() -> DrawBits:
     """OpenSSL's ChaCha20 under a 256-bit key from the operating system, a new one for every 16 MiB."""
-    # Imported here, because clients of one bit do not need it.
+    # Imported here, because seeded sources do not need it.
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
     def keystream() -> Callable[[bytes], bytes]:
@@ -57,11 +57,6 @@ def chacha20() -> DrawBits:
         return np.frombuffer(encrypt(bytes(8 * count)), dtype=np.uint64)
 
     return draw
-
-
-def operating_system() -> DrawBits:
-    """Bits straight from the operating system: slower, and nothing else needs to be imported."""
-    return lambda count: np.frombuffer(os.urandom(8 * count), dtype=np.uint64)
 
 
 class BitSource:

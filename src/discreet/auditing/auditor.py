@@ -235,17 +235,17 @@ def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
 
 def _randomizer(given: Any, compiled: bool) -> Any:
     """A randomizer of single numbers: by its method `release`, or for exactly `OneBit` compiled."""
-    grid = given.grid
+    grid, source = given.grid, given._source or BitSource()
     if compiled and type(given) is OneBit and "release" not in vars(given):
         mechanism = BitNoise(given.slope, round(given.magnitude))
-        return Slots(mechanism, inputs.changes_of_numbers(grid), 1, given._source, horizon=1)
+        return Slots(mechanism, inputs.changes_of_numbers(grid), 1, source, horizon=1)
     twin = copy.copy(given)
 
     def run(bits: BitSource, value: Any) -> list[float]:
         twin._source = bits
         return [twin.release(value)]
 
-    return Called(run, inputs.pairs_of_values(grid.low, grid.high, grid.step), given._source)
+    return Called(run, inputs.pairs_of_values(grid.low, grid.high, grid.step), source)
 
 
 def _require_new(given: Any, begun: int) -> None:

@@ -10,7 +10,7 @@ import urllib.parse
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Self, TypeVar, overload
 
-from discreet import checks
+from discreet import arguments
 from discreet.client.address import checked_key, checked_url
 from discreet.client.errors import ServiceError, error_for
 from discreet.client.pinned import Pinned
@@ -72,8 +72,8 @@ class AsyncClient:
         }
         self._requests = Requests(
             blocking=self._blocking,
-            timeout=checks.positive_number("Client", "timeout", timeout),
-            deadline=checks.positive_number("Client", "deadline", deadline),
+            timeout=arguments.positive_number("Client", "timeout", timeout),
+            deadline=arguments.positive_number("Client", "deadline", deadline),
             base_url=self.url,
             headers=headers,
             verify=verify,
@@ -125,7 +125,7 @@ class AsyncClient:
                 default.
         """
         wanted = _given(
-            count=1 if count is None else checks.integer("ask", "count", count, 1),
+            count=1 if count is None else arguments.integer("ask", "count", count, 1),
             request_id=secrets.token_hex(16) if request_id is None else request_id,
             available=None if available is None else list(available),
             tokens=tokens or None,

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from discreet import checks
+from discreet import arguments
 from discreet.client.errors import ServiceError
 from discreet.client.records import Learner
 from discreet.errors import InvalidArgument
-from discreet.privacy.composition import checked_delta, loss_of_each
+from discreet.imports import not_of_clients
 from discreet.privacy.rational import float_above, privacy_loss
 from discreet.randomizers import Bit, OneBit
 
@@ -55,12 +55,15 @@ class Pinned:
 
     def randomizer(self) -> OneBit:
         """For one round."""
-        rounds = checks.integer("Pinned", "rounds_per_person", self.rounds_per_person, least=1)
-        loss, delta = (
-            privacy_loss("Pinned", "epsilon", self.epsilon),
-            checked_delta("Pinned", self.delta, rounds),
-        )
+        rounds = arguments.integer("Pinned", "rounds_per_person", self.rounds_per_person, least=1)
+        loss = privacy_loss("Pinned", "epsilon", self.epsilon)
         low, high = self.cost_range
+        if self.delta == 0:
+            return OneBit(loss / rounds, (low, high))
+        with not_of_clients("Pinned with a 'delta' needs"):
+            from discreet.privacy.composition import checked_delta, loss_of_each
+
+        delta = checked_delta("Pinned", self.delta, rounds)
         return OneBit(loss_of_each(loss, delta, rounds), (low, high))
 
     def check(self, learner: Learner) -> None:

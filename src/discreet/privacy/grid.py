@@ -4,9 +4,7 @@ import dataclasses
 import math
 from typing import Any
 
-import numpy as np
-
-from discreet.checks import finite_number, integer, invalid_argument
+from discreet.arguments import finite_number, integer, invalid_argument
 from discreet.quiet import no_warnings
 
 DEFAULT_UNITS = 1 << 20  # steps of the grid in half the declared range: a millionth each
@@ -16,8 +14,8 @@ MOST_UNITS = 1 << 28  # the finest grid: products of two bounded numbers must st
 def number_or_nan(value: Any) -> float:
     """A private value of any kind as a float, NaN if it is not a number; nothing is raised or warned of."""
     kind = type(value)
-    if kind is float or kind is np.float64:  # nearly always; a subclass may do anything
-        return float(value)
+    if issubclass(kind, float):  # nearly always; what a subclass may do is not asked
+        return float.__float__(value)
     try:
         if kind is int:
             return float(value)

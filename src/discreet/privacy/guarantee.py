@@ -6,7 +6,7 @@ import enum
 import math
 from fractions import Fraction
 
-from discreet.checks import integer, invalid_argument
+from discreet.arguments import integer, invalid_argument
 from discreet.errors import InvalidArgument
 from discreet.imports import require_extra
 from discreet.privacy.rational import float_above
