@@ -163,10 +163,18 @@ class Learner:
         own = getattr(self.policy, "point", None)
         return np.full(self.n, 0.5) if own is None else np.array(own(state), dtype=np.float64)
 
-    def best(self, state: Any) -> IntArray:
-        """The items of the set that the policy takes for the best; by default, those of levels above 1/2."""
+    def best(self, state: Any, available: IntArray | None = None) -> IntArray:
+        """The items of the set that the policy takes for the best; by default, those of levels above 1/2.
+
+        If not all are available, what is left of them; and others, if too few are left to be allowed.
+        """
         own = getattr(self.policy, "best", None)
         found = np.flatnonzero(self.point(state) > 0.5) if own is None else own(state)
+        if available is not None:
+            members = np.isin(np.arange(self.n), np.intersect1d(found, available))[None]
+            if self.constraints is not None:
+                members = self.constraints.among("ask", available).repaired(members)
+            found = np.flatnonzero(members[0])
         return np.array(found, dtype=np.int64)
 
     def constants(self) -> dict[str, float]:

@@ -234,8 +234,8 @@ class Session(Exclusive, Generic[Item]):
     # Dealing
 
     def _not_learned_from(self, available: IntArray | None) -> Decision[Item]:
-        best = self.learner.best(self._state).tolist()
-        subset = frozenset([self.items[i] for i in best if available is None or i in available])
+        best = self.learner.best(self._state, available).tolist()
+        subset = frozenset([self.items[i] for i in best])
         return Decision(0, subset, 0, 1.0, self.lineage)
 
     def _deal(self, available: IntArray | None) -> Decision[Item]:

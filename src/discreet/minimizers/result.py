@@ -10,7 +10,7 @@ from typing import Literal
 
 from discreet.errors import InvalidArgument
 
-Method = Literal["closed form", "max-flow", "minimum-norm point", "enumeration"]
+Method = Literal["closed form", "max-flow", "minimum-norm point", "enumeration", "greedy"]
 Stop = Literal["optimal", "tolerance", "time limit", "interrupted", "stalled"]
 
 SLACK = 1e-6  # what is left for rounding

@@ -1,5 +1,6 @@
 """The compiled loop: what a session and a stream do, in the same order and with the same random bits."""
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -8,13 +9,16 @@ import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
+from discreet.constraints import MOST_ITEMS_LISTED, Constraints
 from discreet.environments.stream import Stream, chain_costs, prefix_cost, set_costs
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, draw_size, empty_phase, shuffled_deck
 from discreet.kernel.queries import CostsOfSets
 from discreet.kernel.releases import announce, close, measured
+from discreet.learners.feedback import costs_along
 from discreet.learners.session import Session
 from discreet.minimizers import Minimum, minimize
+from discreet.minimizers.greedy import greedy_set
 from discreet.policies.base import CompiledPolicy, learn, plan
 from discreet.policies.sets import learn_nothing
 from discreet.privacy.uniform import NEED_MORE_BITS
@@ -24,6 +28,8 @@ from discreet.state import copied
 
 #: Places in `Table.counts`.
 DEALT, ROUNDS, CLOSED = 0, 1, 2
+#: Up to so many allowed sets are compared to find the best.
+MOST_COMPARED = 1 << 20
 
 
 class PlainPolicy(NamedTuple):
@@ -218,6 +224,7 @@ class Run:
         self.rounds = 0
         self.subset: frozenset[int] = frozenset()
         self.sign = -1.0 if getattr(learner, "maximize", False) else 1.0
+        self._constraints = getattr(getattr(learner, "learner", learner), "constraints", None)
         self._numbers = {item: i for i, item in enumerate(items)}
         self._host: CompiledHost | None = None
         if isinstance(learner, Session):
@@ -240,6 +247,11 @@ class Run:
             paid = np.array([self._play_one() for _ in range(rounds)])
         self.rounds += rounds
         return paid
+
+    def best(self, rounds: int) -> Minimum:
+        """The best fixed set of the first rounds; of rewards, the minimum of the negated total."""
+        total = self.stream.total_until(rounds)
+        return best_fixed_set(-total if self.sign < 0 else total, self._constraints)
 
     def _play_one(self) -> float:
         function = next(self._functions)
@@ -351,6 +363,8 @@ def play(learner: Any, stream: Stream, rounds: int | None = None) -> FloatArray:
 def regret(learner: Any, stream: Stream) -> float:
     """Play all rounds; what the learner paid more, or earned less, than the best fixed set in hindsight.
 
+    If the learner has constraints, that is the best of the allowed sets.
+
     Examples:
         >>> from discreet import baselines, environments
         >>> regret(baselines.FixedSet(4, [1, 3]), environments.modular(4, gap=1.0).stream(100))
@@ -358,9 +372,19 @@ def regret(learner: Any, stream: Stream) -> float:
     """
     run = Run(learner, stream)
     paid = run.play(stream.rounds)
-    return float(run.sign * paid.sum() - best_fixed_set(stream.total, run.sign < 0).value)
+    return float(run.sign * paid.sum() - run.best(stream.rounds).value)
 
 
-def best_fixed_set(total: SetFunction, maximize: bool) -> Minimum:
-    """The set of least cost, or of most reward: then the minimum is that of the negated total."""
-    return minimize(-total if maximize else total)
+def best_fixed_set(total: SetFunction, constraints: Constraints | None) -> Minimum:
+    """The allowed set of least cost: exactly, or only with a bound where too many sets are allowed."""
+    if constraints is None:
+        return minimize(total)
+    if constraints.count <= MOST_COMPARED and constraints.n <= MOST_ITEMS_LISTED:
+        listed = constraints.listed()
+        costs = costs_along(total, None, listed)
+        best = int(costs.argmin())
+        chosen, value = frozenset(np.flatnonzero(listed[best]).tolist()), float(costs[best])
+        return Minimum(chosen, value, value, "enumeration", iterations=len(listed))
+    chosen = greedy_set(total, constraints)
+    bound = minimize(total).lower_bound if total.known_submodular else -math.inf
+    return Minimum(chosen, total(chosen), bound, "greedy", stopped="stalled")

@@ -23,7 +23,7 @@ from discreet.learners.bandit import PolicyLearner
 from discreet.learners.session import Session
 from discreet.policies import Fixed
 from discreet.privacy.guarantee import Guarantee
-from discreet.simulation.loop import Run, best_fixed_set
+from discreet.simulation.loop import Run
 from discreet.simulation.progress import Bar, progress_bar
 from discreet.simulation.trace import Trace
 
@@ -157,7 +157,7 @@ def replica(
     for mark in marks:
         if stop.is_set():
             raise Stopped
-        minima.append(best_fixed_set(stream.total_until(int(mark)), run.sign < 0))
+        minima.append(run.best(int(mark)))
     proved = [-math.inf if minimum.assumes_submodular else minimum.lower_bound for minimum in minima]
     return extra | {
         "cost": cost,
