@@ -1,5 +1,7 @@
 """Generic kernels: the body is chosen by the first argument's type, interpreted and compiled alike."""
 
+import os
+import subprocess
 import sys
 from typing import NamedTuple
 
@@ -67,6 +69,23 @@ def test_the_users_own_cache_setting_is_left_alone() -> None:
     before = numba.config.CACHE_DIR
     kernel(lambda x: x)
     assert before == numba.config.CACHE_DIR
+
+
+@pytest.mark.process
+def test_kernels_run_where_nothing_can_be_cached() -> None:
+    """They are compiled in each process then; numba does not cache them where it sees too few changes."""
+    code = """
+import numpy as np
+from discreet.compiled import cache_folder
+from discreet.privacy.uniform import high_half
+a = np.uint64(1 << 40)
+print(high_half(a, a), cache_folder(), high_half._cache.cache_path)
+"""
+    nowhere = os.environ | {"NUMBA_CACHE_DIR": "/dev/null/cache"}
+    ended = subprocess.run(
+        [sys.executable, "-c", code], env=nowhere, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.split() == ["65536", "None", "None"]
 
 
 def test_a_type_keeps_its_kernel() -> None:

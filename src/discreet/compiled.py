@@ -24,6 +24,7 @@ from numba.extending import overload
 from discreet.kernel_sources import Sources
 
 _PACKAGE = pathlib.Path(__file__).parent
+_BESIDE = _PACKAGE / "__pycache__" / "kernels"
 _config: Any = numba.config
 #: Whether compiled code counts who holds an array. numba takes it over from the caller unless told, and
 #: has no public option for it.
@@ -34,7 +35,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` on first call, cache it on disk, run it without the interpreter lock.
+    """Compile `function` on first call, cache it on disk if possible, run it without the interpreter lock.
 
     Only code that comes from this package alone is cached, not what is put together with parts of others.
     Division by zero follows IEEE rules instead of raising: no private value can become an exception.
@@ -53,8 +54,8 @@ def lean_kernel(function: Function) -> Function:
 
 def _compiled(function: Function, **options: Any) -> Function:
     compiled: Any = numba.njit(function, nogil=True, error_model="numpy", **options)
-    if _is_ours(function):
-        compiled._cache = _Cache(function)
+    if _is_ours(function) and (folder := _folder(function.__module__)) is not None:
+        compiled._cache = _Cache(function, folder)
     return cast(Function, compiled)
 
 
@@ -102,9 +103,9 @@ class _Cache(FunctionCache):
     upgrade. Signatures with named tuples from other packages are not cached: their changes are not seen.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, folder: str) -> None:
         self._reach = _reach(function.__module__)
-        before, _config.CACHE_DIR = _config.CACHE_DIR, _folder(function.__module__)  # numba reads it just now
+        before, _config.CACHE_DIR = _config.CACHE_DIR, folder  # numba reads it just now
         try:
             super().__init__(function)  # type: ignore[no-untyped-call] # numba's
         finally:
@@ -115,7 +116,8 @@ class _Cache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if self._covers(sig):
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call] # numba's
+            with contextlib.suppress(OSError):  # a full disk: the next process compiles it again
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call] # numba's
 
     def _covers(self, kinds: Any) -> bool:
         """Whether all named tuples among numba's types, and inside them, are declared within reach."""
@@ -143,24 +145,31 @@ def _is_ours(thing: Any) -> bool:
 
 
 @functools.cache
-def _folder(module: str) -> str:
-    """Where the code of a module's kernels is cached; what earlier versions of it left there is removed."""
+def cache_folder() -> pathlib.Path | None:
+    """Where compiled code is kept: the first place that can be written, or None."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    given = _config.CACHE_DIR
+    for place in [pathlib.Path(given)] if given else [_BESIDE, pathlib.Path(home, "discreet")]:
+        with contextlib.suppress(OSError):
+            place.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=place):
+                return place
+    return None
+
+
+@functools.cache
+def _folder(module: str) -> str | None:
+    """Where the code of a module's kernels is cached; what earlier versions left beside it is removed."""
+    folder = cache_folder()
+    if folder is None:
+        return None
     name = f"{module}-{_sources().digest(_reach(module))}"
-    if _config.CACHE_DIR:
-        return os.path.join(_config.CACHE_DIR, name)
-    beside = _PACKAGE / "__pycache__" / "kernels"
-    try:
-        beside.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=beside):
-            pass
-    except OSError:  # installed where this user may not write
-        home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        return os.path.join(home, "discreet", name)
-    with contextlib.suppress(OSError):  # another process may remove them at the same time
-        for old in beside.glob(f"{module}-*"):
-            if old.name != name:
-                shutil.rmtree(old, ignore_errors=True)
-    return str(beside / name)
+    if folder == _BESIDE:
+        with contextlib.suppress(OSError):  # another process may remove them at the same time
+            for old in folder.glob(f"{module}-*"):
+                if old.name != name:
+                    shutil.rmtree(old, ignore_errors=True)
+    return str(folder / name)
 
 
 class Generic(Protocol):

@@ -61,7 +61,7 @@ class MyMechanism:
 
 def examples(command: Any) -> Iterator[str]:
     """All lines of all help texts that are commands."""
-    for line in (command.epilog or "").splitlines():
+    for line in (command.epilog or "").replace(" \\\n    ", " ").splitlines():
         if line.startswith(("discreet ", "echo ")):
             yield line
     for one in getattr(command, "commands", {}).values():

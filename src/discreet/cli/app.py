@@ -10,18 +10,20 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer import Option
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import discreet
 from discreet.atomic_files import check_place
 from discreet.errors import InvalidArgument
 from discreet.imports import missing, require_extra
+
+F = TypeVar("F", bound=Callable[..., object])
 
 #: What people may call a command.
 MEANT = {
@@ -36,7 +38,18 @@ MEANT = {
 }
 
 
-class Commands(TyperGroup):
+#: What a value is called in help texts.
+PLAIN = {"float": "NUMBER", "int": "N", "path": "PATH", "str": "TEXT"}
+
+
+class Group(TyperGroup):
+    """A group of commands; its summary is its first sentence, however long."""
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        return super().get_short_help_str(1000)
+
+
+class Commands(Group):
     """The commands by their names; other words that people try are answered with the right one."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -46,23 +59,51 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def new_group(help: str, **settings: Any) -> typer.Typer:  # noqa: A002 # as typer has it
+class Command(TyperCommand):
+    """A command whose help names values as people do; its summary is a whole sentence, as that of a group."""
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        return super().get_short_help_str(1000)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [piece.strip("{}").upper() for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        shown = [(one.param_type_name, one.get_help_record(ctx)) for one in self.get_params(ctx)]
+        for kind, title in (("argument", "Arguments"), ("option", "Options")):
+            rows = [record for each, record in shown if each == kind and record is not None]
+            if kind == "argument":
+                rows = [(left.partition(" <")[0].upper(), text) for left, text in rows]
+            rows = [(re.sub(r"<(?:list\[)?(\w+)( range)?\]?>", _in_words, left), text) for left, text in rows]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _in_words(found: re.Match[str]) -> str:
+    return PLAIN.get(found[1], found[1].upper())
+
+
+def command(group: typer.Typer, *examples: str, note: str = "", name: str | None = None) -> Callable[[F], F]:
+    """Add a function to a group as a command; below its help are examples to copy, and a note."""
+    title = "Example:" if len(examples) == 1 else "Examples:"
+    kept = [re.sub("( --?[a-z-]+) (?!-)", r"\1\0", each) for each in examples]  # an option with its value
+    copied = "\n".join(" \\\n".join(_lines(each, 74, "    ")) for each in kept).replace("\0", " ")
+    epilog = "\n\n".join([title, f"\b\n{copied}", note]).rstrip()  # \b: lines are left as they are
+    return group.command(name=name, cls=Command, epilog=epilog)
+
+
+def new_group(about: str, cls: type[TyperGroup] = Group, **settings: Any) -> typer.Typer:
     """A group of commands that prints plain text, and its help if none of them is named."""
     return typer.Typer(
-        help=help,
-        add_completion=False,
+        help=about,
+        cls=cls,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
         **settings,
     )
-
-
-def examples(*commands: str, note: str = "") -> str:
-    """The end of a help text: commands to copy, and a note below them."""
-    title = "Example:" if len(commands) == 1 else "Examples:"
-    return "\n\n".join([title, *commands, note]).rstrip()
 
 
 def Count(help: str) -> Any:  # noqa: A002 # as typer.Option has it
@@ -174,6 +215,7 @@ def command_line() -> str:
 app = new_group(
     "Private online decisions over sets: simulate, compare, plan, audit, serve.",
     name="discreet",
+    epilog="Begin with 'discreet demo'. The help of each command has examples.",
     cls=Commands,
 )
 

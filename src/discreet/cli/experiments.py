@@ -16,8 +16,8 @@ from discreet.cli.app import (
     Json,
     Quiet,
     app,
+    command,
     command_line,
-    examples,
     report_at,
     require_place,
     show,
@@ -29,9 +29,7 @@ Seeds = Annotated[int, Option(help="Independent runs.")]
 NoReport = Annotated[bool, Option("--no-report", help="Write no report.")]
 
 
-@app.command(
-    epilog=examples("discreet demo", "discreet demo --epsilon 0.5 --rounds 100000 --report shop.html")
-)
+@command(app, "discreet demo", "discreet demo --epsilon 0.5 --rounds 100000 --report shop.html")
 def demo(
     epsilon: Epsilon = 1.0,
     n: Annotated[int, Option(help="Products.")] = 8,
@@ -51,19 +49,19 @@ def demo(
     run(epsilon, n, 4000 if quick else rounds, 2 if quick else seeds, page, not quiet, json)
 
 
-@app.command(
-    epilog=examples(
-        "discreet simulate modular --learner bandit --n 8 --epsilon 1 --rounds 100000",
-        "discreet simulate checkout -l bandit -l bandit-local -l random --report out.html",
-        "discreet simulate baskets --set path=groceries.csv --n 10 -l full",
-    )
+@command(
+    app,
+    "discreet simulate modular --learner bandit --n 8 --epsilon 1 --rounds 100000",
+    "discreet simulate checkout -l bandit -l bandit-local -l random --report out.html",
+    "discreet simulate baskets --set path=groceries.csv --n 10 -l full",
 )
 def simulate(
     stream: Annotated[
         str, Argument(help="An environment; 'discreet list' names them. MODULE:NAME is your own.")
     ],
     learners: Annotated[
-        list[str] | None, Option("--learner", "-l", help="A learner; may be given several times.")
+        list[str] | None,
+        Option("--learner", "-l", metavar="NAME", help="A learner; may be given several times."),
     ] = None,
     n: Annotated[int | None, Option(help="Items; by default as many as the environment has.")] = None,
     epsilon: Epsilon = 1.0,
@@ -112,22 +110,23 @@ def simulate(
             print(f"The {what}: {path}")
 
 
-@app.command(
-    epilog=examples(
-        "discreet compare sweep.toml --out sweep.parquet --report sweep.html",
-        "discreet compare --stream modular --stream priced-cuts -l bandit -l paper-bandit --n 4 --n 8 "
-        "--out a.parquet",
-        "discreet compare sweep.toml --out sweep.parquet --cluster dask://10.0.0.1:8786",
-        note="A sweep file has the same settings: streams, learners, n, epsilon, rounds, seeds, checkpoints, "
-        "title.",
-    )
+@command(
+    app,
+    "discreet compare sweep.toml --out sweep.parquet --report sweep.html",
+    "discreet compare --stream modular --stream priced-cuts -l bandit -l paper-bandit --n 4 --n 8 "
+    "--out a.parquet",
+    "discreet compare sweep.toml --out sweep.parquet --cluster dask://10.0.0.1:8786",
+    note="Streams, learners, n, epsilon and rounds may be given several times. A sweep file has the same "
+    "settings: streams, learners, n, epsilon, rounds, seeds, checkpoints, title.",
 )
 def compare(
     file: Annotated[Path | None, Argument(help="A TOML file with the sweep.")] = None,
     streams: Annotated[
-        list[str] | None, Option("--stream", "-s", help="An environment, or MODULE:NAME.")
+        list[str] | None, Option("--stream", "-s", metavar="NAME", help="An environment, or MODULE:NAME.")
     ] = None,
-    learners: Annotated[list[str] | None, Option("--learner", "-l", help="A learner.")] = None,
+    learners: Annotated[
+        list[str] | None, Option("--learner", "-l", metavar="NAME", help="A learner.")
+    ] = None,
     n: Annotated[list[int] | None, Option(help="Items.")] = None,
     epsilon: Annotated[list[float] | None, Option(help="Privacy loss.")] = None,
     rounds: Annotated[list[int] | None, Count(help="Rounds.")] = None,
@@ -138,13 +137,14 @@ def compare(
     ] = None,
     no_report: NoReport = False,
     cluster: Annotated[
-        str | None, Option(help="dask://HOST:PORT or ray://HOST:PORT, instead of this machine.")
+        str | None,
+        Option(metavar="URL", help="dask://HOST:PORT or ray://HOST:PORT, instead of this machine."),
     ] = None,
     workers: Annotated[int | None, Option(help="Processes on this machine.")] = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run environments x learners x n x epsilon x rounds x seeds, and compare."""
+    """Play every combination of environments, learners, n, epsilon, rounds and seeds."""
     from discreet.cli.results import sweep_summary, sweep_table
     from discreet.simulation.sweep import Sweep, failures
     from discreet.simulation.sweep import compare as run
@@ -182,7 +182,7 @@ def compare(
         raise typer.Exit(1)
 
 
-@app.command(epilog=examples("discreet report sweep.parquet --report sweep.html"))
+@command(app, "discreet report sweep.parquet --report sweep.html")
 def report(
     file: Annotated[Path, Argument(help="The Parquet file of a finished sweep.")],
     report: Annotated[Path | None, Option(help="Where the page goes; beside the file by default.")] = None,

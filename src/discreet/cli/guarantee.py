@@ -8,18 +8,17 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from discreet.cli.app import Json, app, examples, show, wrapped
+from discreet.cli.app import Json, app, command, show, wrapped
 from discreet.errors import InvalidArgument
 
 
-@app.command(
-    epilog=examples(
-        "discreet guarantee --epsilon 0.5 --local --rounds-per-person 3",
-        "discreet guarantee shop.learner",
-        "discreet guarantee --epsilon 1 --service --registry > entry.yaml",
-        note="The guarantee depends neither on the items nor on the method. A saved learner stays in its "
-        "file. The registry is https://registry.opendp.org; parts of an entry are left for you to fill in.",
-    )
+@command(
+    app,
+    "discreet guarantee --epsilon 0.5 --local --rounds-per-person 3",
+    "discreet guarantee shop.learner",
+    "discreet guarantee --epsilon 1 --service --registry > entry.yaml",
+    note="The guarantee depends neither on the items nor on the method. A saved learner stays in its "
+    "file. The registry is https://registry.opendp.org; parts of an entry are left for you to fill in.",
 )
 def guarantee(
     file: Annotated[Path | None, Argument(help="A learner that was saved, instead of a description.")] = None,

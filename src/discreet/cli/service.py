@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from discreet.cli.app import Json, app, examples, new_group, show, table
+from discreet.cli.app import Json, app, command, new_group, show, table
 
 if TYPE_CHECKING:
     from discreet.service.api_keys import ApiKeys
@@ -30,23 +30,28 @@ Copy = Annotated[str, Argument(help="A copy of an SQLite store.")]
 Yes = Annotated[bool, Option("--yes", help="Do not ask; nobody is asked where there is no terminal.")]
 Store = Annotated[
     str,
-    Option("--store", envvar="DISCREET_STORE", help="A path (SQLite) or postgresql://user@host/database."),
+    Option(
+        "--store",
+        envvar="DISCREET_STORE",
+        metavar="PATH",
+        help="A file (SQLite), or postgresql://user@host/database.",
+    ),
 ]
 KeyFile = Annotated[
     str | None,
     Option(
         "--key-file",
         envvar="DISCREET_KEY_FILE",
+        metavar="PATH",
         help="The encryption key, unless DISCREET_KEY has it; beside an SQLite file.",
     ),
 ]
 
 
-@store_app.command(
-    epilog=examples(
-        "discreet store check",
-        "discreet store check --store postgresql://discreet@db.internal/shop --key-file shop.key --json",
-    )
+@command(
+    store_app,
+    "discreet store check",
+    "discreet store check --store postgresql://discreet@db.internal/shop --key-file shop.key --json",
 )
 def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = False) -> None:
     """Check the store, its key and every learner. Exit code 1 if there are problems."""
@@ -70,12 +75,11 @@ def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
         raise typer.Exit(1)
 
 
-@store_app.command(
-    epilog=examples(
-        "discreet store backup shop-backup.db --store shop.db",
-        note="This works while a server has the store open. The key and the rollback guard are not in the "
-        "copy: keep the key elsewhere, and do not back up the rollback guard.",
-    )
+@command(
+    store_app,
+    "discreet store backup shop-backup.db --store shop.db",
+    note="This works while a server has the store open. The key and the rollback guard are not in the "
+    "copy: keep the key elsewhere, and do not back up the rollback guard.",
 )
 def backup(file: Copy, store: Store = "discreet.db") -> None:
     """Copy an SQLite store to a new file."""
@@ -85,14 +89,13 @@ def backup(file: Copy, store: Store = "discreet.db") -> None:
     print(f"The store {store} was copied to {file}.")
 
 
-@store_app.command(
-    epilog=examples(
-        "discreet store restore shop-backup.db --store shop.db",
-        note="The replaced store is kept as shop.db.before-restore: delete it when you do not need it any "
-        "more. On a terminal you are asked first, unless --yes is given. The rollback guard refuses an old "
-        "backup: `discreet store check` shows which learners are too old, `discreet store adopt` continues "
-        "anyway.",
-    )
+@command(
+    store_app,
+    "discreet store restore shop-backup.db --store shop.db",
+    note="The replaced store is kept as shop.db.before-restore: delete it when you do not need it any "
+    "more. On a terminal you are asked first, unless --yes is given. The rollback guard refuses an old "
+    "backup: `discreet store check` shows which learners are too old, `discreet store adopt` continues "
+    "anyway.",
 )
 def restore(file: Copy, store: Store = "discreet.db", yes: Yes = False) -> None:
     """Replace an SQLite store that no server has open by a copy."""
@@ -105,18 +108,17 @@ def restore(file: Copy, store: Store = "discreet.db", yes: Yes = False) -> None:
     print(f"The store {store} was restored from {file}. Next: discreet store check --store {store}")
 
 
-@store_app.command(
-    epilog=examples(
-        "discreet store adopt --store shop.db",
-        "discreet store adopt --store postgresql://discreet@db.internal/shop --key-file shop.key --latest",
-        note="""For a store restored from an old backup, or one whose rollback guard is lost: learners that
+@command(
+    store_app,
+    "discreet store adopt --store shop.db",
+    "discreet store adopt --store postgresql://discreet@db.internal/shop --key-file shop.key --latest",
+    note="""For a store restored from an old backup, or one whose rollback guard is lost: learners that
 may have released more than the store knows (without a rollback guard: all) are restarted from their last
 point, which costs their epsilon again, or archived if their population's limit does not allow that. Queued
 feedback is dropped. Learners created after the backup are gone, and their privacy loss is not counted: lower
 the limits of populations.
 
 --latest restarts nothing. Use it if you know that nothing was released after this state of the store.""",
-    )
 )
 def adopt(
     store: Store = "discreet.db",
@@ -135,14 +137,13 @@ def adopt(
     print(f"The store has a new rollback guard. {active or 'No learner can continue: all have ended.'}")
 
 
-@store_app.command(
-    epilog=examples(
-        "discreet store export shop.jsonl --store shop.db",
-        note="The file contains only what is public, randomised or sealed, and not the key. The learners end "
-        "in this store, since two copies of one state would release the same data twice: import the file "
-        "once, where they should continue, and delete it. On a terminal you are asked first, unless --yes is "
-        "given.",
-    )
+@command(
+    store_app,
+    "discreet store export shop.jsonl --store shop.db",
+    note="The file contains only what is public, randomised or sealed, and not the key. The learners end "
+    "in this store, since two copies of one state would release the same data twice: import the file "
+    "once, where they should continue, and delete it. On a terminal you are asked first, unless --yes is "
+    "given.",
 )
 def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, yes: Yes = False) -> None:
     """Write the store to a file and hand its learners over: they end here."""
@@ -155,11 +156,10 @@ def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, y
         print(f"The learner {name!r} was handed over: it has ended here.")
 
 
-@store_app.command(
+@command(
+    store_app,
+    "discreet store import shop.jsonl --store postgresql://discreet@db.internal/shop --key-file shop.key",
     name="import",
-    epilog=examples(
-        "discreet store import shop.jsonl --store postgresql://discreet@db.internal/shop --key-file shop.key"
-    ),
 )
 def import_(file: File, store: Store = "discreet.db", key_file: KeyFile = None) -> None:
     """Import a file into an empty store. It needs the key of the exported store."""
@@ -168,7 +168,7 @@ def import_(file: File, store: Store = "discreet.db", key_file: KeyFile = None) 
     print(f"{admin.import_(store, file, key_file)} rows were read from {file}.")
 
 
-@store_app.command(epilog=examples("discreet store migrate --store shop.db"))
+@command(store_app, "discreet store migrate --store shop.db")
 def migrate(store: Store = "discreet.db") -> None:
     """Migrate the store to the schema of this release, as starting a server does. Back it up first."""
     from discreet.service import admin
@@ -176,12 +176,11 @@ def migrate(store: Store = "discreet.db") -> None:
     print(f"The store has version {admin.migrate(store).schema} of the schema.")
 
 
-@store_app.command(
-    epilog=examples(
-        "discreet store log --limit 20",
-        "discreet store log --before 120 --json",
-        note="While a server has an SQLite store open, use its route /v1/audit.",
-    )
+@command(
+    store_app,
+    "discreet store log --limit 20",
+    "discreet store log --before 120 --json",
+    note="While a server has an SQLite store open, use its route /v1/audit.",
 )
 def log(
     store: Store = "discreet.db",
@@ -199,19 +198,18 @@ def log(
     show(json, found, table(["id", "time (UTC)", "key", "action", "target", "details"], rows))
 
 
-@store_app.command(
-    name="rotate-key",
-    epilog=examples(
-        "discreet store rotate-key --new-key-file new.key --store shop.db",
-        note="""After a key has leaked, or as a matter of routine. Stop all servers first. Everything is
+@command(
+    store_app,
+    "discreet store rotate-key --new-key-file new.key --store shop.db",
+    note="""After a key has leaked, or as a matter of routine. Stop all servers first. Everything is
 sealed with a new key in one transaction: if it is interrupted, nothing has changed, and it can be repeated.
 Then start the servers with the new key. The old one opens nothing but old backups: destroy both. It cannot be
 undone that whoever had it, and a copy of the store, knows what was sealed there, and can check guesses of
 people's ids.""",
-    ),
+    name="rotate-key",
 )
 def rotate_key(
-    new_key_file: Annotated[str, Option(help="The new key; created if missing.")],
+    new_key_file: Annotated[str, Option(metavar="PATH", help="The new key; created if missing.")],
     store: Store = "discreet.db",
     key_file: KeyFile = None,
 ) -> None:
@@ -223,14 +221,13 @@ def rotate_key(
     print(f"{what}. Start the servers with --key-file {new_key_file}, and destroy the old key.")
 
 
-@store_app.command(
-    name="set-clock",
-    epilog=examples(
-        "discreet store set-clock --store shop.db",
-        note="""The service does not believe a clock that has jumped by more than an hour, or after another
+@command(
+    store_app,
+    "discreet store set-clock --store shop.db",
+    note="""The service does not believe a clock that has jumped by more than an hour, or after another
 machine or a restart of this one by more than a day: then no decision expires. `discreet store check` and the
 log say so. First look whether the clock is right.""",
-    ),
+    name="set-clock",
 )
 def set_clock(store: Store = "discreet.db") -> None:
     """Confirm that the clock of this machine is right. Decisions past their deadline are closed then."""
@@ -240,22 +237,26 @@ def set_clock(store: Store = "discreet.db") -> None:
     print(f"The service goes by the clock of this machine: {at:%Y-%m-%d %H:%M} UTC.")
 
 
-@keys_app.command(
-    epilog=examples(
-        "discreet keys create --role ask_tell --label checkout",
-        "discreet keys create --role ask_tell --label tills --learner till --expires-in 90d",
-        "discreet keys create --role admin --store postgresql://discreet@db.internal/shop "
-        "--key-file shop.key",
-    )
+@command(
+    keys_app,
+    "discreet keys create --role ask_tell --label checkout",
+    "discreet keys create --role ask_tell --label tills --learner till --expires-in 90d",
+    "discreet keys create --role admin --store postgresql://discreet@db.internal/shop --key-file shop.key",
 )
 def create(
-    role: Annotated[str, Option(help="read, ask_tell or admin; each includes those before it.")],
+    role: Annotated[
+        str, Option(metavar="ROLE", help="read, ask_tell or admin; each includes those before it.")
+    ],
     label: Annotated[str, Option(help="What it is for.")] = "",
     learner: Annotated[
-        list[str] | None, Option(help="The only learner it sees and is used for; may be repeated.")
+        list[str] | None,
+        Option(metavar="NAME", help="The only learner it sees and is used for; may be repeated."),
     ] = None,
     expires_in: Annotated[
-        str | None, Option(help="When it will be refused: a number of days (30d), hours (12h), minutes (5m).")
+        str | None,
+        Option(
+            metavar="TIME", help="When it will be refused: a number of days (30d), hours (12h), minutes (5m)."
+        ),
     ] = None,
     store: Store = "discreet.db",
     key_file: KeyFile = None,
@@ -271,14 +272,12 @@ def create(
         print(api_keys.create(role, label, learners=learner, expires_at=expires_at, by=COMMAND_LINE)[1])
 
 
-@keys_app.command(
-    epilog=examples(
-        "discreet keys rotate c80c7c967f53d537", "discreet keys rotate c80c7c967f53d537 --grace 0s"
-    )
+@command(
+    keys_app, "discreet keys rotate c80c7c967f53d537", "discreet keys rotate c80c7c967f53d537 --grace 0s"
 )
 def rotate(
     key: Annotated[str, Argument(help="The id of a key, as the list shows it.")],
-    grace: Annotated[str, Option(help="How long the old key is still accepted.")] = "1h",
+    grace: Annotated[str, Option(metavar="TIME", help="How long the old key is still accepted.")] = "1h",
     store: Store = "discreet.db",
     key_file: KeyFile = None,
 ) -> None:
@@ -290,12 +289,11 @@ def rotate(
         print(api_keys.rotate(key, seconds, by=COMMAND_LINE)[1])
 
 
-@keys_app.command(
-    epilog=examples(
-        "discreet keys new",
-        note="For DISCREET_ADMIN_KEY: a new store that is served with it takes it as its first admin key, "
-        "and prints none.",
-    )
+@command(
+    keys_app,
+    "discreet keys new",
+    note="For DISCREET_ADMIN_KEY: a new store that is served with it takes it as its first admin key, "
+    "and prints none.",
 )
 def new() -> None:
     """Print a random key that no store knows yet."""
@@ -304,7 +302,7 @@ def new() -> None:
     print(new_key())
 
 
-@keys_app.command(name="list", epilog=examples("discreet keys list --json"))
+@command(keys_app, "discreet keys list --json", name="list")
 def list_(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = False) -> None:
     """List the ids of all keys that have not been revoked."""
     with _api_keys(store, key_file) as api_keys:
@@ -324,7 +322,7 @@ def list_(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
     show(json, found, table(["id", "role", "created", "expires", "last used", "learners", "label"], rows))
 
 
-@keys_app.command(epilog=examples("discreet keys revoke c80c7c967f53d537"))
+@command(keys_app, "discreet keys revoke c80c7c967f53d537")
 def revoke(
     key: Annotated[str, Argument(help="The id of a key, as the list shows it.")],
     store: Store = "discreet.db",

@@ -11,18 +11,17 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from discreet.cli.app import Count, Epsilon, Json, Quiet, app, examples, require_place, show, table, wrapped
+from discreet.cli.app import Count, Epsilon, Json, Quiet, app, command, require_place, show, table, wrapped
 from discreet.cli.service import KeyFile, Store
 from discreet.errors import InvalidArgument
 from discreet.formatting import counted
 
 
-@app.command(
-    epilog=examples(
-        "discreet plan --n 8 --epsilon 1 --rounds 1000000 --effect 0.2",
-        "discreet plan --n 20 --epsilon 0.1 --rounds 100000 --local --low 0 --high 5",
-        note="The effect decides most. Without one, a plan shows what several would need.",
-    )
+@command(
+    app,
+    "discreet plan --n 8 --epsilon 1 --rounds 1000000 --effect 0.2",
+    "discreet plan --n 20 --epsilon 0.1 --rounds 100000 --local --low 0 --high 5",
+    note="The effect decides most. Without one, a plan shows what several would need.",
 )
 def plan(
     n: Annotated[int, Option(help="Items.")],
@@ -57,15 +56,14 @@ def plan(
     show(json, vars(found) | {"enough": found.enough}, wrapped(str(found)))
 
 
-@app.command(
-    epilog=examples(
-        "discreet audit bandit full --epsilon 0.5",
-        "discreet audit --plot audits.svg",
-        "discreet audit paper-bandit-published",
-        "discreet audit mymodule:MyMechanism --runs 1000000 --json",
-        note="Without names everything private in this package is audited. The exit code is 1 if a claim was "
-        "refuted.",
-    )
+@command(
+    app,
+    "discreet audit bandit full --epsilon 0.5",
+    "discreet audit --plot audits.svg",
+    "discreet audit paper-bandit-published",
+    "discreet audit mymodule:MyMechanism --runs 1000000 --json",
+    note="Without names everything private in this package is audited. The exit code is 1 if a claim was "
+    "refuted.",
 )
 def audit(
     names: Annotated[
@@ -115,11 +113,7 @@ def audit(
     raise typer.Exit(0 if all(found.passed for found in audits) else 1)
 
 
-@app.command(
-    epilog=examples(
-        """echo '{"kind": "Modular", "weights": [1, -2, 3]}' > f.json; discreet minimize f.json"""
-    )
-)
+@command(app, """echo '{"kind": "Modular", "weights": [1, -2, 3]}' > f; discreet minimize f""")
 def minimize(
     file: Annotated[Path, Argument(help="A set function as JSON, as f.to_dict() gives it.")],
     json: Json = False,
@@ -146,36 +140,50 @@ def Setting(name: str, help: str, **more: Any) -> Any:  # noqa: A002 # as typer.
     return Option(f"--{name}", envvar=f"DISCREET_{name.upper().replace('-', '_')}", help=help, **more)
 
 
-@app.command(
-    epilog=examples(
-        "discreet serve",
-        "discreet serve --store /var/lib/discreet/shop.db --port 8710 --key-file /etc/discreet/shop.key",
-        "discreet serve --store postgresql://discreet@db.internal/shop --workers 4 "
-        "--key-file /etc/discreet/shop.key",
-        note="The first start of a store prints an admin key on standard output, once; or it takes the one "
-        "in DISCREET_ADMIN_KEY. Logs go to standard error, one JSON object per line. SIGTERM ends the server "
-        "after running requests were answered.",
-    )
+@command(
+    app,
+    "discreet serve",
+    "discreet serve --store /var/lib/discreet/shop.db --port 8710 --key-file /etc/discreet/shop.key",
+    "discreet serve --store postgresql://discreet@db.internal/shop --workers 4 "
+    "--key-file /etc/discreet/shop.key",
+    note="The first start of a store prints an admin key on standard output, once; or it takes the one "
+    "in DISCREET_ADMIN_KEY. Logs go to standard error, one JSON object per line. SIGTERM ends the server "
+    "after running requests were answered.",
 )
 def serve(
     store: Store = "discreet.db",
     host: Annotated[
-        str, Setting("host", "Where to listen. Beyond 127.0.0.1 give TLS, or put a proxy with TLS in front.")
+        str,
+        Setting(
+            "host",
+            "Where to listen. Beyond 127.0.0.1 give TLS, or put a proxy with TLS in front.",
+            metavar="ADDRESS",
+        ),
     ] = "127.0.0.1",
     port: Annotated[int, Setting("port", "0 for any free port.")] = 8710,
     unix_socket: Annotated[
-        str | None, Setting("unix-socket", "A path to listen on instead, for its owner and group.")
+        str | None,
+        Setting("unix-socket", "A path to listen on instead, for its owner and group.", metavar="PATH"),
     ] = None,
-    tls_cert: Annotated[str | None, Setting("tls-cert", "A certificate with its chain (PEM).")] = None,
-    tls_key: Annotated[str | None, Setting("tls-key", "Its private key (PEM).")] = None,
+    tls_cert: Annotated[
+        str | None, Setting("tls-cert", "A certificate with its chain (PEM).", metavar="PATH")
+    ] = None,
+    tls_key: Annotated[str | None, Setting("tls-key", "Its private key (PEM).", metavar="PATH")] = None,
     cors_origins: Annotated[
         list[str] | None,
-        Setting("cors-origin", "A website whose scripts may call the service, such as https://shop.example."),
+        Setting(
+            "cors-origin",
+            "A website whose scripts may call the service, such as https://shop.example.",
+            metavar="URL",
+        ),
     ] = None,
     workers: Annotated[int, Setting("workers", "Processes; more than one needs PostgreSQL.")] = 1,
     key_file: KeyFile = None,
     log_level: Annotated[
-        str, Setting("log-level", "debug, info (with a line for each request), warning or error.")
+        str,
+        Setting(
+            "log-level", "debug, info (with a line for each request), warning or error.", metavar="LEVEL"
+        ),
     ] = "info",
     rate: Annotated[
         float | None,
@@ -202,7 +210,7 @@ def serve(
     serve(Options(**given | lists))
 
 
-@app.command(name="list", epilog=examples("discreet list --json"))
+@command(app, "discreet list --json", name="list")
 def list_(json: Json = False) -> None:
     """The environments, learners and audits that can be named."""
     from discreet.auditing.builtin import builtin_targets, find
