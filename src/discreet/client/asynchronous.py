@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import secrets
 import ssl
 import urllib.parse
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Self, TypeVar, overload
+from typing import Any, ClassVar, Self, overload
 
 from discreet import arguments
 from discreet.client.address import checked_key, checked_url
 from discreet.client.errors import ServiceError, error_for
 from discreet.client.pinned import Pinned
-from discreet.client.records import MISSING, ApiKey, Decision, Feedback, History, Learner, Population, Record
+from discreet.client.records import MISSING, ApiKey, Decision, Feedback, History, Learner, Population
 from discreet.client.retrying import Answer, Requests
 from discreet.client.telling import Telling, as_feedback, grouped, json_bytes
 from discreet.errors import InvalidArgument, NotCopyable
@@ -23,10 +22,59 @@ from discreet.privacy.guarantee import Guarantee, Neighbours
 #: Learners in one response.
 _PAGE = 500
 
-Kind = TypeVar("Kind", bound=Record)
+
+class Connected:
+    """What both kinds of clients consist of, without their operations."""
+
+    _blocking: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        randomize: Pinned | Mapping[str, Pinned] | None = None,
+        timeout: float = 10.0,
+        deadline: float = 60.0,
+        allow_insecure: bool = False,
+        verify: ssl.SSLContext | bool = True,
+        proxy: str | None = None,
+    ) -> None:
+        self.url = checked_url(url, allow_insecure=allow_insecure)
+        headers = {"authorization": f"Bearer {checked_key(key)}", "content-type": "application/json"}
+        self._requests = Requests(
+            blocking=self._blocking,
+            timeout=arguments.positive_number("Client", "timeout", timeout),
+            deadline=arguments.positive_number("Client", "deadline", deadline),
+            base_url=self.url,
+            headers=headers | {"user-agent": "discreet"},
+            verify=verify,
+            proxy=proxy,
+        )
+        self._randomize = randomize
+        self._telling = Telling(randomize, self._learner)
+
+    async def _learner(self, name: str) -> Learner:
+        return await self._get(Learner.read, "learners", name)
+
+    async def _get(self, read: Callable[[Any], Answer], *path: str, **query: Any) -> Answer:
+        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
+        return await self._requests.answer(read, "GET", _path(*path) + asked)
+
+    async def _post(
+        self, read: Callable[[Any], Answer], *path: str, body: bytes = b"", **how: bool
+    ) -> Answer:
+        return await self._requests.answer(read, "POST", _path(*path), body, **how)
+
+    def __repr__(self) -> str:
+        pinned = "" if self._randomize is None else f", randomize={self._randomize!r}"
+        return f"{type(self).__name__}({self.url!r}{pinned})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise NotCopyable("A client holds a key and connections: create one where it is used.")
 
 
-class AsyncClient:
+class AsyncClient(Connected):
     """Learners behind a service, for asynchronous programs. `Client` has the same methods and blocks.
 
     Every call is retried, with growing pauses, when the service is not reachable, busy or being restarted,
@@ -49,38 +97,6 @@ class AsyncClient:
         >>> AsyncClient("http://127.0.0.1:8710", "discreet_...")
         AsyncClient('http://127.0.0.1:8710')
     """
-
-    _blocking = False
-
-    def __init__(
-        self,
-        url: str,
-        key: str,
-        *,
-        randomize: Pinned | Mapping[str, Pinned] | None = None,
-        timeout: float = 10.0,
-        deadline: float = 60.0,
-        allow_insecure: bool = False,
-        verify: ssl.SSLContext | bool = True,
-        proxy: str | None = None,
-    ) -> None:
-        self.url = checked_url(url, allow_insecure=allow_insecure)
-        headers = {
-            "authorization": f"Bearer {checked_key(key)}",
-            "content-type": "application/json",
-            "user-agent": "discreet",
-        }
-        self._requests = Requests(
-            blocking=self._blocking,
-            timeout=arguments.positive_number("Client", "timeout", timeout),
-            deadline=arguments.positive_number("Client", "deadline", deadline),
-            base_url=self.url,
-            headers=headers,
-            verify=verify,
-            proxy=proxy,
-        )
-        self._randomize = randomize
-        self._telling = Telling(randomize, self.learner)
 
     @overload
     async def ask(
@@ -130,7 +146,7 @@ class AsyncClient:
             available=None if available is None else list(available),
             tokens=tokens or None,
         )
-        read = _each(Decision, "decisions", wanted["count"], learner=learner)
+        read = _listed("decisions", lambda each: Decision.read(each | {"learner": learner}), wanted["count"])
         decisions = await self._post(read, "learners", learner, "ask", body=json_bytes(wanted))
         return decisions[0] if count is None else decisions
 
@@ -146,13 +162,7 @@ class AsyncClient:
     ) -> None:
         """Tell what a decision cost. It is durable when this returns; telling again changes nothing.
 
-        Args:
-            learner: Its name.
-            decision: The decision, or its id.
-            cost: Bandits: the cost (or reward). Private; anything but a number counts as neutral.
-            released: Bandits: instead of a cost, a bit that you randomised; keep it for retries.
-            function: Full information: a set function, or its JSON description. Private.
-            person: An opaque id: at most `rounds_per_person` tells of one person count.
+        Besides the learner's name, the arguments are those of `Feedback`.
         """
         feedback = Feedback(decision, cost, released=released, function=function, person=person)
         body = (await self._telling.written(learner, [feedback]))[0]
@@ -171,7 +181,7 @@ class AsyncClient:
         functions = any(each.function is not MISSING for each in listed)
         codes: list[str] = []
         for group in grouped(await self._telling.written(learner, listed), functions=functions):
-            body, read = b"[" + b",".join(group) + b"]", functools.partial(_codes, len(group))
+            body, read = b"[" + b",".join(group) + b"]", _listed("codes", str, len(group))
             codes += await self._post(read, "learners", learner, "tell", body=body, quote=False)
         return codes
 
@@ -206,7 +216,7 @@ class AsyncClient:
             if error.code != "already_exists" or error.attempts == 1:
                 raise
             taken = error
-        found = await self.learner(name)  # it may have been made by an attempt whose response was lost
+        found = await self._learner(name)  # it may have been made by an attempt whose response was lost
         if found.counts.asked == 0 and _fits(dataclasses.asdict(found), wanted):
             return found
         raise error_for(taken.code, "", taken.status, taken.attempts)
@@ -223,11 +233,11 @@ class AsyncClient:
 
     async def learner(self, name: str) -> Learner:
         """The public view of a learner."""
-        return await self._get(Learner.read, "learners", name)
+        return await self._learner(name)
 
     async def history(self, name: str) -> list[History]:
         """What a learner was like, from its start on."""
-        return await self._get(_each(History, "history"), "learners", name, "history")
+        return await self._get(_listed("history", History.read), "learners", name, "history")
 
     async def guarantee(self, name: str) -> Guarantee:
         """The privacy guarantee of a learner."""
@@ -246,7 +256,7 @@ class AsyncClient:
 
     async def populations(self) -> list[Population]:
         """All populations, and their privacy losses."""
-        return await self._get(_each(Population, "populations"), "populations")
+        return await self._get(_listed("populations", Population.read), "populations")
 
     async def population(self, name: str) -> Population:
         """The privacy loss of a population's people, by learner."""
@@ -259,22 +269,14 @@ class AsyncClient:
 
     async def keys(self) -> list[ApiKey]:
         """The API keys that are not revoked (needs an admin key, as all that follows)."""
-        return await self._get(_each(ApiKey, "keys"), "keys")
+        return await self._get(_listed("keys", ApiKey.read), "keys")
 
     async def create_key(
-        self,
-        role: str,
-        label: str = "",
-        learners: Iterable[str] | None = None,
-        expires_at: int | None = None,
+        self, role: str, label: str = "", learners: Iterable[str] | None = None, expires_at: int | None = None
     ) -> ApiKey:
-        """Create an API key. Only this answer has it, so it is tried once: revoke one whose answer was lost.
+        """Create an API key. The arguments are attributes of `ApiKey`.
 
-        Args:
-            role: "read", "ask_tell" or "admin".
-            label: What it is for.
-            learners: The only ones that it is for; all by default.
-            expires_at: In milliseconds since 1970; never by default.
+        Only this answer has the key, so it is tried once: revoke one whose answer was lost.
         """
         only = None if learners is None else list(learners)
         wanted = _given(role=role, label=label, learners=only, expires_at=expires_at)
@@ -302,22 +304,6 @@ class AsyncClient:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def __repr__(self) -> str:
-        pinned = "" if self._randomize is None else f", randomize={self._randomize!r}"
-        return f"{'Client' if self._blocking else 'AsyncClient'}({self.url!r}{pinned})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise NotCopyable("A client holds a key and connections: create one where it is used.")
-
-    async def _get(self, read: Callable[[Any], Answer], *path: str, **query: Any) -> Answer:
-        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
-        return await self._requests.answer(read, "GET", _path(*path) + asked)
-
-    async def _post(
-        self, read: Callable[[Any], Answer], *path: str, body: bytes = b"", **how: bool
-    ) -> Answer:
-        return await self._requests.answer(read, "POST", _path(*path), body, **how)
-
 
 def _path(kind: str, *names: str) -> str:
     if any(not isinstance(name, str) or name in ("", ".", "..") for name in names):
@@ -341,26 +327,20 @@ def _fits(shown: Any, wanted: Any) -> bool:
 # Readers of responses. Whatever they raise means that the response is not of this service.
 
 
-def _each(kind: type[Kind], name: str, count: int | None = None, **more: Any) -> Callable[[Any], list[Kind]]:
-    def read(shown: Any) -> list[Kind]:
-        return [kind.read({**each, **more}) for each in _so_many(count, shown[name])]
+def _listed(
+    name: str, read: Callable[[Any], Answer], count: int | None = None
+) -> Callable[[Any], list[Answer]]:
+    def reader(shown: Any) -> list[Answer]:
+        if count not in (None, len(shown[name])):
+            raise ValueError
+        return [read(each) for each in shown[name]]
 
-    return read
-
-
-def _so_many(count: int | None, listed: Any) -> list[Any]:
-    if count not in (None, len(listed)):
-        raise ValueError
-    return list(listed)
+    return reader
 
 
 def _page(shown: Any) -> tuple[list[Learner], bool]:
-    found = _each(Learner, "learners")(shown)
+    found = _listed("learners", Learner.read)(shown)
     return found, bool(found) and shown.get("next") is not None
-
-
-def _codes(count: int, shown: Any) -> list[str]:
-    return [str(code) for code in _so_many(count, shown["codes"])]
 
 
 def _accepted(shown: Any) -> None:

@@ -1,4 +1,4 @@
-"""The client for ordinary, blocking programs: an `AsyncClient` whose operations have nothing to wait for."""
+"""The client for ordinary, blocking programs: the operations of `AsyncClient`, with nothing to wait for."""
 
 from __future__ import annotations
 
@@ -6,32 +6,21 @@ import functools
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from discreet.client.asynchronous import AsyncClient
+from discreet.client.asynchronous import AsyncClient, Connected
 
 Answer = TypeVar("Answer")
 P = ParamSpec("P")
 
 
-class _Operations(AsyncClient):
-    _blocking = True
-
-
-def _arguments_of(
-    other: Callable[Concatenate[AsyncClient, P], None],
-) -> Callable[[Callable[..., None]], Callable[Concatenate[Client, P], None]]:
-    """A method of `Client` with the arguments of another class's."""
-    return functools.wraps(other)
-
-
-def _blocking(
+def _at_once(
     operation: Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, Answer]],
 ) -> Callable[Concatenate[Client, P], Answer]:
     """An operation that is run to its end, with the same arguments."""
 
     @functools.wraps(operation)
-    def call(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> Answer:
         try:
-            operation(self._operations, *args, **kwargs).send(None)
+            operation(self, *args, **kwargs).send(None)
         except StopIteration as done:
             answer: Answer = done.value
             return answer
@@ -40,7 +29,7 @@ def _blocking(
     return call
 
 
-class Client:
+class Client(Connected):
     """Learners behind a service. Threads may share a client, and forked processes may continue to use it.
 
     The arguments and methods are those of `AsyncClient`; nothing is awaited.
@@ -50,36 +39,26 @@ class Client:
         Client('http://127.0.0.1:8710')
     """
 
-    @_arguments_of(AsyncClient.__init__)
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._operations = _Operations(*args, **kwargs)
+    _blocking = True
 
-    ask = _blocking(AsyncClient.ask)
-    tell = _blocking(AsyncClient.tell)
-    tell_many = _blocking(AsyncClient.tell_many)
-    create_learner = _blocking(AsyncClient.create_learner)
-    learners = _blocking(AsyncClient.learners)
-    learner = _blocking(AsyncClient.learner)
-    history = _blocking(AsyncClient.history)
-    guarantee = _blocking(AsyncClient.guarantee)
-    restart = _blocking(AsyncClient.restart)
-    archive = _blocking(AsyncClient.archive)
-    populations = _blocking(AsyncClient.populations)
-    population = _blocking(AsyncClient.population)
-    set_population = _blocking(AsyncClient.set_population)
-    keys = _blocking(AsyncClient.keys)
-    create_key = _blocking(AsyncClient.create_key)
-    rotate_key = _blocking(AsyncClient.rotate_key)
-    revoke_key = _blocking(AsyncClient.revoke_key)
-    close = _blocking(AsyncClient.close)
-
-    @property
-    def url(self) -> str:
-        """The address of the service."""
-        return self._operations.url
-
-    def __repr__(self) -> str:
-        return repr(self._operations)
+    ask = _at_once(AsyncClient.ask)
+    tell = _at_once(AsyncClient.tell)
+    tell_many = _at_once(AsyncClient.tell_many)
+    create_learner = _at_once(AsyncClient.create_learner)
+    learners = _at_once(AsyncClient.learners)
+    learner = _at_once(AsyncClient.learner)
+    history = _at_once(AsyncClient.history)
+    guarantee = _at_once(AsyncClient.guarantee)
+    restart = _at_once(AsyncClient.restart)
+    archive = _at_once(AsyncClient.archive)
+    populations = _at_once(AsyncClient.populations)
+    population = _at_once(AsyncClient.population)
+    set_population = _at_once(AsyncClient.set_population)
+    keys = _at_once(AsyncClient.keys)
+    create_key = _at_once(AsyncClient.create_key)
+    rotate_key = _at_once(AsyncClient.rotate_key)
+    revoke_key = _at_once(AsyncClient.revoke_key)
+    close = _at_once(AsyncClient.close)
 
     def __enter__(self) -> Self:
         return self

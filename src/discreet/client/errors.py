@@ -17,14 +17,10 @@ from discreet import errors
 class ServiceError(errors.DiscreetError):
     """The service refused, or is not reachable.
 
-    Args:
-        code: Stays the same.
-        message: For people, without anything private.
+    Attributes:
+        code: Stays the same; the message, which is for people, may change.
         status: Of the HTTP response, if there was one.
         attempts: How many there were.
-
-    Attributes:
-        code, status, attempts: As above.
     """
 
     def __init__(self, code: str, message: str, status: int | None = None, attempts: int = 1) -> None:

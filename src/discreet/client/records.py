@@ -66,10 +66,10 @@ class Feedback:
 
     Attributes:
         decision: The decision or its id.
-        cost: Bandits: the cost, or the reward. Private.
-        released: Bandits: the bit, if you randomised it yourself.
+        cost: Bandits: the cost, or the reward. Private; anything but a number counts as neutral.
+        released: Bandits: instead of a cost, a bit that you randomised; keep it for retries.
         function: Full information: a set function, or its JSON description. Private.
-        person: An opaque id; the service stores only a keyed hash.
+        person: An opaque id, stored as a keyed hash: at most `rounds_per_person` tells of one person count.
 
     Examples:
         >>> Feedback("d-1", 0.7, person="ann")  # nothing private is shown
