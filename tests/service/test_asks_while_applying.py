@@ -64,7 +64,7 @@ def test_an_ask_does_not_wait_for_an_update(
         with service._store.writing() as writing:
             update = writing.start_update(hosted.id)
             assert update is not None
-            hosted.apply(writing, update, [], [])
+            hosted.write(writing, hosted.apply_queued(writing, update))
             chosen = service.submit_ask("slow", 30).result(20)  # the update is not committed yet
             assert len(chosen) == 30
         service.maintenance.refresh()

@@ -11,8 +11,9 @@ from service_helpers import DAY, bandit, opened
 from commands import run
 from discreet.service.clock import GuardedClock, confirm_clock
 from discreet.service.learner_service import LearnerService
-from discreet.storage import Store, open_store
+from discreet.storage import open_store
 from discreet.storage.records import AuditRecord
+from discreet.storage.store import Store
 
 HOUR = 3_600_000
 START = 1_700_000_000_000

@@ -17,7 +17,7 @@ from discreet.service.encryption import KeyRing
 from discreet.service.records import Code
 from discreet.set_functions import Modular
 from discreet.storage import tables
-from discreet.storage.sql_writing import SqlWriting
+from discreet.storage.writing import Writing
 
 
 @pytest.fixture(autouse=True)
@@ -178,7 +178,7 @@ def test_an_interrupted_rotation_changes_nothing(
         functions(service)
     before = sealed_values(path)
     with monkeypatch.context() as broken:
-        broken.setattr(SqlWriting, "note", lambda *_: 1 / 0)
+        broken.setattr(Writing, "note", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             admin.rotate_key(path, new)
     made = new.read_text()

@@ -22,7 +22,7 @@ from discreet.service.learner_service import LearnerService
 from discreet.service.web import limits
 from discreet.service.web.errors import HttpError
 from discreet.service.web.limits import RateLimiter
-from discreet.storage.base import Writing
+from discreet.storage.writing import Writing
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 
@@ -161,8 +162,7 @@ def test_stale_learners_stay_stale(tmp_path: pathlib.Path) -> None:
     with opened(path) as service:
         told(service, "shop", service.ask("shop", 5), cost=0.5)
         latest = service._registry.named("shop")
-        state = latest.host.encode(latest.state)
-        releases = latest.host.releases(latest.state)
+        state, releases = latest.state, latest.host.releases(latest.state)
     shutil.copy(copy, path)
     with opened(path) as service:
         hosted = service._registry.named("shop")
@@ -320,7 +320,7 @@ def test_the_guard_records_before_anything_is_shown(
 
 def test_a_failed_commit_shows_nothing(tmp_path: pathlib.Path) -> None:
     """Point, state and rounds stay what the database has, and the next tell continues from there."""
-    from discreet.storage.sql_writing import SqlStateUpdate
+    from discreet.storage.writing import Writing
 
     with opened(tmp_path / "service.db") as service:
         bandit(service)
@@ -328,18 +328,18 @@ def test_a_failed_commit_shows_nothing(tmp_path: pathlib.Path) -> None:
         told(service, "shop", choices[:10], cost=0.9)
         hosted = service._registry.named("shop")
         before = hosted.host.encode(hosted.state)
-        put = SqlStateUpdate.put
+        put = Writing.put_states
 
-        def fail(self: SqlStateUpdate, state: bytes) -> None:
-            put(self, state)
+        def fail(self: Writing, states: Mapping[int, tuple[int, bytes]]) -> None:
+            put(self, states)
             raise StoreError("the disk is full")
 
-        SqlStateUpdate.put = fail  # type: ignore[method-assign]
+        Writing.put_states = fail  # type: ignore[method-assign]
         try:
             with pytest.raises(StoreError, match="disk is full"):
                 told(service, "shop", choices[10:], cost=0.9)
         finally:
-            SqlStateUpdate.put = put  # type: ignore[method-assign]
+            Writing.put_states = put  # type: ignore[method-assign]
         assert hosted.host.encode(hosted.state) == before
         assert service.learner("shop").counts.told == 10
         assert told(service, "shop", choices, cost=0.9) == [Code.ACCEPTED] * 20

@@ -214,7 +214,8 @@ def test_one_updates_at_a_time(postgres: str) -> None:
         assert update is not None
         with second.writing() as other:
             assert other.start_update(learner) is None
-        update.put(b"second")
+        first_generation = update.generation
+        writing.put_states({learner: (first_generation, b"second")})
     with second.writing() as writing:
         update = writing.start_update(learner, wait=True)
         assert update is not None

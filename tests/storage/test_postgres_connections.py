@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from sqlalchemy import text
-from test_store_contract import added, asked
+from test_store_contract import added, asked, closed
 
 from discreet.errors import Conflict, StoreError
 from discreet.storage.postgres import PostgresStore
@@ -90,7 +90,7 @@ def test_a_pooler_gives_each_transaction_another_connection(postgres_server: Ser
         ids = [key for store in stores for _ in range(10) for key in asked(store, learner)]
         for first in range(0, len(ids), 10):  # often enough for a statement to be prepared
             with stores[first % 20 // 10].writing() as writing:
-                assert len(writing.close_decisions(learner, ids[first : first + 10], How.TOLD, 1)) == 10
+                assert len(closed(writing, learner, ids[first : first + 10], How.TOLD, 1)) == 10
         with stores[0].writing() as one, stores[0].reading() as two:
             assert one.start_update(learner) is not None
             assert one.connection.scalar(text("SHOW synchronous_commit")) == "on"

@@ -1,28 +1,30 @@
-"""The contract of `discreet.storage.base.Store`, for every backend."""
+"""The contract of `discreet.storage.store.Store`, for every backend."""
 
 import contextlib
 import pathlib
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from discreet.errors import AlreadyExists, Conflict, StoreError, UnknownName
-from discreet.storage import Store, open_store
+from discreet.storage import open_store
 from discreet.storage.records import (
     AuditRecord,
     Counts,
     DecisionRecord,
     How,
     KeyRecord,
+    LearnerRecord,
     Loss,
-    NewLearner,
     PopulationRecord,
     Status,
 )
+from discreet.storage.store import Store
+from discreet.storage.writing import Writing
 
 HOUR = 3_600_000
 
@@ -53,7 +55,7 @@ def elsewhere(address: str, query: str) -> list[tuple[object, ...]]:
         engine.dispose()
 
 
-def new_learner(name: str = "shop", **other: object) -> NewLearner:
+def new_learner(name: str = "shop", **other: object) -> LearnerRecord:
     values: dict[str, object] = {
         "name": name,
         "epoch": 1,
@@ -63,15 +65,14 @@ def new_learner(name: str = "shop", **other: object) -> NewLearner:
         "deadline": 60.0,
         "lineage": secrets.token_hex(16),
         "secret": False,
-        "state": b"first",
         "created_at": 5,
     }
-    return NewLearner(**(values | other))  # type: ignore[arg-type]
+    return LearnerRecord(**(values | other))  # type: ignore[arg-type]
 
 
 def added(store: Store, name: str = "shop") -> int:
     with store.writing() as writing:
-        return writing.add_learner(new_learner(name))
+        return writing.add_learner(new_learner(name), b"first")
 
 
 def asked(store: Store, learner: int, count: int = 3, at: int = 1000) -> list[bytes]:
@@ -82,14 +83,34 @@ def asked(store: Store, learner: int, count: int = 3, at: int = 1000) -> list[by
     return ids
 
 
+def closed(writing: Writing, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
+    """The draws of what could be closed."""
+    found = writing.close_decisions(((key, learner) for key in ids), how, at)
+    assert {each for _, each in found} <= {learner}
+    return {key: draw for (key, _), draw in found.items()}
+
+
+def queue(writing: Writing, learner: int, payloads: Mapping[bytes, bytes]) -> None:
+    writing.queue_feedback((key, learner, payload) for key, payload in payloads.items())
+
+
+def put(writing: Writing, learner: int, state: bytes) -> list[bytes]:
+    """Apply what is queued, which gives this state; return whose reports these were."""
+    update = writing.start_update(learner)
+    assert update is not None
+    writing.put_states({learner: (update.generation, state)})
+    writing.drop_feedback(each.decision_id for each in update.queued)
+    return [each.decision_id for each in update.queued]
+
+
 def test_a_second_connection_sees_what_is_committed(store: Store, address: str) -> None:
     """At the end of `writing` rows are in the database itself, not only in this object."""
     learner = added(store)
     ids = asked(store, learner, 5)
     assert elsewhere(address, "SELECT count(*) FROM decisions") == [(5,)]
     with store.writing() as writing:
-        writing.close_decisions(learner, ids[:2], How.TOLD, 7)
-        writing.queue_feedback(learner, dict.fromkeys(ids[:2], b"\1"))
+        closed(writing, learner, ids[:2], How.TOLD, 7)
+        queue(writing, learner, dict.fromkeys(ids[:2], b"\1"))
         assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
     assert elsewhere(address, "SELECT count(*) FROM feedback") == [(2,)]
     assert elsewhere(address, "SELECT count(*) FROM decisions WHERE how = 1") == [(2,)]
@@ -101,10 +122,8 @@ def test_what_is_read_does_not_change_meanwhile(store: Store) -> None:
     with store.reading() as reading:
         before = reading.state(learner)
         with store.writing() as writing:
-            update = writing.start_update(learner)
-            assert update is not None
-            update.put(b"second")
-            writing.add_counts(learner, 0, Counts(asked=1))
+            put(writing, learner, b"second")
+            writing.add_counts(0, {learner: Counts(asked=1)})
         assert (reading.state(learner), reading.counts(learner)) == (before, Counts())
     with store.reading() as reading:
         assert (reading.state(learner), reading.counts(learner).asked) == ((1, b"second"), 1)
@@ -117,7 +136,7 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     def fail() -> None:
         with store.writing() as writing:
             writing.note_once("a", "b")
-            writing.add_counts(learner, 0, Counts(asked=1))
+            writing.add_counts(0, {learner: Counts(asked=1)})
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -131,7 +150,7 @@ def test_everything_is_there_after_opening_again(store: Store, address: str) -> 
     """Learners, states, decisions and keys survive, exactly."""
     with store.writing() as writing:
         writing.add_population(PopulationRecord("people", 2.5))
-        learner = writing.add_learner(new_learner(population="people"))
+        learner = writing.add_learner(new_learner(population="people"), b"first")
         writing.add_key(KeyRecord(b"d" * 32, "admin", "first", 3))
     ids = asked(store, learner)
     with store.reading() as reading:
@@ -175,7 +194,7 @@ def test_names_are_taken_once(store: Store) -> None:
     with pytest.raises(AlreadyExists, match="shop"):
         added(store)
     with store.writing() as writing:
-        second = writing.add_learner(new_learner(epoch=2))
+        second = writing.add_learner(new_learner(epoch=2), b"first")
     with store.reading() as reading:
         assert [(each.id, each.epoch) for each in reading.learners()][-1] == (second, 2)
         with pytest.raises(UnknownName):
@@ -188,12 +207,12 @@ def test_a_decision_is_closed_once(store: Store) -> None:
     ids = asked(store, learner)
     stranger = secrets.token_bytes(16)
     with store.writing() as writing:
-        assert writing.close_decisions(other, ids, How.TOLD, 1) == {}
-        first = writing.close_decisions(learner, [ids[0], ids[0], stranger], How.TOLD, 1)
+        assert closed(writing, other, ids, How.TOLD, 1) == {}
+        first = closed(writing, learner, [ids[0], ids[0], stranger], How.TOLD, 1)
         assert first == {ids[0]: b"draw" + ids[0][:2]}
-        assert writing.close_decisions(learner, ids[:1], How.EXPIRED, 2) == {}
+        assert closed(writing, learner, ids[:1], How.EXPIRED, 2) == {}
     with store.writing() as writing:
-        assert writing.close_decisions(learner, ids[:2], How.TOLD, 3).keys() == {ids[1]}
+        assert closed(writing, learner, ids[:2], How.TOLD, 3).keys() == {ids[1]}
         kept = writing.decisions([*ids, stranger])
     assert {key: record.how for key, record in kept.items()} == {
         ids[0]: How.TOLD,
@@ -214,7 +233,7 @@ def test_closing_is_exclusive_between_threads(store: Store) -> None:
         for first in range(0, 100, 20):
             some = ids[first : first + 20][:: 1 if number % 2 else -1]
             with store.writing() as writing:
-                won.extend(writing.close_decisions(learner, some, How.TOLD, number))
+                won.extend(closed(writing, learner, some, How.TOLD, number))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -229,11 +248,13 @@ def test_only_what_is_due_expires(store: Store) -> None:
     learner, other = added(store), added(store, "other")
     ids, _ = asked(store, learner, 5, at=1000), asked(store, other, 5, at=1000)
     with store.writing() as writing:
-        writing.close_decisions(learner, ids[:1], How.TOLD, 1)
-        assert writing.expire(learner, 1004, 1004, 2000, 2) == ({}, 1004)
-        assert writing.expire(learner, 0, 1004, 2000, 2)[0].keys() == set(ids[1:3])
-        assert writing.expire(learner, 0, 1004, 2000, 9)[0].keys() == {ids[3]}
-        assert writing.expire(learner, 0, 1004, 2000, 9) == ({}, 1004)
+        closed(writing, learner, ids[:1], How.TOLD, 1)
+        assert writing.expire(learner, 1000, 2000, 2) == ({}, False)
+        found, more = writing.expire(learner, 1004, 2000, 2)
+        assert (found.keys(), more) == (set(ids[1:3]), True)
+        found, more = writing.expire(learner, 1004, 2000, 9)
+        assert (found.keys(), more) == ({ids[3]}, False)
+        assert writing.expire(learner, 1004, 2000, 9) == ({}, False)
         assert writing.decisions(ids)[ids[1]].how is How.EXPIRED
 
 
@@ -252,10 +273,14 @@ def test_attempts_add_up(store: Store) -> None:
     learner, other = added(store), added(store, "other")
     one, two = b"a" * 16, b"b" * 16
     with store.writing() as writing:
-        assert writing.count_attempts(learner, {one: 2, two: 1}) == {one: 2, two: 1}
-        assert writing.count_attempts(learner, {one: 3}) == {one: 5}
-        assert writing.count_attempts(other, {one: 1}) == {one: 1}
-        assert writing.count_attempts(other, {}) == {}
+        assert writing.count_attempts({(learner, one): 2, (learner, two): 1, (other, one): 4}) == {
+            (learner, one): 2,
+            (learner, two): 1,
+            (other, one): 4,
+        }
+        assert writing.count_attempts({(learner, one): 3}) == {(learner, one): 5}
+        assert writing.count_attempts({(other, one): 1}) == {(other, one): 5}
+        assert writing.count_attempts({}) == {}
         assert writing.attempts(learner, one) == 5
         assert writing.attempts(learner, b"c" * 16) == 0
 
@@ -265,8 +290,8 @@ def test_applying_replaces_state_and_removes_inputs(store: Store, address: str) 
     learner = added(store)
     ids = asked(store, learner)
     with store.writing() as writing:
-        draws = writing.close_decisions(learner, ids, How.TOLD, 1)
-        writing.queue_feedback(learner, dict.fromkeys(ids[:2], b"\0"))
+        draws = closed(writing, learner, ids, How.TOLD, 1)
+        queue(writing, learner, dict.fromkeys(ids[:2], b"\0"))
         assert writing.queued() == {learner: 2}
     with store.writing() as writing:
         update = writing.start_update(learner)
@@ -275,7 +300,7 @@ def test_applying_replaces_state_and_removes_inputs(store: Store, address: str) 
         assert {report.decision_id: (report.draw, report.payload) for report in update.queued} == {
             key: (draws[key], b"\0") for key in ids[:2]
         }
-        update.put(b"second")
+        assert put(writing, learner, b"second") == [report.decision_id for report in update.queued]
         assert elsewhere(address, "SELECT generation FROM learners") == [(0,)]
     assert elsewhere(address, "SELECT generation FROM learners") == [(1,)]
     assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
@@ -303,9 +328,7 @@ def test_a_learner_that_is_held_does_not_end(store: Store) -> None:
     ends = threading.Thread(target=end)
     with store.writing() as writing:
         assert writing.hold([learner]) == {learner: (Status.ACTIVE, 0)}
-        writing.queue_feedback(
-            learner, dict.fromkeys(writing.close_decisions(learner, ids, How.TOLD, 1), b"x")
-        )
+        queue(writing, learner, dict.fromkeys(closed(writing, learner, ids, How.TOLD, 1), b"x"))
         ends.start()
         ends.join(0.3)
         assert found == []
@@ -322,9 +345,7 @@ def test_many_hold_a_learner_while_another_updates_it(postgres: str) -> None:
         learner = added(store)
         with store.writing() as one, store.writing() as two, store.writing() as three:
             assert one.hold([learner]) == two.hold([learner])
-            update = three.start_update(learner)
-            assert update is not None
-            update.put(b"next")
+            put(three, learner, b"next")
     finally:
         store.close()
 
@@ -334,14 +355,12 @@ def test_a_failed_update_keeps_the_queue(store: Store) -> None:
     learner = added(store)
     ids = asked(store, learner, 1)
     with store.writing() as writing:
-        writing.close_decisions(learner, ids, How.TOLD, 1)
-        writing.queue_feedback(learner, {ids[0]: b"\1"})
+        closed(writing, learner, ids, How.TOLD, 1)
+        queue(writing, learner, {ids[0]: b"\1"})
 
     def fail() -> None:
         with store.writing() as writing:
-            update = writing.start_update(learner)
-            assert update is not None
-            update.put(b"second")
+            put(writing, learner, b"second")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -352,36 +371,63 @@ def test_a_failed_update_keeps_the_queue(store: Store) -> None:
 
 
 def test_a_generation_is_replaced_once(store: Store, address: str) -> None:
-    """If the generation is not the one that was read, nothing is written."""
-    learner = added(store)
+    """If a generation is not the one that was read, nothing is written, also of other learners."""
+    learner, other = added(store), added(store, "other")
 
-    def put(generation: int) -> None:
+    def both(generation: int) -> None:
         with store.writing() as writing:
-            update = writing.start_update(learner)
-            assert update is not None
-            update.generation = generation
-            update.put(b"from nowhere")
+            writing.put_states({other: (0, b"theirs"), learner: (generation, b"from nowhere")})
 
     with pytest.raises(Conflict):
-        put(1)
+        both(1)
+    with store.writing() as writing:
+        writing.put_states({learner: (0, b"second")})
+    with pytest.raises(Conflict):
+        both(0)
     with store.reading() as reading:
-        assert reading.state(learner) == (0, b"first")
+        assert (reading.state(learner), reading.state(other)) == ((1, b"second"), (0, b"first"))
 
 
-def test_an_update_can_resume_from_a_known_state(store: Store) -> None:
-    """Without reading it; if it is not the latest any more, nothing is written."""
+def test_decisions_of_several_learners_are_closed_together(store: Store) -> None:
+    """Each by its own learner only, whoever else names it."""
+    learner, other = added(store), added(store, "other")
+    (mine,), (theirs,) = asked(store, learner, 1), asked(store, other, 1)
+    with store.writing() as writing:
+        named = [(mine, other), (mine, learner), (theirs, other)]
+        assert writing.close_decisions(named, How.TOLD, 1).keys() == {(mine, learner), (theirs, other)}
+
+
+def test_a_clock_that_is_set_back_hides_nothing(store: Store) -> None:
+    """What is asked then is due as well, although later decisions are known to be closed."""
     learner = added(store)
     with store.writing() as writing:
-        writing.resume(learner, 0, b"first").put(b"second")
+        assert writing.expire(learner, 10_000_000, 1, 9) == ({}, False)
+    (key,) = asked(store, learner, 1, at=5_000_000)
+    now = 5_000_000 + 60_001
+    with store.writing() as writing:
+        assert writing.due(now) == [learner]
+        assert writing.expire(learner, now - 60_000, now, 9)[0].keys() == {key}
+    (late,) = asked(store, learner, 1, at=4_000_000)
+    with store.writing() as writing:
+        assert writing.expire(learner, now - 60_000, now, 9) == ({}, False)
+        writing.look_back([learner], 3_600_000)
+        assert writing.due(now) == [learner]
+        assert writing.expire(learner, now - 60_000, now, 9)[0].keys() == {late}
 
-    def again() -> None:
-        with store.writing() as writing:
-            writing.resume(learner, 0, b"first").put(b"other")
 
-    with pytest.raises(Conflict):
-        again()
-    with store.reading() as reading:
-        assert reading.state(learner) == (1, b"second")
+def test_a_store_of_an_earlier_version_is_migrated(address: str) -> None:
+    """It gets the column that it lacks, and keeps what it has."""
+    first = open_store(address)
+    learner = added(first)
+    first.close()
+    engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE learners DROP COLUMN swept"))
+        connection.execute(sa.text("UPDATE schema_version SET version_num = '0002'"))
+    engine.dispose()
+    with contextlib.closing(open_store(address)) as again, again.reading() as reading:
+        assert [(each.id, each.swept) for each in reading.learners()] == [(learner, 0)]
+        assert reading.state(learner) == (0, b"first")
 
 
 def test_an_update_takes_at_most_so_many_reports(store: Store) -> None:
@@ -389,13 +435,13 @@ def test_an_update_takes_at_most_so_many_reports(store: Store) -> None:
     learner = added(store)
     ids = asked(store, learner, 5)
     with store.writing() as writing:
-        writing.close_decisions(learner, ids, How.TOLD, 1)
-        writing.queue_feedback(learner, dict.fromkeys(ids, b"\1"))
+        closed(writing, learner, ids, How.TOLD, 1)
+        queue(writing, learner, dict.fromkeys(ids, b"\1"))
     with store.writing() as writing:
         update = writing.start_update(learner, most=3)
         assert update is not None
         assert len(update.queued) == 3
-        update.put(b"second")
+        writing.drop_feedback(each.decision_id for each in update.queued)
     with store.reading() as reading:
         assert reading.queued() == {learner: 2}
 
@@ -405,9 +451,9 @@ def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) ->
     learner = added(store)
     with store.writing() as writing:
         for start in (0, 60_000, 60_000, 2 * HOUR):
-            writing.add_counts(learner, start, Counts(2, 1, 0, 1, 1))
+            writing.add_counts(start, {learner: Counts(2, 1, 0, 1, 1)})
     with store.reading() as reading:
-        assert [(m.start, m.counts.asked) for m in reading.minutes(learner, 1)] == [
+        assert [(start, counts.asked) for start, counts in reading.minutes(learner, 1)] == [
             (60_000, 4),
             (2 * HOUR, 2),
         ]
@@ -418,14 +464,14 @@ def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) ->
             writing.merge_minutes(learner, HOUR + 5, HOUR)
     with store.reading() as reading:
         assert reading.counts(learner) == total
-        assert [m.start for m in reading.minutes(learner, 0)] == [0, 2 * HOUR]
+        assert [start for start, _ in reading.minutes(learner, 0)] == [0, 2 * HOUR]
     with store.writing() as writing:
         assert writing.merge_minutes(learner, 24 * HOUR - 1, 24 * HOUR) == 0
         assert len(writing.minutes(learner, 0)) == 2
         assert writing.merge_minutes(learner, 24 * HOUR, 24 * HOUR) == 1
     with store.reading() as reading:
         assert reading.counts(learner) == total
-        assert [m.start for m in reading.minutes(learner, 0)] == [0]
+        assert [start for start, _ in reading.minutes(learner, 0)] == [0]
 
 
 def test_merging_takes_few_rows_at_a_time(store: Store) -> None:
@@ -434,7 +480,7 @@ def test_merging_takes_few_rows_at_a_time(store: Store) -> None:
     with store.writing() as writing:
         for each in (learner, other):
             for minute in range(10):
-                writing.add_counts(each, 60_000 * minute, Counts(asked=1 + minute))
+                writing.add_counts(60_000 * minute, {each: Counts(asked=1 + minute)})
     taken = []
     while not taken or taken[-1]:
         with store.writing() as writing:
@@ -443,7 +489,7 @@ def test_merging_takes_few_rows_at_a_time(store: Store) -> None:
             assert reading.counts(learner).asked == 55
     assert taken == [4, 4, 2, 0]
     with store.reading() as reading:
-        assert [m.start for m in reading.minutes(learner, 0)] == [0]
+        assert [start for start, _ in reading.minutes(learner, 0)] == [0]
         assert len(reading.minutes(other, 0)) == 10
 
 
@@ -453,14 +499,14 @@ def test_expiry_looks_at_few_rows_at_a_time(store: Store) -> None:
     ids = asked(store, learner, 50, at=1000)
     same = asked(store, learner, 1, at=1020)
     with store.writing() as writing:
-        writing.close_decisions(learner, ids[:-1], How.TOLD, 1)
-    closed, since, calls = set[bytes](), 0, 0
-    while since < 2000:
+        closed(writing, learner, ids[:-1], How.TOLD, 1)
+    expired, more, calls = set[bytes](), True, 0
+    while more:
         with store.writing() as writing:
-            found, since = writing.expire(learner, since, 2000, 3000, 1)
-        closed |= found.keys()
+            found, more = writing.expire(learner, 2000, 3000, 1)
+        expired |= found.keys()
         calls += 1
-    assert closed == {ids[-1], same[0]}
+    assert expired == {ids[-1], same[0]}
     assert 6 <= calls <= 9
 
 
@@ -471,8 +517,8 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
     ids = asked(store, learner, 3)
     statements: list[tuple[str, object]] = []
     with store.writing() as writing:
-        writing.add_counts(learner, 0, Counts(asked=3))
-        writing.count_attempts(learner, {b"p" * 16: 1})
+        writing.add_counts(0, {learner: Counts(asked=3)})
+        writing.count_attempts({(learner, b"p" * 16): 1})
         connection = writing.connection  # type: ignore[attr-defined]
         sqlite = connection.dialect.name == "sqlite"
 
@@ -481,14 +527,14 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
 
         sa.event.listen(connection, "before_cursor_execute", note)
         if call == "expire":
-            writing.expire(learner, 0, 5000, 1, 2)
+            writing.expire(learner, 5000, 1, 2)
         elif call == "merge":
             writing.merge_minutes(learner, HOUR, HOUR)
             writing.merge_history(learner, HOUR, HOUR)
         elif call == "people":
             writing.forget_people(learner)
         else:
-            writing.close_decisions(learner, ids, How.TOLD, 1)
+            closed(writing, learner, ids, How.TOLD, 1)
             del statements[:]
             writing.compact(learner, 5000, open_too=call == "compact open")
         sa.event.remove(connection, "before_cursor_execute", note)
@@ -507,8 +553,7 @@ def test_people_of_one_learner_are_forgotten(store: Store) -> None:
     ended, other = added(store), added(store, "other")
     people = {secrets.token_bytes(16): 2 for _ in range(5)}
     with store.writing() as writing:
-        for learner in (ended, other):
-            assert writing.count_attempts(learner, people) == people
+        writing.count_attempts({(each, p): k for each in (ended, other) for p, k in people.items()})
         assert [writing.forget_people(ended, most=3) for _ in range(3)] == [3, 2, 0]
         assert {writing.attempts(ended, person) for person in people} == {0}
         assert {writing.attempts(other, person) for person in people} == {2}
@@ -519,8 +564,8 @@ def test_compaction_forgets_what_is_closed_and_old(store: Store) -> None:
     learner = added(store)
     ids = asked(store, learner, 5, at=1000)
     with store.writing() as writing:
-        writing.close_decisions(learner, [ids[0], ids[1], ids[4]], How.TOLD, 1)
-        writing.queue_feedback(learner, {ids[1]: b"\1"})
+        closed(writing, learner, [ids[0], ids[1], ids[4]], How.TOLD, 1)
+        queue(writing, learner, {ids[1]: b"\1"})
         assert writing.compact(learner, 1003) == 1
         assert writing.decisions(ids).keys() == set(ids[1:])
         assert writing.compact(learner, 1003, open_too=True) == 2
@@ -531,8 +576,8 @@ def test_dropped_feedback_is_gone(store: Store) -> None:
     learner = added(store)
     ids = asked(store, learner, 2)
     with store.writing() as writing:
-        writing.close_decisions(learner, ids, How.TOLD, 1)
-        writing.queue_feedback(learner, dict.fromkeys(ids, b"\1"))
+        closed(writing, learner, ids, How.TOLD, 1)
+        queue(writing, learner, dict.fromkeys(ids, b"\1"))
         writing.set_status(learner, Status.CLOSED)
         assert writing.drop_queued(learner) == 2
         assert writing.queued() == {}
@@ -605,7 +650,7 @@ def test_the_latest_epochs_are_listed_in_pages(store: Store) -> None:
     """By name; by part of a name, where _ and % are letters; by names."""
     with store.writing() as writing:
         for name, epoch in (("b", 1), ("b", 2), ("a_1", 1), ("ab1", 1), ("C", 1)):
-            writing.add_learner(new_learner(name, epoch=epoch))
+            writing.add_learner(new_learner(name, epoch=epoch), b"first")
 
     def found(**wanted: Any) -> set[tuple[str, int]]:
         with store.reading() as reading:
@@ -626,21 +671,21 @@ def test_the_latest_epochs_are_listed_in_pages(store: Store) -> None:
 
 
 def test_what_has_work_to_be_done_is_found(store: Store) -> None:
-    """First decisions, what can be forgotten, what has ended, totals and losses: one statement each."""
+    """What is due, what can be forgotten, what has ended, totals and losses: one statement each."""
     with store.writing() as writing:
         writing.add_population(PopulationRecord("town", None))
         ids = [
-            writing.add_learner(new_learner(name, population="town" if name != "c" else None, lineage=name))
+            writing.add_learner(
+                new_learner(name, population="town" if name != "c" else None, lineage=name), b"first"
+            )
             for name in ("a", "b", "c")
         ]
-        writing.add_counts(ids[0], 0, Counts(asked=2))
-        writing.add_counts(ids[0], 60_000, Counts(asked=1))
-        writing.count_attempts(ids[2], {b"p" * 16: 1})
+        writing.add_counts(0, {ids[0]: Counts(asked=2)})
+        writing.add_counts(60_000, {ids[0]: Counts(asked=1)})
+        writing.count_attempts({(ids[2], b"p" * 16): 1})
     asked(store, ids[0], 3, at=1_000)
     with store.reading() as reading:
-        assert reading.first_asked() == {ids[0]: (60.0, 1_000), ids[1]: (60.0, None), ids[2]: (60.0, None)}
-        assert reading.first_asked(ids[1:2]) == {ids[1]: (60.0, None)}
-        assert [reading.next_asked(ids[0], since) for since in (0, 1_002, 1_003)] == [1_000, 1_002, None]
+        assert (reading.due(61_000), reading.due(61_001)) == ([], [ids[0]])
         assert reading.to_compact(now=61_000 + 500, kept=500, counted=DAY) == []
         assert reading.to_compact(now=61_001 + 500, kept=500, counted=DAY) == [ids[0]]
         assert reading.totals(ids) == {ids[0]: Counts(asked=3)}
@@ -652,12 +697,11 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
     with store.reading() as reading:
         assert reading.to_compact(now=0, kept=0, counted=DAY) == [ids[2]]
     with store.writing() as writing:
-        writing.add_counts(ids[1], 60_000, Counts(asked=1))
+        writing.add_counts(60_000, {ids[1]: Counts(asked=1)})
     with store.reading() as reading:
         assert reading.to_compact(now=DAY, kept=2 * DAY, counted=DAY) == [ids[2]]
         assert reading.to_compact(now=DAY + 60_001, kept=2 * DAY, counted=DAY) == ids
         assert reading.ended() == ["c"]
-        assert ids[2] not in reading.first_asked()
 
 
 def test_errors_of_the_database_quote_no_parameters(store: Store) -> None:
@@ -666,7 +710,7 @@ def test_errors_of_the_database_quote_no_parameters(store: Store) -> None:
     def twice() -> None:
         with store.writing() as writing:
             for _ in range(2):
-                writing.queue_feedback(1, {b"same" * 4: b"told in secret"})
+                queue(writing, 1, {b"same" * 4: b"told in secret"})
 
     with pytest.raises(StoreError) as caught:
         twice()

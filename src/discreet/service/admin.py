@@ -27,8 +27,8 @@ from discreet.service.rotation import rotate
 from discreet.storage import open_store, serves_one_process
 from discreet.storage.inspection import Inspection, damage, inspect
 from discreet.storage.records import AuditRecord
-from discreet.storage.sql_store import SqlStore
 from discreet.storage.sqlite_backup import back_up, put_back
+from discreet.storage.store import Store
 from discreet.storage.transfer import Exported, export_store, import_store, noted_in
 
 Where = str | os.PathLike[str]
@@ -262,7 +262,7 @@ def set_clock(where: Where) -> int:
 @contextlib.contextmanager
 def _parts(
     where: Where, key_file: Where | None, **options: bool
-) -> Iterator[tuple[SqlStore, KeyRing, RollbackGuard]]:
+) -> Iterator[tuple[Store, KeyRing, RollbackGuard]]:
     """The parts of a store that exists; closed at the end."""
     require_store(where)
     store, ring, guard = open_parts(where, key_file, None, patience=_PATIENCE, **options)

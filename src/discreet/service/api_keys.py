@@ -22,8 +22,9 @@ from discreet import checks
 from discreet.errors import AlreadyExists, InvalidArgument, UnknownName
 from discreet.service.clock import minute_of
 from discreet.service.records import IN_PROCESS, check_name
-from discreet.storage.base import Store, Writing
 from discreet.storage.records import AuditRecord, KeyRecord
+from discreet.storage.store import Store
+from discreet.storage.writing import Writing
 
 #: Printable, so that it can be shown anywhere.
 LABEL = re.compile(r"[ -~]{0,100}")
@@ -222,7 +223,7 @@ class ApiKeys:
             now = self._clock()
             admins = [
                 other.id
-                for _, other in _by_id(writing.keys()).values()
+                for _, other in _by_id(writing.keys(locked=True)).values()
                 if other.role is Role.ADMIN and not other.expired(now)
             ]
             if admins == [key_id]:
@@ -260,7 +261,7 @@ class ApiKeys:
 
     def _add(self, writing: Writing, record: KeyRecord, action: str, by: str, **details: Any) -> None:
         """Add a key, with an id that no other has."""
-        if _id(record.digest) in _by_id(writing.keys()):
+        if _id(record.digest) in _by_id(writing.keys(locked=True)):
             raise AlreadyExists("This API key already exists.")
         writing.add_key(record)
         details |= {name: getattr(record, name) for name in ("role", "label", "learners", "expires_at")}
@@ -300,7 +301,7 @@ def _by_id(records: Iterable[KeyRecord]) -> dict[str, tuple[bytes, ApiKey]]:
 
 def _found(writing: Writing, key_id: str) -> tuple[KeyRecord, ApiKey]:
     """A key that is not revoked; nobody else changes keys until the transaction ends."""
-    for record in writing.keys():  # noqa: SIM118 # a method of the store
+    for record in writing.keys(locked=True):
         if _id(record.digest) == key_id:
             return record, _public(record)
     raise UnknownName("No key has this id.")

@@ -1,40 +1,23 @@
-"""Many asks and tells in one transaction."""
+"""Many asks and tells of many learners in one transaction, with few statements for all of them."""
 
 from __future__ import annotations
 
 import collections
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from discreet.checks import IntArray
 from discreet.errors import Archived, Busy, Conflict, HorizonReached, InvalidArgument
-from discreet.learners.tickets import INLINE, phase_of
+from discreet.learners.tickets import INLINE, Dealt, phase_of
 from discreet.service.clock import minute_of
-from discreet.service.dealing import Dealer
 from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import Code
-from discreet.storage.base import Writing
-from discreet.storage.records import Counts, DecisionRecord, How, Status
+from discreet.storage.records import Counts, DecisionRecord, How, PhaseRecord, Status
+from discreet.storage.writing import Writing
 
-
-@dataclasses.dataclass
-class BatchResult:
-    """The result of a batch.
-
-    Attributes:
-        answers: Decisions, codes or an exception for each operation.
-        applied: States to show once the transaction is committed.
-        behind: Learners that another process has updated.
-        queued: Whether reports were queued.
-        closed: Decisions that were told about, by learner.
-    """
-
-    answers: list[Any]
-    applied: list[tuple[HostedLearner, Applied]] = dataclasses.field(default_factory=list)
-    behind: list[HostedLearner] = dataclasses.field(default_factory=list)
-    queued: bool = False
-    closed: list[tuple[HostedLearner, list[bytes]]] = dataclasses.field(default_factory=list)
+#: A decision and its learner, by their ids.
+_Key = tuple[bytes, int]
 
 
 class Batch:
@@ -44,100 +27,111 @@ class Batch:
         writing: The transaction.
         now: Milliseconds.
         alone: Whether no other process has the store: then bits of single rounds are applied at once.
+
+    Attributes:
+        applied: States to show once the transaction is committed.
+        behind: Learners that another process has updated.
+        closed: Decisions that were told about, by learner.
+        queued: Whether reports were queued.
     """
 
     def __init__(self, writing: Writing, now: int, *, alone: bool) -> None:
         self._writing, self._now, self._alone = writing, now, alone
+        self._counts: dict[int, Counts] = collections.defaultdict(Counts)
+        self.applied: list[tuple[HostedLearner, Applied]] = []
+        self.behind: set[HostedLearner] = set()
+        self.closed: dict[HostedLearner, list[bytes]] = collections.defaultdict(list)
+        self.queued = False
 
-    def run(self, operations: Sequence[Ask | Tell]) -> BatchResult:
-        """Perform all of them, learner by learner, in the order of the learners' ids."""
-        done = BatchResult([None] * len(operations))
-        by_learner: dict[int, list[int]] = collections.defaultdict(list)
+    def run(self, operations: Sequence[Ask | Tell]) -> list[Any]:
+        """Decisions, codes or an exception for each operation."""
+        hosted = {each.hosted.id: each.hosted for each in operations}
+        shown = {number: each.generation for number, each in hosted.items()}
+        heads = self._hold(operations)
+        refused = {
+            number: self._refusal(each, *heads[number], shown[number]) for number, each in hosted.items()
+        }
+        answers: list[Any] = [refused[each.hosted.id] for each in operations]
+        asks, tells = dict[int, Ask](), dict[int, Tell]()
         for place, operation in enumerate(operations):
-            by_learner[operation.hosted.id].append(place)
-        shown = {operation.hosted.id: operation.hosted.generation for operation in operations}
-        heads = self._hold(operations, by_learner)
-        for learner_id, places in sorted(by_learner.items()):
-            hosted = operations[places[0]].hosted
-            status, generation = heads[learner_id]
-            if status is not Status.ACTIVE:
-                hosted.end(status)
-                restarted = f"The learner {hosted.record.name!r} was restarted just now; nothing was changed."
-                if status is Status.CLOSED and any(isinstance(operations[place], Ask) for place in places):
-                    raise Conflict(restarted)  # asks are retried with the next epoch
-                for place in places:
-                    done.answers[place] = (
-                        Busy(f"{restarted} Try again.")
-                        if status is Status.CLOSED
-                        else Archived(f"The learner {hosted.record.name!r} is {status.value}.")
-                    )
-                continue
-            obstacle = hosted.obstacle(generation, shown[learner_id])
-            if obstacle is not None:
-                for place in places:
-                    done.answers[place] = obstacle
-                continue
-            if generation > hosted.generation:
-                done.behind.append(hosted)
-            counts = Counts()
-            asks = {p: op for p in places if isinstance(op := operations[p], Ask)}
-            tells = {p: op for p in places if isinstance(op := operations[p], Tell)}
-            if asks:
-                self._ask(hosted, asks, counts, done)
-            if tells:
-                self._tell(hosted, generation, tells, counts, done)
-            if counts != Counts():
-                self._writing.add_counts(learner_id, minute_of(self._now), counts)
-        return done
+            if isinstance(operation, Tell):
+                if answers[place] is None:
+                    tells[place] = operation
+            elif heads[operation.hosted.id][0] is Status.CLOSED:
+                raise Conflict(_restarted(operation.hosted))  # asks are retried with the next epoch
+            elif answers[place] is None:
+                asks[place] = operation
+        for place, answer in (self._ask(asks) | self._tell(tells, heads)).items():
+            answers[place] = answer
+        self._writing.add_counts(minute_of(self._now), self._counts)
+        return answers
 
-    def _hold(
-        self, operations: Sequence[Ask | Tell], by_learner: dict[int, list[int]]
-    ) -> dict[int, tuple[Status, int]]:
+    def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, tuple[Status, int]]:
         """Status and generation of the learners; none of them ends before this transaction does."""
-        for learner_id, places in sorted(by_learner.items()):
-            if operations[places[0]].hosted.limited and any(isinstance(operations[p], Ask) for p in places):
-                # Until the end of the transaction nobody else counts its rounds.
-                self._writing.start_update(learner_id, wait=True, most=0)
-        return self._writing.hold(by_learner)
+        limited = {each.hosted.id for each in operations if isinstance(each, Ask) and each.hosted.limited}
+        for learner in sorted(limited):  # until the end of the transaction nobody else counts its rounds
+            self._writing.start_update(learner, wait=True, most=0)
+        return self._writing.hold({each.hosted.id for each in operations})
 
-    def _ask(self, hosted: HostedLearner, asks: dict[int, Ask], counts: Counts, done: BatchResult) -> None:
-        room = self._room(hosted)
-        ids = {place: hosted.seals.decision_ids(ask.request_id, ask.count + 1) for place, ask in asks.items()}
-        asked_before = [key for place, ask in asks.items() if ask.request_id for key in ids[place]]
-        known = self._writing.decisions(asked_before) if asked_before else {}
-        drawn: dict[bytes, int] = {}  # places of asks that are new, by their first id
+    def _refusal(
+        self, hosted: HostedLearner, status: Status, generation: int, shown: int
+    ) -> Exception | None:
+        """Why a learner cannot be asked or told now; None if it can."""
+        if status is not Status.ACTIVE:
+            hosted.end(status)
+            if status is Status.CLOSED:
+                return Busy(f"{_restarted(hosted)} Try again.")
+            return Archived(f"The learner {hosted.record.name!r} is {status.value}.")
+        if generation > hosted.generation:
+            self.behind.add(hosted)
+        return hosted.obstacle(generation, shown)
+
+    # Asks
+
+    def _ask(self, asks: Mapping[int, Ask]) -> dict[int, Any]:
+        """Answers by place: decisions that were made for the same request before, or new ones."""
+        ids = {k: ask.hosted.seals.decision_ids(ask.request_id, ask.count + 1) for k, ask in asks.items()}
+        retried = [key for place, ask in asks.items() if ask.request_id for key in ids[place]]
+        known = self._writing.decisions(retried) if retried else {}
+        new: dict[bytes, int] = {}  # places of asks that are new, by their first id
+        left: dict[HostedLearner, int | None] = {}
+        refused: dict[int, HorizonReached] = {}
         for place, ask in asks.items():
-            first = ids[place][0]
-            if first in known or first in drawn:
+            first, hosted = ids[place][0], ask.hosted
+            if first in known or first in new:
                 continue
+            room = left[hosted] if hosted in left else left.setdefault(hosted, self._room(hosted))
             if room is not None and ask.count > room:
-                done.answers[place] = HorizonReached(
+                refused[place] = HorizonReached(
                     f"The learner {hosted.record.name!r} was made for {hosted.host.horizon} rounds, and "
                     f"{room} are left."
                 )
                 continue
-            drawn[first] = place
-            room = None if room is None else room - ask.count
-        made = self._draw(hosted, [(asks[place], ids[place]) for place in drawn.values()])
-        added = self._writing.add_decisions(made)
-        if added < len(made):
+            new[first] = place
+            left[hosted] = None if room is None else room - ask.count
+        made = self._made([(asks[place], ids[place]) for place in new.values()])
+        if self._writing.add_decisions(made) < len(made):
             raise Conflict("Another process answered this request just now; nothing was changed.")
-        counts.asked += added
         known |= {decision.id: decision for decision in made}
-        for place, ask in asks.items():
-            if done.answers[place] is None:
-                done.answers[place] = _answer(ask, ids[place], known)
+        return {k: refused.get(k) or _answer(ask, ids[k], known) for k, ask in asks.items()}
 
-    def _draw(self, hosted: HostedLearner, asks: list[tuple[Ask, list[bytes]]]) -> list[DecisionRecord]:
-        """Decisions for each ask, dealt from the committed state."""
-        if not asks:
-            return []
-        dealer, made = Dealer(hosted, self._writing, self._now), []
+    def _made(self, asks: Sequence[tuple[Ask, list[bytes]]]) -> list[DecisionRecord]:
+        """Decisions for each ask, dealt from the committed states."""
+        by_learner: dict[HostedLearner, list[tuple[Ask, list[bytes]]]] = collections.defaultdict(list)
         for ask, ids in asks:
-            for decision_id in ids[: ask.count]:
-                subset, ticket = dealer.deal(ask.among)
-                made.append(DecisionRecord(decision_id, hosted.id, ticket, subset, self._now))
-        dealer.finish()
+            by_learner[ask.hosted].append((ask, ids))
+        in_phases = [hosted.id for hosted in by_learner if not hosted.host.by_rounds]
+        current = self._writing.current_phases(in_phases) if in_phases else {}
+        made, dealt = list[DecisionRecord](), list[tuple[int, int, int]]()
+        for hosted in sorted(by_learner, key=lambda hosted: hosted.id):
+            dealer = _Dealer(hosted, self._writing, self._now, current.get(hosted.id))
+            for ask, ids in by_learner[hosted]:
+                for decision_id in ids[: ask.count]:
+                    subset, ticket = dealer.deal(ask.among)
+                    made.append(DecisionRecord(decision_id, hosted.id, ticket, subset, self._now))
+                self._counts[hosted.id].asked += ask.count
+            dealt += ((hosted.id, number, count) for number, count in dealer.finished())
+        self._writing.deal(dealt, self._now)
         return made
 
     def _room(self, hosted: HostedLearner) -> int | None:
@@ -146,73 +140,140 @@ class Batch:
             return None if hosted.host.rounds(hosted.state) < hosted.host.horizon else 0
         return hosted.host.horizon - self._writing.counts(hosted.id).asked
 
-    def _tell(
-        self,
-        hosted: HostedLearner,
-        generation: int,
-        tells: dict[int, Tell],
-        counts: Counts,
-        done: BatchResult,
-    ) -> None:
-        first: dict[bytes, Report] = {}
+    # Tells
+
+    def _tell(self, tells: Mapping[int, Tell], heads: Mapping[int, tuple[Status, int]]) -> dict[int, Any]:
+        """Answers by place: a code for each report. The first report of each decision counts."""
+        hosts = {tell.hosted.id: tell.hosted for tell in tells.values()}
+        first: dict[_Key, Report] = {}
         for tell in tells.values():
             for report in tell.reports:
-                first.setdefault(report.decision_id, report)
-        closed = self._writing.close_decisions(hosted.id, first, How.TOLD, self._now)
+                first.setdefault((report.decision_id, tell.hosted.id), report)
+        closed = self._writing.close_decisions(first, How.TOLD, self._now)
         codes = dict.fromkeys(closed, Code.ACCEPTED)
         others = [key for key in first if key not in closed]
         if others:
-            known = self._writing.decisions(others)
-            codes |= {key: _code(hosted, known.get(key)) for key in others}
-        for place, tell in tells.items():
-            done.answers[place] = [codes[report.decision_id] for report in tell.reports]
-        counts.told += len(closed)
-        payloads = self._payloads(hosted, closed, first)
-        if not payloads:
-            return
-        done.closed.append((hosted, list(closed)))
-        if hosted.host.by_rounds and hosted.host.local and self._alone:
-            update = hosted.resume(self._writing, generation)
-            tickets = [closed[key] for key in payloads]
-            applied = hosted.apply(self._writing, update, tickets, list(payloads.values()))
-            counts.released += applied.released
-            counts.ones += applied.ones
-            done.applied.append((hosted, applied))
-        else:
-            sealed = {key: hosted.seals.feedback(key, payload) for key, payload in payloads.items()}
-            self._writing.queue_feedback(hosted.id, sealed)
-            done.queued = True
+            known = self._writing.decisions(decision_id for decision_id, _ in others)
+            codes |= {key: _code(key[1], known.get(key[0])) for key in others}
+        for decision_id, learner in closed:
+            self._counts[learner].told += 1
+            self.closed[hosts[learner]].append(decision_id)
+        self._take(self._payloads(hosts, closed, first), heads)
+        return {
+            place: [codes[report.decision_id, tell.hosted.id] for report in tell.reports]
+            for place, tell in tells.items()
+        }
+
+    def _take(
+        self,
+        payloads: Mapping[HostedLearner, Mapping[bytes, tuple[bytes, bytes]]],
+        heads: Mapping[int, tuple[Status, int]],
+    ) -> None:
+        """Apply tickets and reports, or queue the reports."""
+        queued: list[tuple[bytes, int, bytes]] = []
+        states: dict[int, tuple[int, bytes]] = {}
+        for hosted, told in payloads.items():
+            if not (hosted.host.by_rounds and hosted.host.local and self._alone):
+                queued += (
+                    (key, hosted.id, hosted.seals.feedback(key, report)) for key, (_, report) in told.items()
+                )
+                continue
+            applied = hosted.apply_now(self._writing, heads[hosted.id][1], [*told.values()])
+            self._counts[hosted.id].released += applied.released
+            self._counts[hosted.id].ones += applied.ones
+            if applied.sealed is not None:
+                states[hosted.id] = applied.generation - 1, applied.sealed
+            self.applied.append((hosted, applied))
+        self._writing.put_states(states)
+        self._writing.queue_feedback(queued)
+        self.queued = bool(queued)
 
     def _payloads(
-        self, hosted: HostedLearner, closed: dict[bytes, bytes], reports: dict[bytes, Report]
-    ) -> dict[bytes, bytes]:
-        """The reports to apply. Values play no part in which they are.
+        self, hosts: Mapping[int, HostedLearner], closed: Mapping[_Key, bytes], reports: Mapping[_Key, Report]
+    ) -> dict[HostedLearner, dict[bytes, tuple[bytes, bytes]]]:
+        """Tickets and reports to apply, by learner and decision. Values play no part in which they are.
 
         At most `rounds_per_person` of each person count. Others give a neutral report, which a phase of
         several rounds needs to be complete; a round that is a phase by itself does without.
         """
-        people: dict[bytes, int] = collections.Counter(
-            person for key in closed if (person := reports[key].person) is not None
+        people = collections.Counter(
+            (key[1], person) for key in closed if (person := reports[key].person) is not None
         )
-        totals = self._writing.count_attempts(hosted.id, people) if people else {}
-        left = {p: max(0, min(k, hosted.cap - (totals[p] - k))) for p, k in people.items()}
-        payloads = {}
+        totals = self._writing.count_attempts(people) if people else {}
+        left = {each: hosts[each[0]].cap - (totals[each] - count) for each, count in people.items()}
+        found: dict[HostedLearner, dict[bytes, tuple[bytes, bytes]]] = collections.defaultdict(dict)
         for key, ticket in closed.items():
-            payload, person = reports[key].payload, reports[key].person
+            (decision_id, learner), (_, payload, person) = key, reports[key]
             if person is not None:
-                left[person] -= 1
-                if left[person] < 0:
+                left[learner, person] -= 1
+                if left[learner, person] < 0:
                     if phase_of(ticket) == INLINE:
                         continue
                     payload = None
-            payload = hosted.neutral(ticket) if payload is None else payload
+            payload = hosts[learner].neutral(ticket) if payload is None else payload
             if payload is not None:
-                payloads[key] = payload
-        return payloads
+                found[hosts[learner]][decision_id] = ticket, payload
+        return found
+
+
+class _Dealer:
+    """Deals rounds of a learner from its committed state, and plans phases as they are needed.
+
+    Args:
+        hosted: The learner.
+        writing: The transaction.
+        now: Milliseconds.
+        current: The phase that has rounds to deal.
+    """
+
+    def __init__(
+        self, hosted: HostedLearner, writing: Writing, now: int, current: PhaseRecord | None
+    ) -> None:
+        self._hosted, self._writing, self._now = hosted, writing, now
+        self._current, self._finished = current, list[tuple[int, int]]()
+        self._dealt = self._begun = 0 if current is None else current.dealt
+
+    def deal(self, available: IntArray | None) -> Dealt:
+        """The set of the next round, among the available items."""
+        current, host = self._current, self._hosted.host
+        if current is not None:
+            plan = self._hosted.plan_of(current)
+            if host.can_deal(plan, self._dealt, available):
+                self._dealt += 1
+                dealt = host.dealt(plan, current.number, self._dealt - 1, available)
+                if self._dealt == current.total:
+                    self._leave()
+                return dealt
+        plan = host.plan(self._hosted.state, available)
+        if host.is_inline(plan):
+            return host.dealt(plan, INLINE, 0, available)
+        beside = current is not None or plan.total == 1
+        encoded, dealt_now = plan.encode(), 1 if beside else 0
+        number = self._writing.add_phase(self._hosted.id, encoded, plan.total, dealt_now, self._now)
+        self._hosted.remember(number, plan)
+        if beside:  # a phase of one round, among these items; the current one goes on later
+            return host.dealt(plan, number, 0, available)
+        self._current, self._dealt = PhaseRecord(number, encoded, plan.total, 0, self._now), 0
+        self._begun = 0
+        return self.deal(available)
+
+    def _leave(self) -> None:
+        if self._current is not None and self._dealt > self._begun:
+            self._finished.append((self._current.number, self._dealt))
+        self._current = None
+
+    def finished(self) -> list[tuple[int, int]]:
+        """Phases of which rounds were dealt, and how many are dealt now."""
+        self._leave()
+        return self._finished
+
+
+def _restarted(hosted: HostedLearner) -> str:
+    return f"The learner {hosted.record.name!r} was restarted just now; nothing was changed."
 
 
 def _answer(
-    ask: Ask, ids: list[bytes], known: dict[bytes, DecisionRecord]
+    ask: Ask, ids: list[bytes], known: Mapping[bytes, DecisionRecord]
 ) -> list[DecisionRecord] | InvalidArgument:
     """The decisions of an ask, or why a request that was answered before cannot be answered like that."""
     *mine, beyond = ids
@@ -225,11 +286,11 @@ def _answer(
     return [known[key] for key in mine]
 
 
-def _code(hosted: HostedLearner, record: DecisionRecord | None) -> Code:
+def _code(learner: int, record: DecisionRecord | None) -> Code:
     """The answer for a decision that could not be closed now."""
     if record is None:
         return Code.UNKNOWN
-    if record.learner != hosted.id:
+    if record.learner != learner:
         return Code.FOREIGN
     if record.how is None:
         raise Conflict("A decision was opened meanwhile; nothing was changed.")

@@ -16,8 +16,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from discreet.storage.base import Store
 from discreet.storage.records import AuditRecord
+from discreet.storage.store import Store
 
 _MINUTE = 60_000
 #: Milliseconds by which the clock may differ, and after a time that could not be measured.

@@ -18,26 +18,55 @@ from discreet.service.encryption import KeyRing
 from discreet.service.records import MISSING, Feedback
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import Seals
-from discreet.storage.base import Reading, StateUpdate, Writing
-from discreet.storage.records import LearnerRecord, Moment, PhaseRecord, QueuedReport, Status
+from discreet.storage.reading import Reading
+from discreet.storage.records import (
+    Counts,
+    LearnerRecord,
+    Moment,
+    PhaseRecord,
+    QueuedReport,
+    StateUpdate,
+    Status,
+)
+from discreet.storage.writing import Writing
 
 #: Phases whose plans are kept in memory.
 _PLANS = 64
+
+#: A ticket and its report.
+Told = tuple[bytes, bytes]
 
 log = logging.getLogger("discreet.service")
 
 
 @dataclasses.dataclass(frozen=True)
 class Applied:
-    """A state that becomes visible once its transaction is committed."""
+    """A state that becomes visible once its transaction is committed.
+
+    Attributes:
+        generation: Of the state.
+        state: The state.
+        releases: How often the learner has released something, sums that are still open included.
+        sealed: The state as it is written; None if it is the one that was read.
+        sums: The sums of open phases that changed.
+        reports: The reports that were applied; their draws and payloads say nothing any more.
+        released: Released bits in this update.
+        ones: How many of them were 1.
+    """
 
     generation: int
-    state: bytes
-    #: How often the learner has released something, sums that are still open included.
+    state: HostState
     releases: int
-    #: Released bits in this update, and how many of them were 1.
+    sealed: bytes | None = None
+    sums: Mapping[int, OpenSums] = dataclasses.field(default_factory=dict)
+    reports: Sequence[QueuedReport] = ()
     released: int = 0
     ones: int = 0
+
+    @property
+    def counts(self) -> Counts:
+        """What it adds to the counts of its minute."""
+        return Counts(released=self.released, ones=self.ones)
 
 
 class HostedLearner:
@@ -54,8 +83,6 @@ class HostedLearner:
     Attributes:
         record: As above, at the time it was read.
         host: Deals, reports and applies; it holds no state.
-        state: The committed one: asks are dealt from it, summaries show it.
-        generation: Of this state.
         stale: Whether it must not continue: the store is an old backup, or its state is damaged.
         damaged: Whether the state in the store cannot be read.
         seals: What depends on the key.
@@ -76,15 +103,14 @@ class HostedLearner:
         self._guard = guard
         self.host = Host(record.settings)
         self.seals, self.drawn = Seals(ring, record.lineage), DrawnBits(self.host)
-        self.state = self.host.start()
-        #: The last state that was applied or shown, as bytes and as a value.
-        self._decoded: tuple[bytes, HostState] = (b"", self.state)
+        #: The committed state that is shown, and its generation: asks are dealt from it.
+        self._shown = (-1, self.host.start())
+        #: The last state that was written or read, as it is stored, and as a value.
+        self._decoded = (b"", self._shown[1])
         self._showing, self._applying = threading.Lock(), threading.Lock()
         self._plans: collections.OrderedDict[int, Plan] = collections.OrderedDict()
         self._planning = threading.Lock()
-        self.generation = -1
         self.stale = self.damaged = False
-        self._latest = (-1, b"")
         #: Whether the rollback guard could not record the last committed state.
         self._unrecorded = False
         #: The generation that is in the history, and when the next may be noted.
@@ -94,7 +120,17 @@ class HostedLearner:
         except (InvalidArgument, WrongKey):  # the key is the right one; other learners can continue
             log.error("%s: its stored state is damaged", record.name)
             self.stale = self.damaged = True
-            self.generation = generation
+            self._shown = generation, self._shown[1]
+
+    @property
+    def state(self) -> HostState:
+        """The committed state that is shown."""
+        return self._shown[1]
+
+    @property
+    def generation(self) -> int:
+        """Of this state."""
+        return self._shown[0]
 
     @property
     def limited(self) -> bool:
@@ -148,8 +184,8 @@ class HostedLearner:
         """Make a committed state visible if it is newer; the rollback guard records it first."""
         generation, releases, lineage = applied.generation, applied.releases, self.record.lineage
         with self._showing:
-            value = self._value(applied.state)
-            if generation > self.generation:  # otherwise it was read before another thread showed a later one
+            newer = generation > self.generation  # otherwise another thread has shown a later one meanwhile
+            if newer:
                 # Stale for good: later releases are not in this line of states.
                 self.stale = self.stale or self._guard.is_behind(lineage, releases)
             if not self.stale:
@@ -159,9 +195,8 @@ class HostedLearner:
                 except StoreError:
                     self._unrecorded = True
                     raise
-            if generation > self.generation:
-                self.state, self.generation = value, generation
-                self._latest = generation, applied.state
+            if newer:
+                self._shown = generation, applied.state
 
     def catch_up(self, reading: Reading) -> None:
         """Show the latest state that the store has.
@@ -172,13 +207,13 @@ class HostedLearner:
         if reading.heads([self.id])[self.id][1] > self.generation:
             self.follow(*reading.states([self.id])[self.id])
         elif self.catches_up_always:  # bits are released before the state changes
-            generation, state = self._latest
-            self.show(Applied(generation, state, self._released(self._value(state), reading)))
+            generation, state = self._shown
+            self.show(Applied(generation, state, self._released(state, reading)))
 
     def follow(self, generation: int, sealed: bytes, applied: int) -> None:
         """Show a state that the store has, with so many reports in open sums; see `catch_up`."""
-        state = self.seals.open_state(generation, sealed)
-        self.show(Applied(generation, state, self._releases(self._value(state), applied)))
+        state = self.opened(generation, sealed)
+        self.show(Applied(generation, state, self._releases(state, applied)))
 
     def releases(self, reading: Reading) -> int:
         """How often it has released something up to the state that is shown."""
@@ -201,13 +236,13 @@ class HostedLearner:
         """Whether reports in open sums were released already: bits are, as they arrive."""
         return self.host.local and not self.host.by_rounds
 
-    def _value(self, state: bytes) -> HostState:
-        """A state as a value; the last one is not decoded again."""
-        known, value = self._decoded
-        if known != state:
-            value = self.host.decode(state)
-            self._decoded = state, value
-        return value
+    def opened(self, generation: int, sealed: bytes) -> HostState:
+        """A state that the store has; the last one is not decoded again."""
+        known, state = self._decoded
+        if known != sealed:
+            state = self.host.decode(self.seals.open_state(generation, sealed))
+            self._decoded = sealed, state
+        return state
 
     # Phases
 
@@ -234,75 +269,115 @@ class HostedLearner:
 
     # Applying
 
-    def resume(self, writing: Writing, generation: int) -> StateUpdate:
-        """An update from the shown state, without reading the store.
+    def apply_now(self, reading: Reading, generation: int, told: Sequence[Told]) -> Applied:
+        """Apply tickets and reports that are not sealed to the shown state, without reading the store.
 
         Raises:
             Conflict: The shown state is not of this generation: another thread has just committed a later
                 one.
         """
-        if self._latest[0] != generation:
+        shown, state = self._shown
+        if shown != generation:
             raise Conflict(f"The learner {self.record.name!r} was updated just now; nothing was changed.")
-        return writing.resume(self.id, generation, b"")
-
-    def apply(
-        self, writing: Writing, update: StateUpdate, tickets: Sequence[bytes], reports: Sequence[bytes]
-    ) -> Applied:
-        """Apply queued and new reports, and write the state. Nothing is visible before `show`.
-
-        Args:
-            writing: A transaction of the caller.
-            update: Of this learner, in it.
-            tickets: Of the new reports.
-            reports: The new reports, not sealed.
-        """
         with self._applying:
-            state, before = self.latest_state(writing, update)
-            told = self._opened(update.queued)
-            from_queue = len(told)
-            told += zip(tickets, reports, strict=True)
-            plans, sums = self._open_phases(writing, told)
-            after, changed, applied = self._apply(before, told, from_queue, plans, sums)
-            same = after is before
-            if not same:
-                state = self.host.encode(after)
-                self._decoded = state, after
-        for number, each in changed.items():
-            writing.put_sums(self.id, number, each.applied, self.seals.sums(number, each))
-        generation = update.generation + (not same)
-        if same:
-            update.drop_queued()
-        else:
-            update.put(self.seals.state(generation, state))
-        bits = b"".join(applied) if self.host.local else b""
-        releases = self._released(after, writing)
-        return Applied(generation, state, releases, len(bits), bits.count(1))
+            self._refuse_old(reading, state)
+            return self._applied(reading, generation, state, told)
 
-    def close(self, reading: Reading, number: int) -> tuple[int, bytes, Applied] | None:
+    def apply_queued(self, reading: Reading, update: StateUpdate) -> Applied:
+        """Apply queued reports to the stored state. Nothing is visible before it is written and shown."""
+        with self._applying:
+            state = self.latest_state(reading, update)
+            told = self._opened(update.queued)
+            return dataclasses.replace(
+                self._applied(reading, update.generation, state, told, damaged=True), reports=update.queued
+            )
+
+    def _applied(
+        self,
+        reading: Reading,
+        generation: int,
+        before: HostState,
+        told: Sequence[Told],
+        *,
+        damaged: bool = False,
+    ) -> Applied:
+        """Tickets and reports applied to a state and to sums; some may be damaged, and are left out."""
+        plans, sums = self._open_phases(reading, told)
+        told = told[: self.host.horizon - self.host.rounds(before)]
+        try:
+            after, changed = self.host.apply(before, *_transposed(told), plans, sums)
+        except InvalidArgument:
+            if not damaged:  # it has not been acknowledged yet
+                raise
+            sound = [each for each in told if self.host.sound(*each, plans.get(phase_of(each[0])))]
+            self._report_lost(len(told) - len(sound))
+            told = sound
+            after, changed = self.host.apply(before, *_transposed(told), plans, sums)
+        sealed = None
+        if after is not before:
+            generation += 1
+            sealed = self.seals.state(generation, self.host.encode(after))
+            self._decoded = sealed, after
+        bits = b"".join(report for _, report in told) if self.host.local else b""
+        before_in = {number: each.applied for number, each in sums.items()}
+        more = sum(each.applied - before_in.get(number, 0) for number, each in changed.items())
+        return Applied(
+            generation,
+            after,
+            self._released(after, reading) + (more if self.host.local else 0),
+            sealed,
+            changed,
+            released=len(bits),
+            ones=bits.count(1),
+        )
+
+    def write(self, writing: Writing, applied: Applied) -> None:
+        """Write what was applied, in the transaction that read it."""
+        for number, each in applied.sums.items():
+            writing.put_sums(self.id, number, each.applied, self.seals.sums(number, each))
+        if applied.sealed is not None:
+            writing.put_states({self.id: (applied.generation - 1, applied.sealed)})
+        writing.drop_feedback(each.decision_id for each in applied.reports)
+
+    def close(self, reading: Reading, number: int) -> Applied | None:
         """Release the sums of a complete phase: noise is drawn, and the policy learns. Nothing is written.
 
-        Returns:
-            The generation that it starts from, the sealed state after, and what to show once it is committed.
+        None if another process was faster.
         """
         with self._applying:
             generation, sealed = reading.state(self.id)
             record = reading.phases(self.id, [number]).get(number)
             found = reading.sums(self.id, [number]).get(number)
             if record is None or found is None:
-                return None  # another process was faster
+                return None
             plan = self.plan_of(record)
             sums = self.seals.open_sums(self.host, number, plan, *found)
-            before = self._value(self.seals.open_state(generation, sealed))
-            after = self.host.closed(before, plan, sums)
-            state = self.host.encode(after)
-            self._decoded = state, after
+            after = self.host.closed(self.opened(generation, sealed), plan, sums)
+            sealed = self.seals.state(generation + 1, self.host.encode(after))
+            self._decoded = sealed, after
         releases = self._released(after, reading) - (sums.applied if self.host.local else 0)
-        applied = Applied(generation + 1, state, releases)
-        return generation, self.seals.state(generation + 1, state), applied
+        return Applied(generation + 1, after, releases, sealed)
 
-    def moment(self, state: bytes | None, now: int) -> Moment:
-        """What a state says of the time so far: by default, the one that is shown."""
-        summary = self.host.summary(self.state if state is None else self._value(state))
+    def fill(self, writing: Writing, number: int) -> None:
+        """Add a neutral report for each that is missing to the sums of a phase, which completes it."""
+        record = writing.phases(self.id, [number]).get(number)
+        if record is None:
+            return
+        plan, found = self.plan_of(record), writing.sums(self.id, [number])
+        sums = {k: self.seals.open_sums(self.host, k, plan, *each) for k, each in found.items()}
+        missing = plan.total - (sums[number].applied if sums else 0)
+        if missing <= 0:
+            return
+        log.error("%s: a phase lacks %d reports: they count as neutral", self.record.name, missing)
+        tickets = [self.host.dealt(plan, number, place, None).ticket for place in range(missing)]
+        reports = [self.host.neutral(ticket) for ticket in tickets]
+        _, changed = self.host.apply(self.state, tickets, reports, {number: plan}, sums)
+        for filled in changed.values():
+            writing.put_sums(self.id, number, filled.applied, self.seals.sums(number, filled))
+
+    def moment(self, state: HostState, now: int) -> Moment:
+        """What a state says of the time so far."""
+        summary = self.host.summary(state)
         held = summary.held
         rounds = summary.rounds if held is None else held.learned_rounds
         return Moment(
@@ -314,17 +389,18 @@ class HostedLearner:
             np.array(summary.point, dtype="<f4").tobytes(),
         )
 
-    def latest_state(self, writing: Writing, update: StateUpdate) -> tuple[bytes, HostState]:
+    def latest_state(self, reading: Reading, update: StateUpdate) -> HostState:
         """The state that an update starts from; refused if it is an old one."""
-        resumed = not update.state
-        state = self._latest[1] if resumed else self.seals.open_state(update.generation, update.state)
-        value = self._value(state)
-        if self._guard.is_behind(self.record.lineage, self._released(value, writing), look=True):
+        state = self.opened(update.generation, update.state)
+        self._refuse_old(reading, state)
+        return state
+
+    def _refuse_old(self, reading: Reading, state: HostState) -> None:
+        if self._guard.is_behind(self.record.lineage, self._released(state, reading), look=True):
             self.stale = True
             raise self._stale_error()
-        return state, value
 
-    def _opened(self, queued: Sequence[QueuedReport]) -> list[tuple[bytes, bytes]]:
+    def _opened(self, queued: Sequence[QueuedReport]) -> list[Told]:
         """Tickets and reports from the queue, except damaged ones, which would block all others."""
         opened, lost = [], 0
         for each in queued:
@@ -341,7 +417,7 @@ class HostedLearner:
         return opened
 
     def _open_phases(
-        self, reading: Reading, told: Iterable[tuple[bytes, bytes]]
+        self, reading: Reading, told: Iterable[Told]
     ) -> tuple[dict[int, Plan], dict[int, OpenSums]]:
         """The plans and sums of the phases that reports belong to."""
         numbers = {phase_of(ticket) for ticket, _ in told} - {INLINE}
@@ -357,34 +433,6 @@ class HostedLearner:
             except (InvalidArgument, WrongKey):
                 plans.pop(number, None)  # its reports are damaged, too
         return plans, sums
-
-    def _apply(
-        self,
-        state: HostState,
-        told: list[tuple[bytes, bytes]],
-        from_queue: int,
-        plans: Mapping[int, Plan],
-        sums: Mapping[int, OpenSums],
-    ) -> tuple[HostState, dict[int, OpenSums], list[bytes]]:
-        """Apply tickets and reports, except queued ones that are damaged; return what was applied.
-
-        A new report with a damaged ticket raises: it has not been acknowledged yet.
-        """
-        room = self.host.horizon - self.host.rounds(state)
-        told = told[:room]
-        try:
-            after, changed = self.host.apply(state, *_transposed(told), plans, sums)
-        except InvalidArgument:
-            sound = [
-                each
-                for k, each in enumerate(told)
-                if k >= from_queue or self.host.sound(*each, plans.get(phase_of(each[0])))
-            ]
-            if len(sound) == len(told):
-                raise
-            self._report_lost(len(told) - len(sound))
-            return self._apply(state, sound, 0, plans, sums)
-        return after, changed, [report for _, report in told]
 
     def _report_lost(self, count: int) -> None:
         if count:
@@ -413,5 +461,5 @@ class HostedLearner:
             return None
 
 
-def _transposed(told: Sequence[tuple[bytes, bytes]]) -> tuple[list[bytes], list[bytes]]:
+def _transposed(told: Sequence[Told]) -> tuple[list[bytes], list[bytes]]:
     return [ticket for ticket, _ in told], [report for _, report in told]

@@ -51,8 +51,8 @@ from discreet.service.registry import Registry, most_pieces
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.tell_tokens import TellToken, read_token
 from discreet.service.transactions import Transactions
-from discreet.storage.base import Store
 from discreet.storage.records import AuditRecord, PopulationRecord
+from discreet.storage.store import Store
 
 #: Valid request ids.
 REQUEST_ID = re.compile(r"[!-~]{1,200}")
@@ -238,9 +238,9 @@ class LearnerService:
         """The counts of a learner by minute, since a time in milliseconds."""
         return self._registry.minutes(name, since)
 
-    def history(self, name: str) -> list[MomentView]:
-        """What a learner had released over time, from the start: one entry a minute at most."""
-        return self._registry.history(name)
+    def history(self, name: str, since: int = 0) -> list[MomentView]:
+        """What a learner had released over time, since a time in milliseconds: one entry a minute at most."""
+        return self._registry.history(name, since)
 
     def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
         """The latest chosen sets, latest first: `most` of them, or as many as one `ask` allows."""

@@ -9,8 +9,9 @@ from fractions import Fraction
 from discreet.errors import BudgetExceeded, UnknownName
 from discreet.privacy.rational import float_above
 from discreet.service.records import PopulationView
-from discreet.storage.base import Reading, Writing
+from discreet.storage.reading import Reading
 from discreet.storage.records import PopulationRecord
+from discreet.storage.writing import Writing
 
 
 def view(reading: Reading, population: PopulationRecord) -> PopulationView:

@@ -15,13 +15,15 @@ from collections.abc import Callable, Iterable
 from discreet.errors import Conflict, DiscreetError
 from discreet.service.clock import GuardedClock, minute_of
 from discreet.service.health import Health, reason_of
-from discreet.service.hosted_learner import HostedLearner
+from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.pace import MOST, Pace
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.turns import Turns
-from discreet.storage.base import Store, Writing
+from discreet.storage.reading import Reading
 from discreet.storage.records import Counts, LearnerRecord, Status
+from discreet.storage.store import Store
+from discreet.storage.writing import Writing
 
 #: Seconds between checks for what others have done, between updates while feedback is queued, between checks
 #: for decisions past their deadline, and between compactions.
@@ -35,8 +37,8 @@ MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 _MOST_COSTS = 1 << 22
 #: What the log and the metrics call its work.
 MAINTENANCE, APPLYING, EXPIRING = "maintenance", "applying", "expiring"
-#: Milliseconds that a decision may be written after its time, and by which clocks of processes may differ.
-_LATE, _APART = 10_000, 3_600_000
+#: Milliseconds by which clocks of processes may differ.
+_APART = 3_600_000
 #: Milliseconds between two entries in the history of a learner without phases.
 HISTORY_EVERY = 60_000
 
@@ -138,14 +140,17 @@ class Maintenance:
                 return 0, False
             if not update.queued or not _is_active(writing, hosted):
                 return 0, False
-            count = len(update.queued)
-            applied = hosted.apply(writing, update, [], [])
-            counts = Counts(released=applied.released, ones=applied.ones)
-            writing.add_counts(hosted.id, minute_of(now), counts)
-            progress = applied.generation, writing.applied(hosted.id)
-        self._turns.done(hosted.id, progress)
+            applied = hosted.apply_queued(writing, update)
+            hosted.write(writing, applied)
+            writing.add_counts(minute_of(now), {hosted.id: applied.counts})
+            self._note_turn(writing, hosted, applied)
         hosted.show(applied)
-        return count, count == most
+        return len(update.queued), len(update.queued) == most
+
+    def _note_turn(self, reading: Reading, hosted: HostedLearner, applied: Applied) -> None:
+        """This process takes a step now; if it fails, others only wait longer."""
+        if not self._store.one_process:
+            self._turns.done(hosted.id, (applied.generation, reading.applied(hosted.id)))
 
     def _close_phases(self, *, in_turn: bool = False) -> None:
         """Release the sums of phases whose reports are all there, and whose time has come.
@@ -160,6 +165,7 @@ class Maintenance:
         for hosted in self._registry.with_ids(due) if self._believes_clock() else ():
             self._expire_all(hosted)
             self._apply_all(hosted)
+            self._fill_phases(hosted)
         with self._store.reading() as reading:
             complete = reading.complete_phases()
             mine = {learner for learner, _, _ in complete}
@@ -177,6 +183,19 @@ class Maintenance:
             except Exception as error:
                 log.warning("a phase of %s could not be closed: %s", found.record.name, reason_of(error))
 
+    def _fill_phases(self, hosted: HostedLearner) -> None:
+        """Complete phases whose decisions are all closed, though reports are missing: they were damaged."""
+        with self._store.reading() as reading:
+            last = self._clock() - (0 if self._store.one_process else _APART)
+            lacking = reading.lacking_phases(hosted.id, last)
+        if not lacking or hosted.stale or self._closed:
+            return
+        with self._store.writing() as writing:
+            update = writing.start_update(hosted.id, most=1)
+            if update is not None and not update.queued and _is_active(writing, hosted):
+                for number in lacking:
+                    hosted.fill(writing, number)
+
     def _may_close(self, hosted: HostedLearner, last_at: int) -> bool:
         waits = hosted.host.close == "deadline" and not hosted.host.local
         return not waits or self._clock() >= last_at + round(1000 * hosted.record.deadline)
@@ -188,23 +207,21 @@ class Maintenance:
         """
         with self._store.reading() as reading:
             hosted.catch_up(reading)
-            closed = hosted.close(reading, number)
-        if closed is None or hosted.stale:
+            applied = hosted.close(reading, number)
+        if applied is None or hosted.stale:
             return
-        generation, sealed, applied = closed
         with self._store.writing() as writing:
             update = writing.start_update(hosted.id, most=0)
             # Nobody may be updating it: their state would lack what the rollback guard records next.
             if update is None or not _is_active(writing, hosted):
                 return
             hosted.latest_state(writing, update)  # refused if it is an old one
-            if update.generation != generation:
+            if update.generation != applied.generation - 1:
                 return
-            update.put(sealed)
+            hosted.write(writing, applied)
             writing.drop_phases(hosted.id, [number])
             writing.add_moment(hosted.id, hosted.moment(applied.state, self._clock()))
-            progress = applied.generation, writing.applied(hosted.id)
-        self._turns.done(hosted.id, progress)
+            self._note_turn(writing, hosted, applied)
         hosted.show(applied)
 
     def note_histories(self) -> None:
@@ -218,7 +235,7 @@ class Maintenance:
         if changed:
             with self._store.writing() as writing:
                 for hosted in sorted(changed, key=lambda hosted: hosted.id):  # processes must not deadlock
-                    writing.add_moment(hosted.id, hosted.moment(None, now))
+                    writing.add_moment(hosted.id, hosted.moment(hosted.state, now))
                     hosted.noted = hosted.generation, now + HISTORY_EVERY
 
     # Following other processes
@@ -248,10 +265,9 @@ class Maintenance:
         """Close decisions past their deadline: each gives a neutral report, through the same mechanism."""
         if not self._believes_clock():
             return 0
-        total, now, deadlines = 0, self._clock(), self._registry.deadlines
-        for hosted in self._registry.with_ids(deadlines.due(now)):
-            total += self._expire_all(hosted)
-            deadlines.look_again(hosted.id, hosted.record.deadline, now)
+        with self._store.reading() as reading:
+            due = reading.due(self._clock())
+        total = sum(self._expire_all(hosted) for hosted in self._registry.with_ids(due))
         if total:
             self.wake()
         return total
@@ -267,22 +283,21 @@ class Maintenance:
         return self._pace.steps("expiry", functools.partial(self._expire, hosted), _within_memory(hosted))
 
     def _expire(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
-        now, swept = self._clock(), self._registry.deadlines.swept
+        now = self._clock()
         before = now - round(1000 * hosted.record.deadline)
         with self._store.writing() as writing:
             if not _is_active(writing, hosted):
                 return 0, False
-            due, until = writing.expire(hosted.id, swept.get(hosted.id, 0), before, now, most)
+            due, more = writing.expire(hosted.id, before, now, most)
             neutral = {key: hosted.neutral(ticket) for key, ticket in due.items()}
             writing.queue_feedback(
-                hosted.id,
-                {k: hosted.seals.feedback(k, each) for k, each in neutral.items() if each is not None},
+                (key, hosted.id, hosted.seals.feedback(key, each))
+                for key, each in neutral.items()
+                if each is not None
             )
             if due:
-                writing.add_counts(hosted.id, minute_of(now), Counts(expired=len(due)))
-        # Lower than before, if the clock was set back.
-        swept[hosted.id] = until if until < before else before - _LATE
-        return len(due), until < before and not self._closed
+                writing.add_counts(minute_of(now), {hosted.id: Counts(expired=len(due))})
+        return len(due), more and not self._closed
 
     # Compaction
 
@@ -295,7 +310,9 @@ class Maintenance:
             How many decisions were deleted.
         """
         total, now = 0, self._clock()
-        self._registry.deadlines.look_back(_APART)
+        if active := [hosted.id for hosted in self._registry.active()]:
+            with self._store.writing() as writing:
+                writing.look_back(active, _APART)
         with self._store.reading() as reading:
             records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED), 1000 * MERGED[0][1]))
         self._registry.record_ended()

@@ -11,9 +11,9 @@ from discreet.imports import require_extra
 from discreet.service.encryption import KeyRing, fingerprint, load_key
 from discreet.service.file_guard import FileGuard
 from discreet.service.rollback_guard import RollbackGuard
-from discreet.storage import Store, open_store, serves_one_process
-from discreet.storage.sql_store import SqlStore
+from discreet.storage import open_store, serves_one_process
 from discreet.storage.sqlite import SqliteStore
+from discreet.storage.store import Store
 
 #: The environment variable that may name the rollback guard.
 GUARD_VARIABLE = "DISCREET_ROLLBACK_GUARD"
@@ -29,7 +29,7 @@ def open_parts(
     look_only: bool = False,
     repair: bool = False,
     patience: float | None = None,
-) -> tuple[SqlStore, KeyRing, RollbackGuard]:
+) -> tuple[Store, KeyRing, RollbackGuard]:
     """The parts of a service. An encryption key is created only for a store that has none.
 
     Args:
@@ -87,7 +87,7 @@ def require_latest(store: Store, guard: RollbackGuard) -> None:
 
 
 def open_guard(
-    store: SqlStore,
+    store: Store,
     where: str | os.PathLike[str],
     name: str,
     given: str | os.PathLike[str] | None = None,

@@ -15,10 +15,9 @@ from typing import Any
 
 from discreet import checks
 from discreet.errors import Archived, InvalidArgument, StaleState, UnknownName
-from discreet.learners.host import Host
+from discreet.learners.host import Host, HostState
 from discreet.service import ledger
 from discreet.service.clock import minute_of
-from discreet.service.deadlines import Deadlines
 from discreet.service.encryption import KeyRing
 from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.records import (
@@ -33,8 +32,9 @@ from discreet.service.records import (
 )
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.service.sealing import Seals
-from discreet.storage.base import Store, Writing
-from discreet.storage.records import AuditRecord, Counts, LearnerRecord, NewLearner, Status
+from discreet.storage.records import AuditRecord, Counts, LearnerRecord, Status
+from discreet.storage.store import Store
+from discreet.storage.writing import Writing
 
 #: Seconds until a decision without feedback is closed, by default: of learners that learn from every round by
 #: itself, and of those with phases, which wait for it.
@@ -59,14 +59,10 @@ class Registry:
         ring: Seals their secrets.
         guard: Records how far they have released.
         clock: Milliseconds since 1970.
-
-    Attributes:
-        deadlines: When decisions of each may be past their deadline.
     """
 
     def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard, clock: Callable[[], int]) -> None:
         self._store, self._ring, self._guard, self._clock = store, ring, guard, clock
-        self.deadlines = Deadlines(store)
         self._lock = threading.Lock()
         #: All that somebody holds, by id: a learner is never in memory twice.
         self._made: weakref.WeakValueDictionary[int, HostedLearner] = weakref.WeakValueDictionary()
@@ -91,7 +87,6 @@ class Registry:
         ):
             hosted = self.shown(name)  # another process may have created or restarted it
             self._kept[name] = hosted
-            self.deadlines.follow(hosted.id)
         self._in_use[hosted.id] = hosted
         return hosted
 
@@ -216,14 +211,14 @@ class Registry:
         with self._ending(hosted, Status.CLOSED) as (writing, before, state):
             if before is not Status.ACTIVE:
                 raise Archived(f"The learner {name!r} is archived, or another process has restarted it.")
-            last = hosted.host.summary(hosted.host.decode(state))
+            last = hosted.host.summary(state)
             settings = {name: record.settings[name] for name in ("kind", "items", "close")}
             settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
             self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline, by)
         return self.view(name)
 
     @contextlib.contextmanager
-    def _ending(self, hosted: HostedLearner, status: Status) -> Iterator[tuple[Writing, Status, bytes]]:
+    def _ending(self, hosted: HostedLearner, status: Status) -> Iterator[tuple[Writing, Status, HostState]]:
         """A transaction that ends a learner after applying what is queued.
 
         Yields the transaction, the status before, and the last state.
@@ -239,21 +234,17 @@ class Registry:
                     if not update.queued:
                         break
                     with contextlib.suppress(StaleState):
-                        applied = hosted.apply(writing, update, [], [])
-                        counts = Counts(released=applied.released, ones=applied.ones)
-                        writing.add_counts(hosted.id, minute_of(self._clock()), counts)
+                        applied = hosted.apply_queued(writing, update)
+                        hosted.write(writing, applied)
+                        writing.add_counts(minute_of(self._clock()), {hosted.id: applied.counts})
                 if before is Status.ACTIVE:
                     writing.drop_queued(hosted.id)
                     writing.drop_phases(hosted.id)
                     writing.set_status(hosted.id, status)
                 generation, sealed = writing.state(hosted.id)
-                state = (
-                    hosted.host.encode(hosted.state)
-                    if hosted.damaged
-                    else hosted.seals.open_state(generation, sealed)
-                )
+                state = hosted.state if hosted.damaged else hosted.opened(generation, sealed)
                 yield writing, before, state
-            hosted.show(Applied(generation, state, hosted.host.releases(hosted.host.decode(state))))
+            hosted.show(Applied(generation, state, hosted.host.releases(state)))
         finally:
             with self._store.reading() as reading:  # whatever happened, take what the store has
                 self._hosts(reading.learners([hosted.id]))
@@ -276,7 +267,7 @@ class Registry:
             ledger.admit(writing, population, promise.epsilon)
         lineage = secrets.token_hex(16)
         writing.add_learner(
-            NewLearner(
+            LearnerRecord(
                 name=name,
                 epoch=epoch,
                 settings=learner.settings,
@@ -285,9 +276,9 @@ class Registry:
                 deadline=deadline,
                 lineage=lineage,
                 secret=learner.keeps_secrets,
-                state=Seals(self._ring, lineage).state(0, learner.encode(learner.start())),
                 created_at=self._clock(),
-            )
+            ),
+            Seals(self._ring, lineage).state(0, learner.encode(learner.start())),
         )
         details = {
             "epoch": epoch,
@@ -344,15 +335,13 @@ class Registry:
         with self._store.reading() as reading:
             found = reading.minutes(hosted.id, since)
             hosted.catch_up(reading)
-        return [
-            MinuteView(minute.start, minute.counts, *_estimate(hosted, minute.counts)) for minute in found
-        ]
+        return [MinuteView(start, counts, *_estimate(hosted, counts)) for start, counts in found]
 
-    def history(self, name: str) -> list[MomentView]:
+    def history(self, name: str, since: int) -> list[MomentView]:
         """What was released over time; see `LearnerService.history`."""
         hosted = self.shown(name)
         with self._store.reading() as reading:
-            found = reading.history(hosted.id)
+            found = reading.history(hosted.id, since)
             hosted.catch_up(reading)
         return [MomentView.of(moment, has_mean=not hosted.host.whole) for moment in found]
 

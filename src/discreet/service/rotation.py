@@ -18,7 +18,7 @@ from discreet.service.encryption import KeyRing
 from discreet.service.opening import FINGERPRINT, KEYS
 from discreet.storage import tables
 from discreet.storage.records import AuditRecord
-from discreet.storage.sql_store import SqlStore
+from discreet.storage.store import Store
 from discreet.storage.transfer import block_writers
 
 _AT_ONCE = 200
@@ -50,7 +50,7 @@ _SEALED = (
 )
 
 
-def rotate(store: SqlStore, old: KeyRing, new: KeyRing, audit: AuditRecord) -> int:
+def rotate(store: Store, old: KeyRing, new: KeyRing, audit: AuditRecord) -> int:
     """Seal everything again; return how many values. What the old key cannot open stays as it is.
 
     Args:

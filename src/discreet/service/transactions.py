@@ -13,8 +13,8 @@ from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.maintenance import Maintenance
 from discreet.service.operations import Ask, Tell
 from discreet.service.registry import Registry
-from discreet.storage.base import Store
 from discreet.storage.records import Status
+from discreet.storage.store import Store
 
 
 class Transactions:
@@ -40,7 +40,7 @@ class Transactions:
         try:
             with self._store.writing() as writing:
                 batch = Batch(writing, self._clock(), alone=self._store.one_process)
-                done = batch.run(operations)
+                answers = batch.run(operations)
         except BaseException as error:
             for operation in operations:
                 operation.hosted.forget_plans()
@@ -48,15 +48,15 @@ class Transactions:
                 # Another thread or process has updated a learner; the committer tries again.
                 self._maintenance.refresh({operation.hosted for operation in operations})
             raise
-        for hosted, ids in done.closed:
+        for hosted, ids in batch.closed.items():
             hosted.drawn.committed(ids)
-        self._committed.extend(done.applied)
+        self._committed.extend(batch.applied)
         self._show_committed()
-        if done.queued or done.behind:
-            self._maintenance.wake(done.behind, {hosted for hosted, _ in done.closed})
+        if batch.queued or batch.behind:
+            self._maintenance.wake(batch.behind, batch.closed)
         return [
             found if isinstance(found, Exception) else operation.answer(found)
-            for operation, found in zip(operations, done.answers, strict=True)
+            for operation, found in zip(operations, answers, strict=True)
         ]
 
     def _show_committed(self) -> None:

@@ -1,7 +1,7 @@
 """Stores of learners, decisions and feedback: SQLite for one process, PostgreSQL for several.
 
-Both implement `discreet.storage.base.Store`. A store sees encoded bytes and public numbers; it knows
-nothing about learners.
+`discreet.storage.store` has their contract. A store sees encoded bytes and public numbers; it knows nothing
+about learners.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from discreet.errors import InvalidArgument
 from discreet.imports import require_extra
-from discreet.storage.base import Store
 
 if TYPE_CHECKING:
-    from discreet.storage.sql_store import SqlStore
+    from discreet.storage.store import Store
 
-__all__ = ["Store", "open_store", "serves_one_process"]
+__all__ = ["open_store", "serves_one_process"]
 
 _POSTGRES = ("postgresql://", "postgresql+psycopg://", "postgres://")
 
@@ -27,7 +26,7 @@ def serves_one_process(where: str | os.PathLike[str]) -> bool:
     return not os.fspath(where).startswith(_POSTGRES)
 
 
-def open_store(where: str | os.PathLike[str], *, patience: float | None = None) -> SqlStore:
+def open_store(where: str | os.PathLike[str], *, patience: float | None = None) -> Store:
     """Open the store at an address; create or migrate it if necessary.
 
     Args:

@@ -12,7 +12,7 @@ from discreet.atomic_files import real_path
 from discreet.errors import StoreError
 from discreet.storage import serves_one_process, tables
 from discreet.storage.sql_errors import reason
-from discreet.storage.sql_store import SqlStore
+from discreet.storage.store import Store
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Inspection:
     open: dict[int, int]
 
 
-def inspect(store: SqlStore) -> Inspection:
+def inspect(store: Store) -> Inspection:
     """Inspect a store."""
     with store.reading() as reading:
         connection = reading.connection

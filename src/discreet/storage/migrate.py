@@ -1,4 +1,4 @@
-"""Migrate a database to the schema of this release.
+"""Create the schema of this release in a database, or migrate to it.
 
 The caller holds a lock and an open transaction: processes that start at once do not race, and a migration
 happens completely or not at all.
@@ -8,15 +8,20 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from alembic.util import CommandError
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 
 from discreet.errors import StoreError
+from discreet.storage.tables import metadata
 
 
 def migrate(connection: Connection) -> None:
-    """Run the missing migrations."""
+    """Create all tables in an empty database, or run the migrations that are missing."""
     config = _config()
     config.attributes["connection"] = connection
+    if not inspect(connection).has_table("schema_version"):
+        metadata.create_all(connection)
+        command.stamp(config, "head")
+        return
     try:
         command.upgrade(config, "head")
     except CommandError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Status(enum.StrEnum):
@@ -24,8 +24,8 @@ class How(enum.IntEnum):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class LearnerFacts:
-    """What never changes about an epoch of a learner.
+class LearnerRecord:
+    """An epoch of a learner, without its state. Only its last three fields ever change.
 
     Attributes:
         name: Shared by its epochs.
@@ -35,8 +35,12 @@ class LearnerFacts:
         epsilon: The privacy loss of one person, rounded up; the ledger adds these.
         deadline: Seconds after which a decision without feedback is closed.
         lineage: A random id of this line of states.
-        secret: Whether state and feedback are sealed.
+        secret: Whether its state says more than its guarantee covers.
         created_at: Milliseconds.
+        id: Given by the store.
+        status: As long as it is active, it can be asked and told.
+        generation: Of its state.
+        swept: Decisions asked before this time are known to be closed, in milliseconds.
     """
 
     name: str
@@ -48,26 +52,13 @@ class LearnerFacts:
     lineage: str
     secret: bool
     created_at: int
+    id: int = 0
+    status: Status = Status.ACTIVE
+    generation: int = 0
+    swept: int = 0
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class NewLearner(LearnerFacts):
-    """A learner to be stored, with its encoded, perhaps sealed, state of generation 0."""
-
-    state: bytes
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LearnerRecord(LearnerFacts):
-    """A stored learner, without its state."""
-
-    id: int
-    status: Status
-    generation: int
-
-
-@dataclasses.dataclass(frozen=True)
-class DecisionRecord:
+class DecisionRecord(NamedTuple):
     """A stored decision.
 
     Attributes:
@@ -87,8 +78,7 @@ class DecisionRecord:
     how: How | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class PhaseRecord:
+class PhaseRecord(NamedTuple):
     """A stored phase, whose rounds are dealt one by one.
 
     Attributes:
@@ -106,8 +96,7 @@ class PhaseRecord:
     last_at: int
 
 
-@dataclasses.dataclass(frozen=True)
-class Moment:
+class Moment(NamedTuple):
     """What a learner had released at a time.
 
     Attributes:
@@ -127,13 +116,20 @@ class Moment:
     point: bytes
 
 
-@dataclasses.dataclass(frozen=True)
-class QueuedReport:
+class QueuedReport(NamedTuple):
     """Feedback that has not been applied yet. The payload is sealed."""
 
     decision_id: bytes
     draw: bytes
     payload: bytes
+
+
+class StateUpdate(NamedTuple):
+    """The latest state of a learner, its generation, and the reports queued for it."""
+
+    generation: int
+    state: bytes
+    queued: list[QueuedReport]
 
 
 @dataclasses.dataclass
@@ -160,16 +156,7 @@ class Counts:
         return self.asked - self.told - self.expired
 
 
-@dataclasses.dataclass(frozen=True)
-class Minute:
-    """The counts of one minute (of an hour or a day, once merged)."""
-
-    start: int
-    counts: Counts
-
-
-@dataclasses.dataclass(frozen=True)
-class PopulationRecord:
+class PopulationRecord(NamedTuple):
     """A group of people who several learners learn from, and the limit of their total privacy loss."""
 
     name: str

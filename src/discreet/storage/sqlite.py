@@ -8,100 +8,25 @@ import os
 import pathlib
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    LargeBinary,
-    bindparam,
-    column,
-    create_engine,
-    event,
-    text,
-)
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Connection, Engine, create_engine, event
 
 from discreet.atomic_files import errors_name, real_path
 from discreet.errors import StoreError, StoreInUse
 from discreet.storage.migrate import migrate
-from discreet.storage.records import DecisionRecord, How
 from discreet.storage.sql_errors import clear_errors
-from discreet.storage.sql_reading import SqlReading, in_parts
-from discreet.storage.sql_store import SqlStore
-from discreet.storage.sql_writing import SqlWriting
+from discreet.storage.store import Store
+from discreet.storage.writing import Writing
 
 #: Suffix of the lock file.
 LOCK = ".lock"
 #: What every SQLite database begins with.
 _MAGIC = b"SQLite format 3\0"
 
-#: Splits concatenated 16-byte ids, given as one parameter: binding thousands of parameters would take longer
-#: than the statement.
-_SPLIT = (
-    text(
-        "WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 16 FROM place "
-        "WHERE i + 16 <= length(:ids)) SELECT substr(:ids, i, 16) AS id FROM place"
-    )
-    .bindparams(bindparam("ids", type_=LargeBinary))
-    .columns(column("id", LargeBinary))
-)
 
-#: Rows in one statement.
-_ROWS = 1_000
-_CLOSE = (
-    "WITH RECURSIVE place(i) AS (SELECT 1 UNION ALL SELECT i + 16 FROM place WHERE i + 16 <= length(?)) "
-    "UPDATE decisions SET closed_at = ?, how = ? WHERE id IN (SELECT substr(?, i, 16) FROM place) "
-    "AND +learner = ? AND closed_at IS NULL RETURNING id, draw"
-)
-
-
-class _SqliteReading(SqlReading):
-    @staticmethod
-    def _among(column: ColumnElement[Any]) -> ColumnElement[bool]:
-        return column.in_(_SPLIT)
-
-    @staticmethod
-    def _ids(ids: list[bytes]) -> Any:
-        return b"".join(ids)
-
-
-class _SqliteWriting(_SqliteReading, SqlWriting):
-    @staticmethod
-    def _insert(table: Any) -> Any:
-        return insert(table)
-
-    # The hot path calls the driver directly and rarely: each call releases the GIL and must get it back.
-
-    def add_decisions(self, decisions: Sequence[DecisionRecord]) -> int:
-        added = 0
-        for first in range(0, len(decisions), _ROWS):
-            some = decisions[first : first + _ROWS]
-            values = [v for d in some for v in (d.id, d.learner, d.draw, d.subset, d.asked_at)]
-            rows = ", ".join(["(?, ?, ?, ?, ?)"] * len(some))
-            added += self.connection.exec_driver_sql(
-                f"INSERT INTO decisions (id, learner, draw, subset, asked_at) VALUES {rows} "
-                "ON CONFLICT DO NOTHING",
-                tuple(values),
-            ).rowcount
-        return added
-
-    def close_decisions(self, learner: int, ids: Iterable[bytes], how: How, at: int) -> dict[bytes, bytes]:
-        closed: dict[bytes, bytes] = {}
-        for some in in_parts(ids):
-            joined = b"".join(some)
-            done = self.connection.exec_driver_sql(_CLOSE, (joined, at, how.value, joined, learner))
-            closed.update(done.cursor.fetchall())
-            done.close()
-        return closed
-
-    def _lock_updates(self, learner: int, wait: bool) -> bool:
-        return True  # there is one writer
-
-
-class SqliteStore(SqlStore):
+class SqliteStore(Store):
     """A store in an SQLite file, in WAL mode with synchronous=FULL.
 
     Args:
@@ -139,18 +64,12 @@ class SqliteStore(SqlStore):
             raise
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[SqlWriting]:
+    def writing(self) -> Iterator[Writing]:
         # Serialised here: SQLite's own busy handler polls, and starves some writers.
         with self._one_writer:
             self._check_open()
             with clear_errors(), self._connection.begin():
-                yield _SqliteWriting(self._connection, self._name)
-
-    def _read(self, connection: Connection) -> SqlReading:
-        return _SqliteReading(connection)
-
-    def _write(self, connection: Connection) -> SqlWriting:
-        return _SqliteWriting(connection, self._name)
+                yield Writing(self._connection, self._name)
 
     def close(self) -> None:
         if self._lock >= 0:

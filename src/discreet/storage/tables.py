@@ -1,4 +1,4 @@
-"""The tables as this release uses them; `migrations` creates them.
+"""The tables as this release uses them; `migrations` changes those of earlier ones.
 
 Columns hold only what is released or sealed: bits, draws and states of local learners in the clear; costs
 along chains and states with exact sums sealed by the caller.
@@ -48,6 +48,7 @@ learners = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("status", Text, nullable=False),
     Column("generation", BigInteger, nullable=False),
+    Column("swept", BigInteger, nullable=False, server_default="0"),
     Column("state", LargeBinary, nullable=False),
     UniqueConstraint("name", "epoch"),
 )

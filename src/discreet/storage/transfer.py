@@ -21,7 +21,7 @@ from discreet.errors import InvalidArgument, StoreError
 from discreet.storage import tables
 from discreet.storage.migrate import latest_version
 from discreet.storage.records import AuditRecord, Status
-from discreet.storage.sql_store import SqlStore
+from discreet.storage.store import Store
 
 _FORMAT = "discreet store"
 _TABLES = {table.name: table for table in tables.metadata.sorted_tables}
@@ -37,7 +37,7 @@ class Exported:
 
 
 def export_store(
-    store: SqlStore,
+    store: Store,
     path: str | os.PathLike[str],
     ended: Callable[[Iterable[str]], None],
     audit: AuditRecord,
@@ -91,7 +91,7 @@ def export_store(
     return Exported(rows, tuple(handed_over))
 
 
-def import_store(store: SqlStore, path: str | os.PathLike[str], audit: AuditRecord) -> int:
+def import_store(store: Store, path: str | os.PathLike[str], audit: AuditRecord) -> int:
     """Import a file into an empty store, completely or not at all; return the number of rows."""
     with open(path, encoding="ascii") as file, store.writing() as writing:
         connection = writing.connection
@@ -150,7 +150,7 @@ def _hand_over(connection: Connection) -> dict[str, str]:
     return {row.name: row.lineage for row in rows}
 
 
-def _may_be_handed_over(store: SqlStore, handed_over: dict[str, str]) -> bool:
+def _may_be_handed_over(store: Store, handed_over: dict[str, str]) -> bool:
     """Whether a transaction with unknown outcome has, or may have, handed learners over."""
     if not handed_over:
         return False

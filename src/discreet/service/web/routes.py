@@ -25,6 +25,7 @@ from discreet.service.web.openapi import BODY, KEY, errors
 LearnerName = Annotated[str, Path(description="The learner's name.", examples=["till"])]
 #: Latest time that may be asked for, in milliseconds since 1970.
 _LATEST = 1 << 53
+Since = Annotated[int, Query(ge=0, le=_LATEST, description="Milliseconds since 1970.")]
 _LEARNERS = "/v1/learners"
 #: How long a rotated key is still accepted, if nothing is said.
 _ONE_HOUR = models.RotateKey()
@@ -147,18 +148,15 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         return models.GuaranteeResponse.of(service.guarantee(name))
 
     @_route(router, Role.READ, f"{one}/minutes", "invalid_request", "not_found")
-    def show_minutes(
-        name: LearnerName,
-        since: Annotated[int, Query(ge=0, le=_LATEST, description="Milliseconds since 1970.")] = 0,
-    ) -> models.MinutesResponse:
+    def show_minutes(name: LearnerName, since: Since = 0) -> models.MinutesResponse:
         """Counts by minute, and means of what was released."""
         minutes = [models.MinuteResponse.of(view) for view in service.minutes(name, since)]
         return models.MinutesResponse(minutes=minutes)
 
-    @_route(router, Role.READ, f"{one}/history", "not_found")
-    def show_history(name: LearnerName) -> models.HistoryResponse:
-        """What was released over time, from the start."""
-        moments = [models.MomentResponse.model_validate(view) for view in service.history(name)]
+    @_route(router, Role.READ, f"{one}/history", "invalid_request", "not_found")
+    def show_history(name: LearnerName, since: Since = 0) -> models.HistoryResponse:
+        """What was released over time: from the start, or since a time."""
+        moments = [models.MomentResponse.model_validate(view) for view in service.history(name, since)]
         return models.HistoryResponse(history=moments)
 
     @_route(

@@ -1,0 +1,362 @@
+"""Read access to a store: the same statements for SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, bindparam, exists, func, select, text
+from sqlalchemy.dialects import postgresql
+
+from discreet.errors import UnknownName
+from discreet.storage.records import (
+    AuditRecord,
+    Counts,
+    DecisionRecord,
+    How,
+    KeyRecord,
+    LearnerRecord,
+    Loss,
+    Moment,
+    PhaseRecord,
+    PopulationRecord,
+    Status,
+)
+from discreet.storage.tables import (
+    audit,
+    decisions,
+    feedback,
+    history,
+    keys,
+    learners,
+    meta,
+    minutes,
+    people,
+    phases,
+    populations,
+    sums,
+)
+
+#: Rows that are passed with one statement; SQLite takes 32,766 parameters.
+_AT_ONCE = 4_000
+
+#: Milliseconds that a decision may be stored after its time.
+LATE = 10_000
+
+_POSTGRES = postgresql.dialect()  # type: ignore[no-untyped-call]
+
+#: The columns of counts.
+COUNTED = ("asked", "told", "expired", "released", "ones")
+_SUMS = [func.coalesce(func.sum(minutes.c[name]), 0).label(name) for name in COUNTED]
+_AMONG = learners.c.id.in_(bindparam("ids", expanding=True))
+HEADS = select(learners.c.id, learners.c.status, learners.c.generation).where(_AMONG)
+_LEARNERS = select(*(column for column in learners.c if column.name != "state")).order_by(
+    learners.c.name, learners.c.epoch
+)
+_LATER = learners.alias("later")
+_IS_LATEST = ~exists().where(_LATER.c.name == learners.c.name, _LATER.c.epoch > learners.c.epoch)
+_ACTIVE = learners.c.status == Status.ACTIVE.value
+_APPLIED = (
+    select(func.coalesce(func.sum(sums.c.applied), 0))
+    .where(sums.c.learner == learners.c.id)
+    .scalar_subquery()
+)
+_STATES = select(learners.c.id, learners.c.generation, learners.c.state, _APPLIED).where(_AMONG)
+_PROGRESS = select(learners.c.id, learners.c.generation, _APPLIED).where(_AMONG)
+_DECISION = ("id", "learner", "draw", "subset", "asked_at", "how")
+PHASE = [phases.c[name] for name in PhaseRecord._fields]
+_MOMENT = [history.c[name] for name in Moment._fields]
+
+
+class Reading:
+    """All calls see one consistent state: everything committed before the first of them.
+
+    In `Store.writing` each call sees what was committed before it.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._sqlite = connection.dialect.name == "sqlite"
+
+    def _given(
+        self, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]], statement: str
+    ) -> tuple[list[Any], int]:
+        """Run a statement that refers to rows which are passed with it, as the table `{given}`.
+
+        Many rows take one statement; it goes to the driver directly, since each call takes longer than its
+        work.
+
+        Args:
+            table: Has the types of the columns.
+            columns: Of the rows.
+            rows: Their values.
+            statement: Names them.
+
+        Returns:
+            The rows that were returned, and the number of rows that were changed.
+        """
+        listed = list(rows)
+        names, found, count = ", ".join(columns), list[Any](), 0
+        for some in (listed[k : k + _AT_ONCE] for k in range(0, len(listed), _AT_ONCE)):
+            parameters: tuple[Any, ...]
+            if self._sqlite:
+                values = ", ".join([f"({', '.join('?' * len(columns))})"] * len(some))
+                renamed = ", ".join(f"column{k} AS {name}" for k, name in enumerate(columns, 1))
+                source = f"(SELECT {renamed} FROM (VALUES {values})) AS given"
+                parameters = tuple(value for row in some for value in row)
+            else:
+                types = (table.c[name].type.compile(_POSTGRES) for name in columns)
+                source = f"unnest({', '.join(f'%s::{kind}[]' for kind in types)}) AS given ({names})"
+                parameters = tuple(map(list, zip(*some, strict=True)))
+            done = self.connection.exec_driver_sql(statement.format(given=source), parameters)
+            if done.returns_rows:
+                found += done.all()
+            else:
+                count += done.rowcount
+        return found, count
+
+    def meta(self, key: str) -> str | None:
+        """A fact about the whole store."""
+        found: str | None = self.connection.scalar(select(meta.c.value).where(meta.c.key == key))
+        return found
+
+    # Learners
+
+    def learners(self, ids: Iterable[int] | None = None) -> list[LearnerRecord]:
+        """All learners, or those with these ids, by name and epoch."""
+        return self._learners(_LEARNERS if ids is None else _LEARNERS.where(learners.c.id.in_(ids)))
+
+    def _learners(self, statement: Select[Any]) -> list[LearnerRecord]:
+        rows = self.connection.execute(statement).mappings()
+        return [
+            LearnerRecord(**row | {"settings": json.loads(row["settings"]), "status": Status(row["status"])})
+            for row in map(dict, rows)
+        ]
+
+    def latest(
+        self,
+        *,
+        names: Iterable[str] | None = None,
+        search: str = "",
+        after: str = "",
+        most: int | None = None,
+    ) -> list[LearnerRecord]:
+        """The latest epoch of each learner, by name.
+
+        Args:
+            names: Only these.
+            search: Only names that contain this, in capitals or not.
+            after: Only names after this one.
+            most: Only the first ones.
+        """
+        wanted = _LEARNERS.where(_IS_LATEST, learners.c.name > after).limit(most)
+        if names is not None:
+            wanted = wanted.where(learners.c.name.in_(names))
+        if search:
+            wanted = wanted.where(learners.c.name.icontains(search, autoescape=True))
+        return self._learners(wanted)
+
+    def ended(self) -> list[str]:
+        """The lineages of all epochs that are not active."""
+        return list(self.connection.scalars(select(learners.c.lineage).where(~_ACTIVE)))
+
+    def heads(self, ids: Iterable[int]) -> dict[int, tuple[Status, int]]:
+        """Status and generation of learners, to check a cache against."""
+        return self._heads(HEADS, ids)
+
+    def _heads(self, statement: Select[Any], ids: Iterable[int]) -> dict[int, tuple[Status, int]]:
+        rows = self.connection.execute(statement, {"ids": list(ids)})
+        return {learner: (Status(status), generation) for learner, status, generation in rows}
+
+    def state(self, learner: int) -> tuple[int, bytes]:
+        """The latest generation and its state."""
+        for generation, state, _ in self.states([learner]).values():
+            return generation, state
+        raise UnknownName(f"No learner has the id {learner}.")
+
+    def states(self, ids: Iterable[int]) -> dict[int, tuple[int, bytes, int]]:
+        """The same for several learners, and how many reports are in open sums."""
+        rows = self.connection.execute(_STATES, {"ids": list(ids)})
+        return {learner: (generation, state, int(applied)) for learner, generation, state, applied in rows}
+
+    def progress(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Generations, and how many reports are in open sums: each update changes one of them at least."""
+        rows = self.connection.execute(_PROGRESS, {"ids": list(ids)})
+        return {learner: (generation, int(applied)) for learner, generation, applied in rows}
+
+    def due(self, now: int) -> list[int]:
+        """The ids of active learners that may have decisions past their deadline."""
+        d, before = decisions.c, now - 1000 * learners.c.deadline
+        since = (func.min if self._sqlite else func.least)(learners.c.swept, before - LATE)
+        asked = exists().where(d.learner == learners.c.id, d.asked_at >= since, d.asked_at < before)
+        return list(self.connection.scalars(select(learners.c.id).where(_ACTIVE, asked)))
+
+    def to_compact(self, now: int, kept: int, counted: int) -> list[int]:
+        """The ids of learners that have something to forget, or counts to merge.
+
+        Args:
+            now: Milliseconds.
+            kept: Milliseconds that decisions are kept after their deadline.
+            counted: Milliseconds after which counts by minute are merged.
+        """
+        d, mine = decisions.c, learners.c.id
+        old = exists().where(d.learner == mine, d.asked_at < now - kept - 1000 * learners.c.deadline)
+        has_people = exists().where(people.c.learner == mine)
+        unmerged = select(minutes.c.learner).where(minutes.c.writer != "", minutes.c.start < now - counted)
+        return list(
+            self.connection.scalars(select(mine).where(old | (~_ACTIVE & has_people) | mine.in_(unmerged)))
+        )
+
+    # Decisions and feedback
+
+    def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
+        """The decisions that are stored, open or closed."""
+        wanted = f"SELECT {', '.join(_DECISION)} FROM {{given}} JOIN decisions USING (id)"
+        found, _ = self._given(decisions, ["id"], ((each,) for each in set(ids)), wanted)
+        records = (DecisionRecord(*row) for row in found)
+        return {each.id: each._replace(how=None if each.how is None else How(each.how)) for each in records}
+
+    def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
+        """Times and subsets of the latest decisions, latest first."""
+        d = decisions.c
+        wanted = select(d.asked_at, d.subset).where(d.learner == learner).order_by(d.asked_at.desc())
+        return [(asked_at, subset) for asked_at, subset in self.connection.execute(wanted.limit(most))]
+
+    def attempts(self, learner: int, person: bytes) -> int:
+        """How many decisions a person's feedback has closed."""
+        mine = (people.c.learner == learner) & (people.c.person == person)
+        return self.connection.scalar(select(people.c.attempts).where(mine)) or 0
+
+    def queued(self) -> dict[int, int]:
+        """How many reports are queued, by learner; learners with none are left out."""
+        wanted = select(feedback.c.learner, func.count()).group_by(feedback.c.learner)
+        return {row[0]: row[1] for row in self.connection.execute(wanted)}
+
+    # Phases and what was released
+
+    def phases(self, learner: int, numbers: Iterable[int]) -> dict[int, PhaseRecord]:
+        """Phases by number; those that are closed may be gone."""
+        wanted = select(*PHASE).where(phases.c.learner == learner, phases.c.number.in_(list(numbers)))
+        return {row[0]: PhaseRecord(*row) for row in self.connection.execute(wanted)}
+
+    def sums(self, learner: int, numbers: Iterable[int] | None = None) -> dict[int, tuple[int, bytes]]:
+        """Of open phases with reports, all or some, how many these are, and their sums."""
+        wanted = select(sums.c.phase, sums.c.applied, sums.c.sums).where(sums.c.learner == learner)
+        if numbers is not None:
+            wanted = wanted.where(sums.c.phase.in_(list(numbers)))
+        return {phase: (applied, data) for phase, applied, data in self.connection.execute(wanted)}
+
+    def applied(self, learner: int) -> int:
+        """How many reports are in the sums of open phases."""
+        wanted = select(func.coalesce(func.sum(sums.c.applied), 0)).where(sums.c.learner == learner)
+        return int(self.connection.scalar(wanted) or 0)
+
+    def complete_phases(self) -> list[tuple[int, int, int]]:
+        """Learner, number and time of the last round of all phases whose reports are all there.
+
+        By learner, and then by time.
+        """
+        p = phases.c
+        rows = self.connection.execute(
+            select(p.learner, p.number, p.last_at)
+            .join_from(sums, phases, (sums.c.learner == p.learner) & (sums.c.phase == p.number))
+            .where(sums.c.applied >= p.total)
+            .order_by(p.learner, p.last_at, p.number)
+        )
+        return [(learner, number, last_at) for learner, number, last_at in rows]
+
+    def due_phases(self, now: int) -> list[int]:
+        """The ids of active learners with open phases whose last deadline has passed."""
+        wanted = select(phases.c.learner).distinct().where(_dealt_by(now), _ACTIVE)
+        return list(self.connection.scalars(wanted))
+
+    def lacking_phases(self, learner: int, now: int) -> list[int]:
+        """The numbers of phases whose last deadline has passed, and which lack reports."""
+        p, s = phases.c, sums.c
+        applied = select(s.applied).where(s.learner == p.learner, s.phase == p.number).scalar_subquery()
+        mine = (p.learner == learner) & (func.coalesce(applied, 0) < p.total)
+        return list(self.connection.scalars(select(p.number).where(mine, _dealt_by(now))))
+
+    def history(self, learner: int, since: int = 0) -> list[Moment]:
+        """What a learner had released over time, in order, since a time."""
+        mine = (history.c.learner == learner) & (history.c.at >= since)
+        wanted = select(*_MOMENT).where(mine).order_by(history.c.at)
+        return [Moment(*row) for row in self.connection.execute(wanted)]
+
+    # Counts
+
+    def minutes(self, learner: int, since: int) -> list[tuple[int, Counts]]:
+        """Starts of minutes, in order, and their counts."""
+        mine = (minutes.c.learner == learner) & (minutes.c.start >= since)
+        wanted = select(minutes.c.start, *_SUMS).where(mine).group_by(minutes.c.start)
+        rows = self.connection.execute(wanted.order_by(minutes.c.start))
+        return [(start, Counts(*map(int, counts))) for start, *counts in rows]
+
+    def counts(self, learner: int) -> Counts:
+        """Counts in total."""
+        return self.totals([learner]).get(learner, Counts())
+
+    def totals(self, ids: Iterable[int]) -> dict[int, Counts]:
+        """The same for several learners; those without any are left out."""
+        wanted = select(minutes.c.learner, *_SUMS).where(minutes.c.learner.in_(ids))
+        rows = self.connection.execute(wanted.group_by(minutes.c.learner))
+        return {learner: Counts(*map(int, counts)) for learner, *counts in rows}
+
+    def pending(self) -> int:
+        """How many decisions of active learners are open."""
+        still_open = func.sum(minutes.c.asked - minutes.c.told - minutes.c.expired)
+        wanted = select(still_open).join_from(minutes, learners, minutes.c.learner == learners.c.id)
+        return int(self.connection.scalar(wanted.where(_ACTIVE)) or 0)
+
+    def size(self) -> int:
+        """Bytes of the database."""
+        pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+        whole = pages if self._sqlite else "SELECT pg_database_size(current_database())"
+        return int(self.connection.scalar(text(whole)) or 0)
+
+    # Populations, keys and admins
+
+    def populations(self, name: str | None = None) -> list[PopulationRecord]:
+        """All populations, or the one with a name, by name."""
+        wanted = select(populations).order_by(populations.c.name)
+        rows = self.connection.execute(wanted if name is None else wanted.where(populations.c.name == name))
+        return [PopulationRecord(*row) for row in rows]
+
+    def losses(self, population: str) -> list[Loss]:
+        """The privacy losses of the learners on a population, by name and epoch."""
+        mine = _LEARNERS.with_only_columns(learners.c.name, learners.c.epoch, learners.c.epsilon)
+        return [
+            Loss(*row) for row in self.connection.execute(mine.where(learners.c.population == population))
+        ]
+
+    def keys(self, digests: Iterable[bytes] | None = None, *, locked: bool = False) -> list[KeyRecord]:
+        """All API keys that have not been revoked, or those with these digests, oldest first.
+
+        Args:
+            digests: Of which.
+            locked: In a transaction that writes: whether nobody else changes them until it ends.
+        """
+        columns = [column for column in keys.c if column.name != "revoked"]
+        wanted = select(*columns).where(keys.c.revoked.is_(False)).order_by(keys.c.created_at)
+        if digests is not None:
+            wanted = wanted.where(keys.c.digest.in_(digests))
+        rows = self.connection.execute(wanted.with_for_update() if locked else wanted).mappings()
+        return [
+            KeyRecord(**row | {"learners": row["learners"] and tuple(json.loads(row["learners"]))})
+            for row in map(dict, rows)
+        ]
+
+    def audit(self, *, before: int | None = None, most: int = 100) -> list[AuditRecord]:
+        """What admins did, latest first, before the record with an id."""
+        wanted = select(audit).order_by(audit.c.id.desc()).limit(most)
+        if before is not None:
+            wanted = wanted.where(audit.c.id < before)
+        rows = self.connection.execute(wanted).mappings()
+        return [AuditRecord(**row | {"details": json.loads(row["details"])}) for row in map(dict, rows)]
+
+
+def _dealt_by(now: int) -> ColumnElement[bool]:
+    """Whether all rounds of an open phase were dealt, and the deadline of the last one has passed."""
+    p, past = phases.c, phases.c.last_at + 1000 * learners.c.deadline <= now
+    return (p.learner == learners.c.id) & (p.total > 0) & (p.dealt >= p.total) & past

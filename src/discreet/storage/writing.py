@@ -1,0 +1,390 @@
+"""Write access to a store: one durable transaction, with the same statements for SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import json
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, func, insert, select, text, tuple_, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
+
+from discreet.errors import AlreadyExists, Conflict
+from discreet.storage.reading import COUNTED, HEADS, LATE, PHASE, Reading
+from discreet.storage.records import (
+    AuditRecord,
+    Counts,
+    DecisionRecord,
+    How,
+    KeyRecord,
+    LearnerRecord,
+    Moment,
+    PhaseRecord,
+    PopulationRecord,
+    QueuedReport,
+    StateUpdate,
+    Status,
+)
+from discreet.storage.tables import (
+    audit,
+    decisions,
+    feedback,
+    history,
+    keys,
+    learners,
+    meta,
+    minutes,
+    people,
+    phases,
+    populations,
+    sums,
+)
+
+#: Rows that are looked at, as a multiple of those that are closed or deleted.
+_LOOKS = 10
+_MINUTE = 60_000
+#: The first key of the advisory locks of PostgreSQL by which one process at a time updates a learner.
+_UPDATING = 0x64697363
+#: A shared lock that does not block an UPDATE of the state, and an exclusive one.
+_HELD = HEADS.order_by(learners.c.id).with_for_update(read=True, key_share=True)
+_HELD_TO_END = HEADS.order_by(learners.c.id).with_for_update()
+_CLOSE = """
+UPDATE decisions SET closed_at = given.closed_at, how = given.how FROM {given}
+WHERE decisions.id = given.id AND +decisions.learner = given.learner AND decisions.closed_at IS NULL
+RETURNING decisions.id, decisions.learner, decisions.draw
+"""
+#: Locked in the order of ids, so that two processes with the same decisions never deadlock.
+_CLOSE_LOCKED = f"""
+WITH mine AS (
+SELECT given.* FROM {{given}} JOIN decisions d ON d.id = given.id AND d.learner = given.learner
+WHERE d.closed_at IS NULL ORDER BY d.id FOR UPDATE OF d)
+{_CLOSE.replace("{given}", "mine AS given")}
+"""
+
+
+class Writing(Reading):
+    """One transaction on one connection, which the store commits.
+
+    Args:
+        connection: See there.
+        writer: Names this process in the rows of counts it writes.
+    """
+
+    def __init__(self, connection: Connection, writer: str) -> None:
+        super().__init__(connection)
+        self._writer = writer
+        self._insert: Callable[[Table], Any] = (sqlite if self._sqlite else postgresql).insert
+
+    def _add(
+        self, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]], conflict: str = ""
+    ) -> tuple[list[Any], int]:
+        """Insert rows; what happens to those that are there may be said."""
+        names = ", ".join(columns)
+        added = f"INSERT INTO {table.name} ({names}) SELECT * FROM {{given}} WHERE true {conflict}"
+        return self._given(table, columns, rows, added)
+
+    def _put(self, table: Table, **values: Any) -> None:
+        """Insert a row, or replace the one that has its key."""
+        statement, key = self._insert(table).values(**values), [column.name for column in table.primary_key]
+        others = {name: statement.excluded[name] for name in values if name not in key}
+        self.connection.execute(statement.on_conflict_do_update(index_elements=key, set_=others))
+
+    def note_once(self, key: str, value: str) -> str:
+        """Store a fact unless there is one; return the stored value."""
+        self._add(meta, ["key", "value"], [(key, value)], "ON CONFLICT DO NOTHING")
+        return self.meta(key) or value
+
+    def note(self, key: str, value: str) -> None:
+        """Store a fact, in place of an earlier one."""
+        self._put(meta, key=key, value=value)
+
+    # Learners
+
+    def add_learner(self, learner: LearnerRecord, state: bytes) -> int:
+        """Add a learner with its first state, perhaps sealed, and return its id; raises `AlreadyExists`."""
+        values = dataclasses.asdict(learner) | {"settings": json.dumps(learner.settings), "state": state}
+        del values["id"]  # the database gives it
+        statement = self._insert(learners).values(**values).on_conflict_do_nothing()
+        added: int | None = self.connection.scalar(statement.returning(learners.c.id))
+        if added is None:
+            raise AlreadyExists(f"A learner named {learner.name!r} already exists.")
+        return added
+
+    def hold(self, ids: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
+        """Like `heads`; nobody else changes the status of these learners until the transaction ends.
+
+        Many transactions may hold a learner at once; `to_end` is exclusive. Call it after any `start_update`
+        with `wait`, never before, or two processes could deadlock.
+        """
+        return self._heads(_HELD_TO_END if to_end else _HELD, ids)
+
+    def set_status(self, learner: int, status: Status) -> None:
+        """Change the status of a learner."""
+        self.connection.execute(update(learners).where(learners.c.id == learner).values(status=status.value))
+
+    def start_update(self, learner: int, *, wait: bool = False, most: int = 10_000) -> StateUpdate | None:
+        """Become the only one to update this learner until the transaction ends; None if somebody else is."""
+        if not self._sqlite:  # which has one writer
+            numbers = {"first": _UPDATING, "second": learner}
+            lock = "SELECT pg_advisory_xact_lock(:first, :second)"
+            if wait:
+                self.connection.execute(text(lock), numbers)
+            elif not self.connection.scalar(text(lock.replace("pg_", "pg_try_")), numbers):
+                return None
+        wanted = (
+            select(feedback.c.decision, decisions.c.draw, feedback.c.payload)
+            .join_from(feedback, decisions, feedback.c.decision == decisions.c.id)
+            .where(feedback.c.learner == learner)
+            .limit(most)
+        )
+        queued = [QueuedReport(*row) for row in self.connection.execute(wanted)] if most else []
+        return StateUpdate(*self.state(learner), queued)
+
+    def put_states(self, states: Mapping[int, tuple[int, bytes]]) -> None:
+        """Write states of the next generations, given those that they follow; raises `Conflict`.
+
+        Nothing is read: if another process has written one meanwhile, its generation is not the one given.
+        """
+        following = (
+            "UPDATE learners SET generation = learners.generation + 1, state = given.state FROM {given} "
+            "WHERE learners.id = given.id AND learners.generation = given.generation"
+        )
+        rows = ((learner, *state) for learner, state in sorted(states.items()))
+        _, done = self._given(learners, ["id", "generation", "state"], rows, following)
+        if done != len(states):
+            raise Conflict("Another process updated this learner first; nothing was changed.")
+
+    # Decisions and feedback
+
+    def add_decisions(self, made: Iterable[DecisionRecord]) -> int:
+        """Store open decisions; return how many were new."""
+        columns = ["id", "learner", "draw", "subset", "asked_at"]
+        rows = (each[:5] for each in (made if self._sqlite else sorted(made)))
+        return self._add(decisions, columns, rows, "ON CONFLICT DO NOTHING")[1]
+
+    def close_decisions(
+        self, ids: Iterable[tuple[bytes, int]], how: How, at: int
+    ) -> dict[tuple[bytes, int], bytes]:
+        """Close decisions, given with a learner: those that are open and this learner's.
+
+        Returns:
+            The draws of these.
+        """
+        columns = ["id", "learner", "closed_at", "how"]
+        rows = ((*each, at, how.value) for each in set(ids))
+        close = _CLOSE if self._sqlite else _CLOSE_LOCKED
+        found, _ = self._given(decisions, columns, rows, close)
+        return {(row[0], row[1]): row[2] for row in found}
+
+    def expire(self, learner: int, before: int, at: int, most: int) -> tuple[dict[bytes, bytes], bool]:
+        """Close at most `most` open decisions that were asked before a time.
+
+        Returns:
+            Their draws, and whether there may be more. No call looks at more than ten times `most` decisions;
+            those that are known to be closed are not looked at again.
+        """
+        d = decisions.c
+        swept = self.connection.scalar(select(learners.c.swept).where(learners.c.id == learner)) or 0
+        since = swept if swept < before else before - LATE  # the clock was set back
+        asked = (d.learner == learner) & (d.asked_at >= since) & (d.asked_at < before)
+        # Most were told about: a look must not go through all that is remembered.
+        beyond = select(d.asked_at).where(asked).order_by(d.asked_at).offset(_LOOKS * most).limit(1)
+        end = self.connection.scalar(beyond)
+        until = before if end is None else max(end, since + 1)
+        due = select(d.id).where(asked, d.asked_at < until, d.closed_at.is_(None)).order_by(d.asked_at)
+        ids = list(self.connection.scalars(due.limit(most)))
+        if len(ids) < most:
+            swept = until if until < before else before - LATE
+            self.connection.execute(update(learners).where(learners.c.id == learner).values(swept=swept))
+        closed = self.close_decisions(((key, learner) for key in ids), How.EXPIRED, at)
+        return {key: draw for (key, _), draw in closed.items()}, len(ids) == most or until < before
+
+    def look_back(self, ids: Iterable[int], milliseconds: int) -> None:
+        """Decisions may have been stored so late, or by a process whose clock is so far behind."""
+        swept = learners.c.swept - milliseconds
+        self.connection.execute(update(learners).where(learners.c.id.in_(ids)).values(swept=swept))
+
+    def count_attempts(self, people_told: Mapping[tuple[int, bytes], int]) -> dict[tuple[int, bytes], int]:
+        """Add to the attempts of people, given by learner and person; return the new totals."""
+        add = (
+            "ON CONFLICT (learner, person) DO UPDATE SET attempts = people.attempts + excluded.attempts "
+            "RETURNING learner, person, attempts"
+        )
+        rows = ((*key, count) for key, count in sorted(people_told.items()))
+        found, _ = self._add(people, ["learner", "person", "attempts"], rows, add)
+        return {(learner, person): total for learner, person, total in found}
+
+    def queue_feedback(self, payloads: Iterable[tuple[bytes, int, bytes]]) -> None:
+        """Store payloads of closed decisions, given with decision and learner, until they are applied."""
+        self._add(feedback, ["decision", "learner", "payload"], sorted(payloads))
+
+    def drop_feedback(self, ids: Iterable[bytes]) -> None:
+        """Delete queued reports that were applied."""
+        gone = "DELETE FROM feedback WHERE decision IN (SELECT decision FROM {given})"
+        self._given(feedback, ["decision"], ((each,) for each in ids), gone)
+
+    def drop_queued(self, learner: int) -> int:
+        """Delete the queued reports of a learner that will never apply them."""
+        return self.connection.execute(delete(feedback).where(feedback.c.learner == learner)).rowcount
+
+    # Phases and what was released
+
+    def current_phases(self, ids: Iterable[int]) -> dict[int, PhaseRecord]:
+        """The first phase of each with rounds to deal. Nobody else deals them until the transaction ends."""
+        p = phases.c
+        unfinished = p.dealt < p.total
+        first = (
+            select(p.learner, func.min(p.number)).where(p.learner.in_(ids), unfinished).group_by(p.learner)
+        )
+        wanted = select(p.learner, *PHASE).where(tuple_(p.learner, p.number).in_(first), unfinished)
+        rows = self.connection.execute(wanted.order_by(p.learner).with_for_update())
+        return {learner: PhaseRecord(*row) for learner, *row in rows}
+
+    def add_phase(self, learner: int, plan: bytes, total: int, dealt: int, at: int) -> int:
+        """Store a phase and return its number, which no other ever had; raises `Conflict` if others do so."""
+        latest = self.connection.scalar(select(func.max(phases.c.number)).where(phases.c.learner == learner))
+        number = 0 if latest is None else int(latest) + 1
+        row = {"learner": learner, "number": number, "plan": plan}
+        try:
+            self.connection.execute(insert(phases), row | {"total": total, "dealt": dealt, "last_at": at})
+        except IntegrityError:
+            raise Conflict("Another process planned a phase just now; nothing was changed.") from None
+        return number
+
+    def deal(self, dealt: Iterable[tuple[int, int, int]], at: int) -> None:
+        """So many rounds of phases are dealt: learner, number and rounds of each."""
+        put = (
+            "UPDATE phases SET dealt = given.dealt, last_at = given.last_at FROM {given} "
+            "WHERE phases.learner = given.learner AND phases.number = given.number"
+        )
+        rows = ((*each, at) for each in sorted(dealt))
+        self._given(phases, ["learner", "number", "dealt", "last_at"], rows, put)
+
+    def put_sums(self, learner: int, number: int, applied: int, data: bytes) -> None:
+        """Replace the sums of a phase."""
+        self._put(sums, learner=learner, phase=number, applied=applied, sums=data)
+
+    def drop_phases(self, learner: int, numbers: Iterable[int] | None = None) -> None:
+        """Delete phases and their sums, by default all: they are closed, or will never be released."""
+        of_phases, of_sums = phases.c.learner == learner, sums.c.learner == learner
+        if numbers is not None:
+            closed = list(numbers)
+            of_sums &= sums.c.phase.in_(closed)
+            emptied = update(phases).where(of_phases, phases.c.number.in_(closed))
+            self.connection.execute(emptied.values(plan=b"", total=0, dealt=0))
+            # The row of the latest phase stays: the next one is counted from it.
+            latest = select(func.max(phases.c.number)).where(of_phases).scalar_subquery()
+            of_phases &= (phases.c.total == 0) & (phases.c.number < latest)
+        self.connection.execute(delete(sums).where(of_sums))
+        self.connection.execute(delete(phases).where(of_phases))
+
+    def add_moment(self, learner: int, moment: Moment) -> None:
+        """Add to the history; it has one entry a minute at most, the latest."""
+        at = moment.at - moment.at % _MINUTE
+        self._put(history, learner=learner, **moment._replace(at=at)._asdict())
+
+    # Counts
+
+    def add_counts(self, minute: int, counts: Mapping[int, Counts]) -> None:
+        """Add to the counts of learners in a minute, given by its start in milliseconds."""
+        self._add_counts((learner, minute, self._writer, each) for learner, each in counts.items())
+
+    def _add_counts(self, rows: Iterable[tuple[int, int, str, Counts]]) -> None:
+        add = ", ".join(f"{name} = minutes.{name} + excluded.{name}" for name in COUNTED)
+        listed = sorted((*key, *(getattr(each, name) for name in COUNTED)) for *key, each in rows)
+        columns = ["learner", "start", "writer", *COUNTED]
+        self._add(minutes, columns, listed, f"ON CONFLICT (learner, start, writer) DO UPDATE SET {add}")
+
+    # Forgetting
+
+    def compact(self, learner: int, before: int, *, open_too: bool = False, most: int = 10_000) -> int:
+        """Delete closed decisions asked before a time; return how many decisions."""
+        d, f = decisions.c, feedback.c
+        old = select(d.id).where(d.learner == learner, d.asked_at < before).order_by(d.asked_at)
+        if not open_too:
+            # A queued report needs its decision's draw.
+            looked = old.add_columns(d.closed_at).limit(_LOOKS * most).subquery()
+            waits = select(f.decision).where(f.decision == looked.c.id).exists()
+            old = select(looked.c.id).where(looked.c.closed_at.is_not(None), ~waits)
+        gone = list(self.connection.scalars(old.limit(most)))
+        forget = "DELETE FROM decisions WHERE id IN (SELECT id FROM {given})"
+        return self._given(decisions, ["id"], ((each,) for each in gone), forget)[1]
+
+    def forget_people(self, learner: int, *, most: int = 10_000) -> int:
+        """Delete the attempts of people for a learner that has ended; return how many were deleted."""
+        mine = people.c.learner == learner
+        some = select(people.c.person).where(mine).limit(most).scalar_subquery()
+        return self.connection.execute(delete(people).where(mine, people.c.person.in_(some))).rowcount
+
+    def merge_minutes(self, learner: int, before: int, length: int, *, most: int = 2_000) -> int:
+        """Merge counts from before a time into spans of a length, over all processes that wrote them.
+
+        Returns:
+            How many rows were merged. If it is `most`, there may be more.
+        """
+        m = minutes.c
+        loose = (m.learner == learner) & (m.start < before - before % length)
+        loose &= (m.start % length != 0) | (m.writer != "")
+        some = select(m.start, m.writer).where(loose).order_by(m.start, m.writer).limit(most)
+        rows = self.connection.execute(
+            delete(minutes)
+            .where(m.learner == learner, tuple_(m.start, m.writer).in_(some))
+            .returning(m.start, *(m[name] for name in COUNTED))
+        ).all()
+        spans: dict[int, list[int]] = collections.defaultdict(lambda: [0] * len(COUNTED))
+        for start, *counts in rows:
+            total = spans[start - start % length]
+            total[:] = map(operator.add, total, counts)
+        self._add_counts((learner, start, "", Counts(*total)) for start, total in spans.items())
+        return len(rows)
+
+    def merge_history(self, learner: int, before: int, length: int) -> None:
+        """Keep the last entry of each span of a length before a time."""
+        h, later, end = history.c, history.alias(), before - before % length
+        same_span = (later.c.at - later.c.at % length) == (h.at - h.at % length)
+        kept = select(later.c.at).where(later.c.learner == h.learner, later.c.at > h.at, same_span)
+        self.connection.execute(delete(history).where(h.learner == learner, h.at < end, kept.exists()))
+
+    # Populations, keys and admins
+
+    def add_population(self, population: PopulationRecord) -> None:
+        """Add a population, or change its limit."""
+        self._put(populations, name=population.name, epsilon_limit=population.limit)
+
+    def lock_population(self, name: str) -> PopulationRecord | None:
+        """Read a population, and block others from adding learners to it until the transaction ends."""
+        wanted = select(populations).where(populations.c.name == name).with_for_update()
+        row = self.connection.execute(wanted).one_or_none()
+        return None if row is None else PopulationRecord(*row)
+
+    def add_key(self, key: KeyRecord) -> None:
+        """Add an API key; raises `AlreadyExists`."""
+        values = dataclasses.asdict(key) | {"learners": key.learners and json.dumps(key.learners)}
+        try:
+            self.connection.execute(insert(keys).values(**values, revoked=False))
+        except IntegrityError:
+            raise AlreadyExists("This API key already exists.") from None
+
+    def revoke_key(self, digest: bytes) -> bool:
+        """Revoke an API key, if there is one."""
+        mine = (keys.c.digest == digest) & keys.c.revoked.is_(False)
+        return self.connection.execute(update(keys).where(mine).values(revoked=True)).rowcount == 1
+
+    def let_key_expire(self, digest: bytes, at: int) -> None:
+        """Change when an API key expires."""
+        self.connection.execute(update(keys).where(keys.c.digest == digest).values(expires_at=at))
+
+    def note_use(self, digests: Iterable[bytes], at: int) -> None:
+        """Note that API keys were used, unless a later use is known."""
+        earlier = keys.c.used_at.is_(None) | (keys.c.used_at < at)
+        self.connection.execute(update(keys).where(keys.c.digest.in_(digests), earlier).values(used_at=at))
+
+    def add_audit(self, record: AuditRecord) -> None:
+        """Record what an admin did. Records are never changed or deleted."""
+        values = dataclasses.asdict(record) | {"details": json.dumps(record.details)}
+        del values["id"]  # the database gives it
+        self.connection.execute(insert(audit).values(**values))
