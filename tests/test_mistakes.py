@@ -42,6 +42,10 @@ SHOWN_BY = {
     "A set function is built from private numbers, and that fails": (
         "tests/learners/test_feedback.py::test_what_cannot_be_made_counts_as_a_constant",
     ),
+    "People come back, and nobody counts": (
+        "tests/learners/test_people.py::test_further_rounds_change_nothing",
+        "tests/test_visits.py::test_a_chosen_cap_on_real_visits",
+    ),
     "A bit is made with another epsilon": (
         "tests/learners/test_feedback.py::test_a_bit_that_was_made_otherwise_is_refused",
     ),
