@@ -138,6 +138,17 @@ def numbers_make_sense(phase: Phase, most_rounds: int, seen: IntArray) -> bool:
 
 
 _dealable = Settled(numbers_make_sense)
+
+
+def dealt_part(phase: Phase, deck: IntArray, dealt: int) -> tuple[Phase, BoolArray]:
+    """A phase that ends after so many rounds of a deck: the slots that were dealt, and which these are."""
+    slots = len(phase.rounds)
+    rounds = np.bincount(deck[:dealt], minlength=slots) if slots > 1 else np.array([dealt])
+    kept = rounds > 0
+    parts: list[Any] = [part[kept] for part in phase._replace(rounds=rounds)]
+    return Phase(*parts), kept
+
+
 _NO_DECK = np.zeros(0, dtype=np.int64)
 
 

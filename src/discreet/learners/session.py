@@ -33,6 +33,7 @@ from discreet.kernel.phase import (
     shuffled_deck,
     slots_among,
 )
+from discreet.learners import changing
 from discreet.learners.arguments import named_classes, plain, restored_argument
 from discreet.learners.learner import Learner
 from discreet.learners.packing import MOST_DECISIONS, OpenPhase, packed, unpacked
@@ -62,6 +63,12 @@ TAKEN = ".taken"
 _NOTHING = np.zeros(0)
 #: What a file keeps of a session as plain numbers.
 _COUNTS = ("asked", "rounds", "planned", "closed_until", "current")
+#: What stays when the items change: what makes it this one, and what was asked and told.
+_STAYS = {
+    *("_source", "_not_private_because", "lineage", "generation", "_holding", "_mark", "_interrupted"),
+    *("_handed_over", "_coins", "_people", "_complete", "_phases", "_tickets"),
+    *(f"_{name}" for name in _COUNTS),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,6 +124,8 @@ class Session(Exclusive, Generic[Item]):
         super().__init__(as_source(source, seed, owner=owner))
         self._coins = BitSource() if seed is None else BitSource(another_seed(seed))
         self.items, self.learner = items, learner
+        #: The items that are not offered any more, the longest ago first.
+        self.retired: tuple[Item, ...] = ()
         self._local = learner.release.local
         if expire_after is None:
             expire_after = EXPIRE_AFTER if self._local else 0
@@ -227,7 +236,7 @@ class Session(Exclusive, Generic[Item]):
         if unknown:
             named = sorted(map(str, unknown))
             raise checks.invalid_argument(owner, "available", "items of this learner", named)
-        if len(wanted) == len(self.items):
+        if wanted.issuperset(set(self.items) - set(self.retired)):
             return None
         return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
 
@@ -282,6 +291,50 @@ class Session(Exclusive, Generic[Item]):
             raise InvalidArgument("This learner cannot switch these items off now.")
         sums = np.zeros((len(planned.rounds), self.learner.dimension), dtype=np.int64)
         return OpenPhase(planned, deck, sums, total)
+
+    # Other items
+
+    def change_items(self, *, add: Iterable[Hashable] = (), retire: Iterable[Hashable] = ()) -> None:
+        """Go on with other items, with all that was learned and with the same budget.
+
+        From the next `ask` on, added items may be in a set, and retired ones never are. These stay in `items`
+        (and in `point`), where the new ones come last, and are named by `retired`; to add one again offers it
+        again. Open decisions can still be told about, but not where whole functions are told: their phase is
+        given up, and the learner compares the sets anew. Decide by what is public or released.
+
+        Args:
+            add: New items, or retired ones, in order.
+            retire: Items that are offered now. The sets that are shown no longer have them.
+        """
+        owner = type(self).__name__
+        with self._alone():
+            arguments = self._kept_arguments() | changing.settled(self)
+            offer = changing.Offer(self.items, self.retired, arguments).changed(owner, add, retire)
+            made = self._made(offer.items, offer.arguments)
+            self._close_due()
+            state = made.learner.policy.widened(self._state)  # type: ignore[attr-defined] # as required
+            with self._changing():
+                if changing.takes_reports_for(self.learner, made.learner):
+                    self._end_dealing()
+                    made._mechanism = self._mechanism
+                else:
+                    self._phases.clear()
+                    self._tickets.clear()
+                    self._closed_until = self._asked
+                made._state, made.retired, made._arguments = state, offer.retired, offer.arguments
+                vars(self).update({k: v for k, v in vars(made).items() if k not in _STAYS})
+
+    def _end_dealing(self) -> None:
+        """Drop the undealt rest of the open phases."""
+        for number, phase in self._phases.items():
+            if phase.dealt == phase.total:
+                continue
+            places = changing.cut_short(phase)
+            for ticket in self._tickets.values():
+                if ticket.phase == number:
+                    self._tickets[ticket.id] = ticket._replace(slot=int(places[ticket.slot]))
+            if self._local and phase.told == phase.total:
+                self._complete.append(number)
 
     # Closing
 
@@ -368,7 +421,9 @@ class Session(Exclusive, Generic[Item]):
         if not 1 <= decision_id <= self._asked:
             raise errors.UnknownDecision("No such decision was asked for. Tell it itself, or by its id.")
         if decision_id <= self._closed_until:
-            closed = f"That decision was closed after {self.expire_after} further decisions"
+            closed = (
+                f"That decision was closed after {self.expire_after} further decisions, or other items came"
+            )
             raise errors.Expired(f"{closed}. Make the learner with a larger 'expire_after' to wait longer.")
         raise errors.AlreadyTold("That decision has been told about already.")
 
@@ -392,7 +447,9 @@ class Session(Exclusive, Generic[Item]):
     def fresh(self, seed: Seed | None) -> Self:
         """A new session made like this one, before its first round; with a seed repeatable, not private."""
         keywords = {"seed": seed} if "seed" in inspect.signature(type(self)).parameters else {}
-        return self._made(self.items, self._kept_arguments(), **keywords)
+        made = self._made(self.items, self._kept_arguments(), **keywords)
+        made.retired = self.retired
+        return made
 
     @classmethod
     def _made(cls, items: Any, arguments: dict[str, Any], **others: Any) -> Self:
@@ -444,6 +501,7 @@ class Session(Exclusive, Generic[Item]):
             raise InvalidType("Only a learner whose items are named by strings or integers can be saved.")
         return {
             "items": plain(self.items),
+            "retired": plain(self.retired),
             "arguments": named_classes(kept),
             **{name: getattr(self, f"_{name}") for name in _COUNTS},
             "coins": self._coins.saved(),
@@ -459,6 +517,7 @@ class Session(Exclusive, Generic[Item]):
     @classmethod
     def _from_settings(cls, settings: dict[str, Any], source: BitSource) -> Self:
         session = cls._made(settings["items"], settings["arguments"])
+        session.retired = tuple(settings["retired"])
         session.learner.check_constants(cls.__name__, settings["constants"])
         if settings["bits"] is not None:
             source = BitSource.restored(settings["bits"])

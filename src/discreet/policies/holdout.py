@@ -103,6 +103,10 @@ class Holdout:
             policy = self.policy.learn(policy, Released(note, released.rounds[~held], released.values[~held]))
         return HoldoutState(policy, sums)
 
+    def widened(self, state: HoldoutState) -> HoldoutState:
+        """The state where items were added, if the policy can go on with them."""
+        return state._replace(policy=self.policy.widened(state.policy))  # type: ignore[attr-defined]
+
     def point(self, state: HoldoutState) -> FloatArray:
         own = getattr(self.policy, "point", None)
         return np.full(self._order.size, 0.5) if own is None else np.array(own(state.policy))

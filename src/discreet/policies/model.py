@@ -154,6 +154,23 @@ class Model:
         rounds, total = state.counts[[ROUNDS, TOTAL]].tolist()
         return total / rounds if rounds else None
 
+    def widened(self, state: ModelState) -> ModelState:
+        """The state where items were added or retired: no set had the added ones.
+
+        A new episode begins, with short phases; a model that had failed is tried again.
+        """
+        start, counts = self.start(), state.counts.copy()
+        counts[BEFORE], counts[FITTED] = counts[ROUNDS], 0.0
+        if counts[FAILED]:
+            counts[[FAILED, RESTARTS]] = 0.0
+        seen = Seen(_signs(state.seen.signs, self.n), *[part.copy() for part in state.seen[1:]])
+        if not _known(seen).any():
+            return start._replace(counts=counts)
+        x = np.append(state.x, np.zeros(self.n - state.x.size))
+        state = ModelState(x, seen, state.scales.copy(), counts, start.worst)
+        with one_thread():
+            return state._replace(x=self._least(state))
+
     # Planning
 
     def plan(self, state: ModelState, coins: BitSource, available: IntArray | None = None) -> Phase:
@@ -287,7 +304,7 @@ class Model:
         if not by_model.all():
             state = self._learn_worst(state, released, totals, ~by_model)
         if not counts[FAILED] and by_model.any():
-            signs = released.note[by_model, REST : REST + self.n]
+            signs = _signs(released.note[by_model, REST : REST + self.n], self.n)
             new = Seen(signs, totals[by_model], rounds[by_model], np.ones(int(by_model.sum())))
             with one_thread():
                 state = self._learn_sets(state, new)
@@ -299,7 +316,7 @@ class Model:
         units = np.rint(totals[rows] / self._worst.unit).astype(np.int64)
         note = np.ascontiguousarray(released.note[rows, REST : REST + self._worst.notes])
         worst = self._worst.learn(state.worst, Released(note, released.rounds[rows], units[:, None]))
-        return state._replace(worst=worst, x=worst.x.copy())
+        return state._replace(worst=worst, x=worst.x.copy() if state.counts[FAILED] else state.x)
 
     def _learn_sets(self, state: ModelState, new: Seen) -> ModelState:
         counts, seen = state.counts.copy(), Seen(*[part.copy() for part in state.seen])
@@ -372,6 +389,13 @@ def _known(seen: Seen) -> BoolArray:
 def _played(seen: Seen) -> Seen:
     known = _known(seen)
     return Seen(*[part[known] for part in seen])
+
+
+def _signs(signs: FloatArray, n: int) -> FloatArray:
+    """Sets, given by signs, that have none of the items which were added since."""
+    widened = np.full((len(signs), n), -1.0)
+    widened[:, : signs.shape[1]] = np.where(signs > 0, 1.0, -1.0)
+    return widened
 
 
 def _random_sets(count: int, n: int, rng: np.random.Generator) -> FloatArray:
