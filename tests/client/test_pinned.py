@@ -93,7 +93,7 @@ def test_a_server_cannot_lower_what_is_pinned(
 
 def _get(service: RunningService, path: str) -> bytes:
     with Client(service.url, service.key) as client:
-        answer: bytes = client._requests._http.get(path).content
+        answer: bytes = client._http.get(path).content
         return answer
 
 

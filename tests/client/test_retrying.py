@@ -118,7 +118,7 @@ def test_the_longest_attempt_gives_the_reason(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(retrying, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
     with Client("http://localhost", "key", timeout=10, deadline=25) as client:
-        monkeypatch.setattr(client._requests._http, "request", request)
+        monkeypatch.setattr(client._http, "request", request)
         with pytest.raises(Unreachable, match="the connection broke"):
             client.ask("shop")
     assert given[:2] == [10, 10]

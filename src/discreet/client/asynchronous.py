@@ -4,74 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-import ssl
-import urllib.parse
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Self, overload
+from typing import Any, Self, overload
 
 from discreet import arguments
-from discreet.client.address import checked_key, checked_url
 from discreet.client.errors import ServiceError, error_for
-from discreet.client.pinned import Pinned
 from discreet.client.records import MISSING, ApiKey, Decision, Feedback, History, Learner, Population
-from discreet.client.retrying import Answer, Requests
-from discreet.client.telling import Telling, as_feedback, grouped, json_bytes
-from discreet.errors import InvalidArgument, NotCopyable
+from discreet.client.retrying import Answer, Connected
+from discreet.client.telling import as_feedback, grouped, json_bytes
 from discreet.privacy.guarantee import Guarantee, Neighbours
 
 #: Learners in one response.
 _PAGE = 500
-
-
-class Connected:
-    """What both kinds of clients consist of, without their operations."""
-
-    _blocking: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        url: str,
-        key: str,
-        *,
-        randomize: Pinned | Mapping[str, Pinned] | None = None,
-        timeout: float = 10.0,
-        deadline: float = 60.0,
-        allow_insecure: bool = False,
-        verify: ssl.SSLContext | bool = True,
-        proxy: str | None = None,
-    ) -> None:
-        self.url = checked_url(url, allow_insecure=allow_insecure)
-        headers = {"authorization": f"Bearer {checked_key(key)}", "content-type": "application/json"}
-        self._requests = Requests(
-            blocking=self._blocking,
-            timeout=arguments.positive_number("Client", "timeout", timeout),
-            deadline=arguments.positive_number("Client", "deadline", deadline),
-            base_url=self.url,
-            headers=headers | {"user-agent": "discreet"},
-            verify=verify,
-            proxy=proxy,
-        )
-        self._randomize = randomize
-        self._telling = Telling(randomize, self._learner)
-
-    async def _learner(self, name: str) -> Learner:
-        return await self._get(Learner.read, "learners", name)
-
-    async def _get(self, read: Callable[[Any], Answer], *path: str, **query: Any) -> Answer:
-        asked = f"?{urllib.parse.urlencode(query)}" if query else ""
-        return await self._requests.answer(read, "GET", _path(*path) + asked)
-
-    async def _post(
-        self, read: Callable[[Any], Answer], *path: str, body: bytes = b"", **how: bool
-    ) -> Answer:
-        return await self._requests.answer(read, "POST", _path(*path), body, **how)
-
-    def __repr__(self) -> str:
-        pinned = "" if self._randomize is None else f", randomize={self._randomize!r}"
-        return f"{type(self).__name__}({self.url!r}{pinned})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise NotCopyable("A client holds a key and connections: create one where it is used.")
 
 
 class AsyncClient(Connected):
@@ -147,7 +91,7 @@ class AsyncClient(Connected):
             tokens=tokens or None,
         )
         read = _listed("decisions", lambda each: Decision.read(each | {"learner": learner}), wanted["count"])
-        decisions = await self._post(read, "learners", learner, "ask", body=json_bytes(wanted))
+        decisions = await self._answer(read, "POST", "learners", learner, "ask", body=json_bytes(wanted))
         return decisions[0] if count is None else decisions
 
     async def tell(
@@ -166,7 +110,7 @@ class AsyncClient(Connected):
         """
         feedback = Feedback(decision, cost, released=released, function=function, person=person)
         body = (await self._telling.written(learner, [feedback]))[0]
-        await self._post(_accepted, "learners", learner, "tell", body=body, quote=False)
+        await self._answer(_accepted, "POST", "learners", learner, "tell", body=body, quote=False)
 
     async def tell_many(
         self, learner: str, feedback: Iterable[Feedback | tuple[Decision | str, Any]]
@@ -182,7 +126,7 @@ class AsyncClient(Connected):
         codes: list[str] = []
         for group in grouped(await self._telling.written(learner, listed), functions=functions):
             body, read = b"[" + b",".join(group) + b"]", _listed("codes", str, len(group))
-            codes += await self._post(read, "learners", learner, "tell", body=body, quote=False)
+            codes += await self._answer(read, "POST", "learners", learner, "tell", body=body, quote=False)
         return codes
 
     async def create_learner(
@@ -211,7 +155,7 @@ class AsyncClient(Connected):
         given = {"name": name, "feedback": feedback, "items": items, "epsilon": epsilon}
         wanted = _given(cost_range=cost_range, **given, **others)
         try:
-            return await self._post(Learner.read, "learners", body=json_bytes(wanted))
+            return await self._answer(Learner.read, "POST", "learners", body=json_bytes(wanted))
         except ServiceError as error:
             if error.code != "already_exists" or error.attempts == 1:
                 raise
@@ -225,7 +169,7 @@ class AsyncClient(Connected):
         """The latest epoch of every learner, or of those whose names contain `search`."""
         query, found = _given(limit=_PAGE, search=search), []
         while True:
-            page, more = await self._get(_page, "learners", **query)
+            page, more = await self._answer(_page, "GET", "learners", **query)
             found += page
             if not more:
                 return found
@@ -237,39 +181,39 @@ class AsyncClient(Connected):
 
     async def history(self, name: str) -> list[History]:
         """What a learner was like, from its start on."""
-        return await self._get(_listed("history", History.read), "learners", name, "history")
+        return await self._answer(_listed("history", History.read), "GET", "learners", name, "history")
 
     async def guarantee(self, name: str) -> Guarantee:
         """The privacy guarantee of a learner."""
-        return await self._get(_guarantee, "learners", name, "guarantee")
+        return await self._answer(_guarantee, "GET", "learners", name, "guarantee")
 
     async def restart(self, name: str) -> Learner:
         """Begin the next epoch of a learner from its last point (needs an admin key).
 
         Its epsilon is spent again, so this is tried once: after `Unreachable`, look at the learner's epoch.
         """
-        return await self._post(Learner.read, "learners", name, "restart", once=True)
+        return await self._answer(Learner.read, "POST", "learners", name, "restart", once=True)
 
     async def archive(self, name: str) -> Learner:
         """End a learner (needs an admin key); its loss stays counted."""
-        return await self._post(Learner.read, "learners", name, "archive")
+        return await self._answer(Learner.read, "POST", "learners", name, "archive")
 
     async def populations(self) -> list[Population]:
         """All populations, and their privacy losses."""
-        return await self._get(_listed("populations", Population.read), "populations")
+        return await self._answer(_listed("populations", Population.read), "GET", "populations")
 
     async def population(self, name: str) -> Population:
         """The privacy loss of a population's people, by learner."""
-        return await self._get(Population.read, "populations", name)
+        return await self._answer(Population.read, "GET", "populations", name)
 
     async def set_population(self, name: str, limit: float | None = None) -> Population:
         """Create a population, or change its limit (needs an admin key)."""
         body = json_bytes({"limit": limit})
-        return await self._requests.answer(Population.read, "PUT", _path("populations", name), body)
+        return await self._answer(Population.read, "PUT", "populations", name, body=body)
 
     async def keys(self) -> list[ApiKey]:
         """The API keys that are not revoked (needs an admin key, as all that follows)."""
-        return await self._get(_listed("keys", ApiKey.read), "keys")
+        return await self._answer(_listed("keys", ApiKey.read), "GET", "keys")
 
     async def create_key(
         self, role: str, label: str = "", learners: Iterable[str] | None = None, expires_at: int | None = None
@@ -280,35 +224,29 @@ class AsyncClient(Connected):
         """
         only = None if learners is None else list(learners)
         wanted = _given(role=role, label=label, learners=only, expires_at=expires_at)
-        return await self._post(ApiKey.read, "keys", body=json_bytes(wanted), once=True)
+        return await self._answer(ApiKey.read, "POST", "keys", body=json_bytes(wanted), once=True)
 
     async def rotate_key(self, key_id: str) -> ApiKey:
         """Replace an API key. Only this answer has the new one, so it is tried once."""
-        return await self._post(ApiKey.read, "keys", key_id, "rotate", once=True)
+        return await self._answer(ApiKey.read, "POST", "keys", key_id, "rotate", once=True)
 
     async def revoke_key(self, key_id: str) -> None:
         """Revoke an API key."""
         try:
-            await self._requests.answer(ApiKey.read, "DELETE", _path("keys", key_id))
+            await self._answer(ApiKey.read, "DELETE", "keys", key_id)
         except ServiceError as error:
             if error.code != "not_found" or error.attempts == 1:
                 raise  # otherwise an attempt has revoked it whose response was lost
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._requests.close()
+        await self._close()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-def _path(kind: str, *names: str) -> str:
-    if any(not isinstance(name, str) or name in ("", ".", "..") for name in names):
-        raise InvalidArgument("A name must be a non-empty string.")
-    return "/".join(["/v1", kind, *(urllib.parse.quote(name, safe="") for name in names)])
 
 
 def _given(**fields: Any) -> dict[str, Any]:

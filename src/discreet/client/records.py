@@ -11,14 +11,8 @@ from discreet.errors import InvalidArgument, InvalidType
 _LONGEST_PERSON = 1000
 
 
-class Missing:
+class MISSING:
     """Stands for an argument that was not given; None is a value, which counts as neutral."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING = Missing()
 
 
 def _tuples(shown: Any) -> Any:

@@ -9,13 +9,20 @@ import random
 import socket
 import ssl
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+import urllib.parse
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import anyio
 import httpx2
 
+from discreet.arguments import positive_number
+from discreet.client.address import checked_key, checked_url
 from discreet.client.errors import ServiceError, Unreachable, error_for
+from discreet.client.pinned import Pinned
+from discreet.client.records import Learner
+from discreet.client.telling import Telling
+from discreet.errors import InvalidArgument, NotCopyable
 
 #: More connections would not be answered faster, and the service has a limit for all its clients.
 _CONNECTIONS = httpx2.Limits(max_connections=32, max_keepalive_connections=32)
@@ -51,48 +58,71 @@ class Failure(NamedTuple):
     permanent: bool
 
 
-class Requests:
-    """Sends requests and reads their answers.
+class Connected:
+    """A client without its operations: it sends requests until they are answered.
 
-    Args:
-        blocking: Whether threads wait, and not tasks: then nothing is awaited, and coroutines end at once.
-        timeout: Seconds for one attempt, once it has a connection.
-        deadline: Seconds for all attempts.
-        options: For httpx2.
+    The arguments are described at `AsyncClient`.
     """
 
-    def __init__(self, *, blocking: bool, timeout: float, deadline: float, **options: Any) -> None:
-        self._blocking, self._options = blocking, options
-        self._timeout, self._deadline = timeout, deadline
+    #: Whether threads wait, and not tasks: then nothing is awaited, and coroutines end at once.
+    _blocking: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        randomize: Pinned | Mapping[str, Pinned] | None = None,
+        timeout: float = 10.0,
+        deadline: float = 60.0,
+        allow_insecure: bool = False,
+        verify: ssl.SSLContext | bool = True,
+        proxy: str | None = None,
+    ) -> None:
+        self.url = checked_url(url, allow_insecure=allow_insecure)
+        self._timeout = positive_number("Client", "timeout", timeout)
+        self._deadline = positive_number("Client", "deadline", deadline)
+        self._randomize = randomize
+        headers = {"content-type": "application/json", "user-agent": "discreet"}
+        headers["authorization"] = f"Bearer {checked_key(key)}"
+        # No redirects, which could send the key elsewhere, and nothing from the environment.
+        self._options = {
+            "base_url": self.url,
+            "headers": headers,
+            "verify": verify,
+            "proxy": proxy,
+            "trust_env": False,
+            "follow_redirects": False,
+        }
+        self._telling = Telling(randomize, self._learner)
         self._connect()
 
-    async def answer(
+    async def _learner(self, name: str) -> Learner:
+        return await self._answer(Learner.read, "GET", "learners", name)
+
+    async def _answer(
         self,
         read: Callable[[Any], Answer],
         method: str,
-        path: str,
-        content: bytes | None = None,
-        *,
+        *path: str,
+        body: bytes | None = None,
         quote: bool = True,
         once: bool = False,
+        **query: Any,
     ) -> Answer:
-        """The response to a request.
+        """The response to a request, made from JSON by `read`: what it cannot read is not of this service.
 
-        Args:
-            read: Makes the answer from JSON; what it cannot read is not of this service.
-            method: Of HTTP.
-            path: Below the service's address.
-            content: The body, the same for every attempt.
-            quote: Whether errors may repeat the service's message: only if nothing private was sent.
-            once: Whether repeating it would do it twice.
+        With `quote` errors may repeat the service's message: only if nothing private was sent. With `once`
+        nothing is repeated.
         """
+        request = {"url": _path(*path), "params": query or None, "content": body}
         if os.getpid() != self._process:  # a forked process would read its parent's answers
             self._connect()
         end = time.monotonic() + self._deadline
         attempts, longest, reason = 0, 0.0, ""
         while True:
             given = min(self._timeout, end - time.monotonic())
-            reply = await self._sent(method, path, content, end)
+            reply = await self._sent(method, request, end)
             attempts += 1
             if isinstance(reply, Failure):
                 again, asked = not reply.permanent, ""
@@ -111,31 +141,40 @@ class Requests:
                 await anyio.sleep(pause)
         if isinstance(reply, Failure):
             times = "once" if attempts == 1 else f"{attempts} times"
-            why = f"The service did not answer ({self._options['base_url']}: {reason}); tried {times}."
+            why = f"The service did not answer ({self.url}: {reason}); tried {times}."
             raise Unreachable("unreachable", why, attempts=attempts)
         raise _refusal(reply, attempts, quote)
 
-    async def close(self) -> None:
-        """Close the connections."""
-        await _done(self._http.close() if self._blocking else self._http.aclose())
-
     def _connect(self) -> None:
-        # No redirects, which could send the key elsewhere, and nothing from the environment.
         kind: Any = httpx2.Client if self._blocking else httpx2.AsyncClient
-        self._http = kind(limits=_CONNECTIONS, trust_env=False, follow_redirects=False, **self._options)
+        self._http = kind(limits=_CONNECTIONS, **self._options)
         self._process = os.getpid()
 
-    async def _sent(
-        self, method: str, path: str, content: bytes | None, end: float
-    ) -> httpx2.Response | Failure:
+    async def _close(self) -> None:
+        await _done(self._http.close() if self._blocking else self._http.aclose())
+
+    def __repr__(self) -> str:
+        pinned = "" if self._randomize is None else f", randomize={self._randomize!r}"
+        return f"{type(self).__name__}({self.url!r}{pinned})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise NotCopyable("A client holds a key and connections: create one where it is used.")
+
+    async def _sent(self, method: str, request: dict[str, Any], end: float) -> httpx2.Response | Failure:
         timeouts = {"timeout": _Timeouts(self._timeout, end)}
         try:
             response: httpx2.Response = await _done(
-                self._http.request(method, path, content=content, extensions=timeouts)
+                self._http.request(method, **request, extensions=timeouts)
             )
             return response
         except _FAILURES as error:
             return failure(error)
+
+
+def _path(kind: str, *names: str) -> str:
+    if any(not isinstance(name, str) or name in ("", ".", "..") for name in names):
+        raise InvalidArgument("A name must be a non-empty string.")
+    return "/".join(["/v1", kind, *(urllib.parse.quote(name, safe="") for name in names)])
 
 
 class _Timeouts(dict[str, float]):
