@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         bounds,
         client,
         environments,
+        evaluation,
         extending,
         kernel,
         learners,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from discreet.auditing.auditor import audit
     from discreet.auditing.report import Audit
     from discreet.client import AsyncClient, Client, Pinned
+    from discreet.evaluation import Evaluation, evaluate
     from discreet.kernel import Phase
     from discreet.learners import BanditLearner, Decision, FullInformationLearner, PolicyLearner
     from discreet.loading import load
@@ -49,17 +51,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["DiscreetError", "__version__", "audit", "load", "minimize", "plan", "simulate"]
+__all__ = ["DiscreetError", "__version__", "audit", "evaluate", "load", "minimize", "plan", "simulate"]
 __all__ += ["BanditLearner", "Decision", "FullInformationLearner", "Phase", "PolicyLearner"]
-__all__ += ["AsyncClient", "Audit", "Client", "Minimum", "Pinned", "Plan", "Trace"]
-__all__ += ["auditing", "baselines", "bounds", "client", "environments", "extending", "kernel", "learners"]
-__all__ += ["lovasz", "paper", "policies", "prefix_sums", "privacy", "randomizers", "randomness", "report"]
-__all__ += ["set_functions"]
+__all__ += ["AsyncClient", "Audit", "Client", "Evaluation", "Minimum", "Pinned", "Plan", "Trace"]
+__all__ += ["auditing", "baselines", "bounds", "client", "environments", "evaluation", "extending"]
+__all__ += ["kernel", "learners", "lovasz", "paper", "policies", "prefix_sums", "privacy", "randomizers"]
+__all__ += ["randomness", "report", "set_functions"]
 
 #: The modules that define the public names that are not modules.
 _HOMES = {
     "auditing": ("Audit", "audit"),
     "client": ("AsyncClient", "Client", "Pinned"),
+    "evaluation": ("Evaluation", "evaluate"),
     "kernel": ("Phase",),
     "learners": ("BanditLearner", "Decision", "FullInformationLearner", "PolicyLearner"),
     "loading": ("load",),

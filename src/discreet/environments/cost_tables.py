@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from discreet.environments.files import sheet_of
 from discreet.environments.stream import Environment, Stream, named
 from discreet.environments.tables import TableStream
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.frames import items_in, members
 
 Items = Sequence[Hashable]
 Columns = Mapping[Hashable, list[Any]]
@@ -91,31 +91,9 @@ def from_frame(columns: Columns, items: Items | None, rounds: int | None) -> Tab
     return from_mapping(_once_each(sets, list(columns.values())), names, rounds)
 
 
-def members(cell: Any, items: Items) -> frozenset[Hashable]:
-    """A set of items, written as a list of them or as text: tea+milk."""
-    if isinstance(cell, str):
-        by_text = {str(item): item for item in items}
-        parts = [cell.strip()] if cell.strip() in by_text else _parts(cell)
-        found: list[Any] = [by_text.get(part, part) for part in parts]
-    elif isinstance(cell, list | tuple | set | frozenset | np.ndarray):
-        found = list(cell)
-    else:
-        raise InvalidArgument("A set of items is a list of them, or written with plus signs, as in tea+milk.")
-    unknown = [str(item) for item in found if item not in items]
-    if unknown:
-        raise InvalidArgument(f"A set of items must be of {', '.join(map(str, items))}. Got {unknown[0]}.")
-    return frozenset(found)
-
-
-def _parts(text: str) -> list[str]:
-    inner = re.sub(r"^[\[({]|[\])}]$", "", text.strip())
-    return [part for part in (each.strip(" '\"") for each in re.split(r"[+,]", inner)) if part]
-
-
 def _items_of(columns: Columns) -> set[Any]:
     """All items that are named in a column of sets, or in the names of columns."""
-    cells: list[Any] = columns["set"] if "set" in columns else list(columns)
-    return {item for cell in cells for item in (_parts(cell) if isinstance(cell, str) else cell)}
+    return items_in(columns.get("set", columns))
 
 
 def _once_each(sets: Sequence[frozenset[Hashable]], values: Sequence[Any]) -> dict[frozenset[Hashable], Any]:
