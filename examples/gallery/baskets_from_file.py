@@ -38,7 +38,7 @@ POPULAR = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> Axes:
     """Read the baskets, learn from them in the order of the file, and compare with the best fixed choice."""
     parser = options(__doc__, "baskets_from_file.svg")
     parser.add_argument("--baskets", type=pathlib.Path, help="one basket a line, items separated by commas")
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(f"mean profit {-paid:.3f} a basket, learning time included; best fixed set {-best:.3f}.")
     for item, level, taken in zip(trace.items, trace.final_points.mean(0), trace.best_sets[0], strict=True):
         print(f"  {item:20} {level:.2f} {'best' if taken else ''}")
-    save(draw(trace, path.name), given.out)
+    return save(draw(trace, path.name), given.out)
 
 
 def known_file() -> pathlib.Path | None:

@@ -14,6 +14,7 @@ the same with less noise, lets the audit simulate what it would have found.
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 
 import discreet
 from discreet.auditing import plot_audits
@@ -75,7 +76,7 @@ class TwoReleases:
         return TwoReleases(self.fresh_noise, self.scale / factor)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> Axes:
     """Audit all four, print what was found, and draw claims beside proved losses."""
     given = options(__doc__, "broken_mechanism.svg").parse_args(arguments)
     runs = 10_000 if given.quick else 100_000
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ]
     for audit in audits:
         print(audit)
-    save(plot_audits(audits), given.out)
+    return save(plot_audits(audits), given.out)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from examples.gallery.pictures import options, save
 EPSILON = 1.0
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> Axes:
     """Serve a few customers by hand, then simulate many, and draw the mean profit."""
     given = options(__doc__, "checkout_bundles.svg").parse_args(arguments)
     rounds, seeds = (5_000, 2) if given.quick else (50_000, 6)
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     learned = [item for item, level in zip(shop.items, central.final_points[0], strict=True) if level > 0.5]
     best = [item for item, taken in zip(shop.items, central.best_sets[0], strict=True) if taken]
     print(f"The first shop offers {', '.join(map(str, learned))}. Best is {', '.join(map(str, best))}.")
-    save(draw(traces), given.out)
+    return save(draw(traces), given.out)
 
 
 def draw(traces: dict[str, Trace]) -> Axes:

@@ -30,7 +30,7 @@ def answer(subset: frozenset[str], rng: np.random.Generator) -> float:
     return float(np.clip(0.5 + sum(TIPS[tip] for tip in subset) + rng.normal(scale=0.1), 0.0, 1.0))
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> Axes:
     """Ask, show, randomise on the device, tell the bit; then draw the bits and what came of them."""
     given = options(__doc__, "client_side_randomising.svg").parse_args(arguments)
     rounds = 2_000 if given.quick else 60_000
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(
         f"Ones among the first {some:,} bits: {bits[:some].mean():.2f}, the last: {bits[-some:].mean():.2f}."
     )
-    save(draw(bits, taken), given.out)
+    return save(draw(bits, taken), given.out)
 
 
 def draw(bits: FloatArray, taken: FloatArray) -> Axes:

@@ -24,7 +24,7 @@ EPSILON, NOISE = 1.0, 2.0
 SHADES = LinearSegmentedColormap.from_list("shades", ["white", COLOURS[0]])
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> Axes:
     """Find the best cut in hindsight, learn it in private, and show both beside one of the pictures."""
     given = options(__doc__, "image_segmentation.svg").parse_args(arguments)
     rounds = 2_000 if given.quick else 200_000
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"private, {short_number(early)} pictures": trace.points[0, 0],
         f"private, {short_number(late)} pictures": trace.points[0, 1],
     }
-    save(draw(panels, best), given.out)
+    return save(draw(panels, best), given.out)
 
 
 def draw(panels: dict[str, FloatArray], best: FloatArray) -> Axes:

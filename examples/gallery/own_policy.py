@@ -9,6 +9,7 @@ tries random sets otherwise.
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 
 import discreet
 from discreet.kernel import Phase, Released
@@ -52,7 +53,7 @@ class OneByOne:
         return (effects < 0).astype(float)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> Axes:
     """Compare it with the built-in policy at the same privacy, on customers who buy items one by one."""
     given = options(__doc__, "own_policy.svg").parse_args(arguments)
     rounds, seeds = (2_000, 2) if given.quick else (50_000, 6)
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         axes = new_axes()
         draw_regret(axes, [regret_curve(trace, name, look[name]) for name, trace in traces.items()])
         figure_of(axes).legend(loc="outside lower left", ncols=2)
-    save(axes, given.out)
+    return save(axes, given.out)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ DISTANCES = np.array([0.03, 0.07, 0.10, 0.15, 0.20, 0.30, 0.42, 0.56])
 ORDERS = np.array([0.09, 0.03, 0.12, 0.03, 0.14, 0.03, 0.05, 0.06])
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> Axes:
     """Check the function, minimise it, learn with it in private, and draw the costs and the choices."""
     given = options(__doc__, "own_set_function.svg").parse_args(arguments)
     rounds = 2_000 if given.quick else 20_000
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for part in (served[: rounds // 20], served[rounds // 2 :])
     )
     print(f"In the second half the van serves up to {np.argmax(late)} villages on {late.max():.0%} of days.")
-    save(draw(expected.chain_values(np.arange(driving.n)), first, late), given.out)
+    return save(draw(expected.chain_values(np.arange(driving.n)), first, late), given.out)
 
 
 def draw(costs: FloatArray, first: FloatArray, late: FloatArray) -> Axes:

@@ -78,7 +78,7 @@ class Path(Stream):
         return glare.shift(2 * DARK * stretches.size)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> Axes:
     """Check the compiled costs against the set functions, simulate, and draw what was learned."""
     given = options(__doc__, "own_stream.svg").parse_args(arguments)
     rounds = 20_000 if given.quick else 500_000
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     best = [lamp for lamp, lit in zip(path.items, trace.best_sets[0], strict=True) if lit]
     learned = [lamp for lamp, x in zip(path.items, trace.final_points.mean(0), strict=True) if x > 0.5]
     print(f"Best lamps in hindsight: {best}. Learned in private: {learned}.")
-    save(draw(trace), given.out)
+    return save(draw(trace), given.out)
 
 
 def draw(trace: Trace) -> Axes:

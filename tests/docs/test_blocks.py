@@ -25,12 +25,17 @@ BLOCKS = [block for page in PAGES for block in blocks(page)]
 RUN_BY = {
     ("pycon", "docs/service.md"): "tests/docs/test_service_page.py::test_its_commands_work",
     ("pycon", ""): "tests/docs/test_blocks.py::test_sessions",
+    ("python", "docs/tutorial.md"): "tests/examples/test_tutorial.py::test_the_page_quotes_the_program",
     ("python", ""): "tests/docs/test_blocks.py::test_programs",
     ("python", "docs/device.md"): "tests/clients/test_device_page.py::test_a_message_from_a_backend_is_told",
     ("js", "docs/device.md"): "tests/clients/test_device_page.py::test_a_message_from_a_backend_is_told",
     ("sh", "docs/service.md"): "tests/docs/test_service_page.py::test_every_command_is_run",
     ("sh", ""): "tests/docs/test_blocks.py::test_shell_blocks",
     ("text", "README.md"): "tests/cli/test_cli.py::test_the_demo_shows_that_private_learning_works",
+    (
+        "text",
+        "docs/tutorial.md",
+    ): "tests/examples/test_tutorial.py::test_the_page_says_what_real_baskets_gave",
     ("text", "docs/gallery.md"): "tests/examples/test_gallery.py::test_all_that_the_page_quotes_is_compared",
     ("ini", "docs/service.md"): "tests/docs/test_service_page.py::test_the_unit_of_systemd_starts_a_server",
     (
@@ -46,6 +51,7 @@ ELSEWHERE = {
     "discreet audit": "tests/auditing/test_builtin.py::test_it_keeps_its_promise",
     "discreet audit bandit full --epsilon 0.5": "tests/auditing/test_builtin.py::test_it_keeps_its_promise",
     "pip install discreet": "tests/test_wheel.py::test_it_runs_with_what_it_declares",
+    "python -m examples.tutorial": "tests/examples/test_tutorial.py::test_your_own_file",
     "python -m examples.theorems --out theorems": "tests/examples/test_theorems.py::test_it_makes_all",
 }
 #: What targets of the Makefile come to. They are not made: they would run this test, or for an hour.

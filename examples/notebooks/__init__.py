@@ -1,0 +1,1 @@
+"""The gallery and the tutorial as notebooks."""
