@@ -240,6 +240,54 @@ def test_what_names_items_goes_on_with_them() -> None:
     assert play(learner, 300) == {"tea", "gin", "soy"}
 
 
+def full(**given: Any) -> BanditLearner:
+    """A bandit with as many items as it can have: most are retired, those of small numbers first."""
+    learner = bandit(64, epsilon=20.0, start={3}, groups=[[0, 3, 63]], prior=[({0}, 0.9, 40.0)], **given)
+    learner.change_items(retire=range(60))
+    return learner
+
+
+def test_a_new_item_takes_the_place_of_the_one_retired_longest_ago() -> None:
+    """Nothing that was known of that one is taken for knowledge of the new one."""
+    learner = full(seed=15)
+    assert learner._state.seen.rounds.max() == 40.0
+    learner.change_items(add=["soy", 1])
+    assert learner.items == ("soy", *range(1, 64))
+    assert learner.retired == tuple(range(2, 60))
+    assert learner._state.seen.rounds.max() == 0.0
+    assert learner._arguments["groups"] == [[3, 63]]
+    worth = {"soy": 0.5, 1: -0.2, 60: 0.2, 61: -0.1, 62: -0.1, 63: -0.1}
+    for _ in range(20):
+        for decision in learner.ask(50):
+            learner.tell(decision, sum(worth[item] for item in decision.subset))
+    assert "soy" in learner.best
+    assert learner.fresh(seed=1).items == learner.items
+
+
+def test_places_in_open_decisions_are_kept() -> None:
+    """Their feedback is of the item that was shown; once it is released the place is free."""
+    learner = bandit(64, seed=16, expire_after=3)
+    shown = next(iter(learner.ask().subset))
+    learner.change_items(retire=[shown])
+    with pytest.raises(InvalidArgument, match="still in open decisions"):
+        learner.change_items(add=["soy"])
+    for _ in range(200):
+        learner.ask()
+    learner.change_items(add=["soy"])
+    assert learner.items[shown] == "soy"
+
+
+def test_choose_lists_as_many_items_as_it_can() -> None:
+    """What it added up is dropped at every change, so any retired item leaves its place."""
+    learner = choose(62, seed=17, at_most=1)
+    learner.ask()
+    learner.change_items(retire=[5, 7])
+    learner.change_items(add=["tea", "soy"])
+    assert (learner.items[5], learner.items[7], len(learner.items)) == ("tea", "soy", 62)
+    with pytest.raises(InvalidArgument, match="at most 62 items"):
+        learner.change_items(add=["rum"])
+
+
 @pytest.mark.parametrize("name", [name for name in EVERY_LEARNER if name not in CHANGEABLE])
 def test_the_others_refuse(name: str) -> None:
     learner = EVERY_LEARNER[name](1)
@@ -271,7 +319,7 @@ def test_what_other_arguments_need_is_refused() -> None:
         bandit(holdout=({"gin"}, 0.2)).change_items(retire=["gin"])
     with pytest.raises(InvalidArgument, match="nothing to choose"):
         bandit(required=["gin"]).change_items(retire=["gin"])
-    with pytest.raises(InvalidArgument, match="64"):
+    with pytest.raises(InvalidArgument, match="at most 64 items"):
         bandit(64).change_items(add=["soy"])
 
 
@@ -296,7 +344,7 @@ def test_a_widened_model_is_one_that_never_showed_the_new_item(n: int) -> None:
         sums = np.arange(len(phase.rounds), dtype=np.int64)[:, None] * (k + 1) << 12
         state = before.learn(state, Released(phase.note, phase.rounds, sums))
         same = after.learn(same, Released(wider(phase.note, n + 1), phase.rounds, sums))
-    widened = after.widened(state)
+    widened = after.widened(state, np.zeros(0, dtype=np.int64))
     known = same.seen.rounds > 0
     assert known.sum() > 3
     for one, other in zip(widened.seen, same.seen, strict=True):

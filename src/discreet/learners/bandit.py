@@ -108,6 +108,8 @@ class BanditLearner(BanditFeedback[Item]):
         (True, 'model')
     """
 
+    most_items = MOST_MODELLED
+
     @keeps_arguments
     def __init__(
         self,

@@ -1,7 +1,8 @@
 """Items that come and go: a running learner goes on with others, with all that it learned.
 
 New items are appended, so that the numbers in tickets, notes and released sets keep their meaning. Retired
-ones stay known, since what was released of sets with them tells about others; they are forbidden then.
+ones stay known, since what was released of sets with them tells about others; they are forbidden then. Once
+there are as many items as a learner can have, a new one takes the place of the one retired longest ago.
 
 The undealt rest of an open phase is dropped, a public event: its slots have the rounds that were dealt, and
 are released once, as usual. If reports for other items are of another kind, it is never released.
@@ -15,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet import checks
-from discreet.checks import IntArray
+from discreet.checks import BoolArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.kernel.phase import dealt_part
+from discreet.kernel.phase import Phase, dealt_part, sets_in
 from discreet.kernel.queries import CostsOfSets
 from discreet.learners.arguments import plain, restored_argument
 from discreet.learners.learner import Learner
@@ -31,8 +32,13 @@ class Offer(NamedTuple):
     retired: tuple[Any, ...]
     arguments: dict[str, Any]
 
-    def changed(self, owner: str, add: Iterable[Any], retire: Iterable[Hashable]) -> Offer:
-        """With some items more, or back again, and some retired."""
+    def changed(
+        self, owner: str, add: Iterable[Any], retire: Iterable[Hashable], most: int, open_sets: BoolArray
+    ) -> Offer:
+        """With some items more, or back again, and some retired; at `most` so many in all.
+
+        What is still in open sets, rows of members, does not leave its place to a new item.
+        """
         if isinstance(add, set | frozenset):
             raise InvalidType(f"The items to 'add' to {owner} need an order: give a list, not a set.")
         added, retiring = _names(owner, "add", add), _names(owner, "retire", retire)
@@ -46,14 +52,45 @@ class Offer(NamedTuple):
         if len(retiring) == len(offered) and not added:
             raise InvalidArgument(f"A {owner} needs an item to offer: all of them were to be retired.")
         new = [item for item in added if item not in self.items]
-        retired = [item for item in self.retired if item not in added] + retiring
-        arguments = dict(self.arguments)
+        retired = [item for item in self.retired if item not in added]
+        places = [self.items.index(item) for item in retired]
+        free = [place for place in places if not open_sets[:, place].any()]
+        if len(self.items) + len(new) - len(free) > most:
+            known = "those that are retired and still in open decisions included"
+            raise InvalidArgument(
+                f"A {owner} has at most {most} items, {known}: there is no place for {new}."
+            )
+        replaced = free[: max(0, len(self.items) + len(new) - most)]
+        items = [*self.items, *new[len(replaced) :]]
+        for place, item in zip(replaced, new, strict=False):
+            items[place] = item
+        gone = {self.items[place] for place in replaced}
+        retired = [item for item in retired if item not in gone] + retiring
+        arguments = _renamed(self.arguments, gone, replaced, len(items) - len(self.items))
         forbidden = _others(arguments.pop("forbidden", None), self.retired) + retired
         if forbidden:
             arguments["forbidden"] = plain(forbidden)
-        if isinstance(arguments.get("start"), list):
-            arguments["start"] = arguments["start"] + [0.5] * len(new)
-        return Offer((*self.items, *new), tuple(retired), arguments)
+        return Offer(tuple(items), tuple(retired), arguments)
+
+    def replaced(self, before: Offer) -> IntArray:
+        """The places that were left to other items."""
+        names = zip(before.items, self.items, strict=False)
+        return np.array([i for i, (old, new) in enumerate(names) if old != new], dtype=np.int64)
+
+
+def _renamed(arguments: dict[str, Any], gone: set[Any], replaced: list[int], more: int) -> dict[str, Any]:
+    """Arguments without items that are not known any more, and with levels for those that are new."""
+    changed = dict(arguments)
+    start, groups, prior = (restored_argument(changed.get(name)) for name in ("start", "groups", "prior"))
+    if isinstance(start, list):
+        changed["start"] = [0.5 if i in replaced else level for i, level in enumerate(start)] + [0.5] * more
+    elif start:
+        changed["start"] = plain(start - gone)
+    if groups:
+        changed["groups"] = plain([[item for item in group if item not in gone] for group in groups])
+    if prior:
+        changed["prior"] = plain([entry for entry in prior if gone.isdisjoint(entry[0])]) or None
+    return changed
 
 
 def _names(owner: str, name: str, given: Iterable[Any]) -> list[Any]:
@@ -86,6 +123,13 @@ def settled(session: Any) -> dict[str, Any]:
 def takes_reports_for(before: Learner, after: Learner) -> bool:
     """Whether reports that were measured before the change may be added up and released after it."""
     return before.query == after.query and not isinstance(after.query, CostsOfSets)
+
+
+def open_sets(learner: Learner, phases: Iterable[Phase]) -> BoolArray:
+    """Every set that will be learned from of these phases, a row of members each."""
+    learned = [] if isinstance(learner.query, CostsOfSets) else phases
+    none = np.zeros((0, learner.n), dtype=np.bool_)
+    return np.concatenate([none, *[sets_in(phase, learner.n) for phase in learned]])
 
 
 def cut_short(phase: OpenPhase) -> IntArray:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from discreet import bounds, checks
 from discreet.checks import FloatArray
-from discreet.constraints import Constraints
+from discreet.constraints import MOST_ITEMS_LISTED, Constraints
 from discreet.errors import InvalidArgument
 from discreet.kernel.choice import Choice
 from discreet.kernel.queries import ChainGradient, CostsOfSets, MagnifiedGradient
@@ -85,6 +85,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
         >>> learner.tell(learner.ask(), Modular([0.5, -0.5]))
         >>> learner.tell(learner.ask(), lambda subset: 0.5 if "tea" in subset else 0.0)
     """
+
+    most_items = MOST_ITEMS_LISTED
 
     @keeps_arguments
     def __init__(

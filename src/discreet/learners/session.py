@@ -108,6 +108,8 @@ class Session(Exclusive, Generic[Item]):
         (('tea', 'milk'), array([0.5, 0.5]))
     """
 
+    #: Those that are retired included.
+    most_items = MOST_DECISIONS
     _arguments: dict[str, Any]
 
     def __init__(
@@ -299,8 +301,9 @@ class Session(Exclusive, Generic[Item]):
 
         From the next `ask` on, added items may be in a set, and retired ones never are. These stay in `items`
         (and in `point`), where the new ones come last, and are named by `retired`; to add one again offers it
-        again. Open decisions can still be told about, but not where whole functions are told: their phase is
-        given up, and the learner compares the sets anew. Decide by what is public or released.
+        again. At `most_items` a new one takes the place of the one retired longest ago. Open decisions can
+        still be told about, but not where whole functions are told: their phase is given up, and the learner
+        compares the sets anew. Decide by what is public or released.
 
         Args:
             add: New items, or retired ones, in order.
@@ -309,10 +312,13 @@ class Session(Exclusive, Generic[Item]):
         owner = type(self).__name__
         with self._alone():
             arguments = self._kept_arguments() | changing.settled(self)
-            offer = changing.Offer(self.items, self.retired, arguments).changed(owner, add, retire)
+            before = changing.Offer(self.items, self.retired, arguments)
+            open_sets = changing.open_sets(self.learner, [each.phase for each in self._phases.values()])
+            offer = before.changed(owner, add, retire, self.most_items, open_sets)
             made = self._made(offer.items, offer.arguments)
             self._close_due()
-            state = made.learner.policy.widened(self._state)  # type: ignore[attr-defined] # as required
+            policy: Any = made.learner.policy
+            state = policy.widened(self._state, offer.replaced(before))
             with self._changing():
                 if changing.takes_reports_for(self.learner, made.learner):
                     self._end_dealing()

@@ -89,7 +89,7 @@ class Choose(CompiledPolicy):
         numbers = max(state.x.size, CHOSEN + 1)
         super().__init__(constants, ChooseState(*state, counts), notes=THRESHOLD + 1, numbers=numbers)
 
-    def widened(self, state: ChooseState) -> ChooseState:
+    def widened(self, state: ChooseState, replaced: IntArray) -> ChooseState:
         """The state where items were added or retired: a first phase, of what was held, if allowed."""
         start: ChooseState = self.start()
         listed = self.constants.listed
@@ -97,6 +97,7 @@ class Choose(CompiledPolicy):
         if state.counts[STAGE] != AVERAGING:
             held = start.x if state.counts[STAGE] == STARTING else np.zeros(start.x.size)
             held[: state.x.size] = state.x
+            held[replaced] = 0.0
             if len(listed):
                 start.counts[PLACE] = np.abs(listed - held).sum(axis=1).argmin()
                 held = listed[start.counts[PLACE]]

@@ -103,9 +103,10 @@ class Holdout:
             policy = self.policy.learn(policy, Released(note, released.rounds[~held], released.values[~held]))
         return HoldoutState(policy, sums)
 
-    def widened(self, state: HoldoutState) -> HoldoutState:
-        """The state where items were added, if the policy can go on with them."""
-        return state._replace(policy=self.policy.widened(state.policy))  # type: ignore[attr-defined]
+    def widened(self, state: HoldoutState, replaced: IntArray) -> HoldoutState:
+        """The state where items were added or retired, as the policy has it."""
+        policy: Any = self.policy
+        return state._replace(policy=policy.widened(state.policy, replaced))
 
     def point(self, state: HoldoutState) -> FloatArray:
         own = getattr(self.policy, "point", None)

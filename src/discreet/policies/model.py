@@ -154,19 +154,21 @@ class Model:
         rounds, total = state.counts[[ROUNDS, TOTAL]].tolist()
         return total / rounds if rounds else None
 
-    def widened(self, state: ModelState) -> ModelState:
-        """The state where items were added or retired: no set had the added ones.
+    def widened(self, state: ModelState, replaced: IntArray) -> ModelState:
+        """The state where items were added, at the end or in these places, or retired.
 
-        A new episode begins, with short phases; a model that had failed is tried again.
+        No set had the added ones, so sets with what was in their places are forgotten. A new episode begins, with short phases; a model that had failed is tried again.
         """
         start, counts = self.start(), state.counts.copy()
         counts[BEFORE], counts[FITTED] = counts[ROUNDS], 0.0
         if counts[FAILED]:
             counts[[FAILED, RESTARTS]] = 0.0
         seen = Seen(_signs(state.seen.signs, self.n), *[part.copy() for part in state.seen[1:]])
+        seen.rounds[(seen.signs[:, replaced] > 0).any(axis=1)] = 0.0
         if not _known(seen).any():
             return start._replace(counts=counts)
         x = np.append(state.x, np.zeros(self.n - state.x.size))
+        x[replaced] = 0.0
         state = ModelState(x, seen, state.scales.copy(), counts, start.worst)
         with one_thread():
             return state._replace(x=self._least(state))
