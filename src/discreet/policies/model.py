@@ -157,7 +157,8 @@ class Model:
     def widened(self, state: ModelState, replaced: IntArray) -> ModelState:
         """The state where items were added, at the end or in these places, or retired.
 
-        No set had the added ones, so sets with what was in their places are forgotten. A new episode begins, with short phases; a model that had failed is tried again.
+        No set had the added ones, so sets with what was in their places are forgotten. A new episode begins,
+        with short phases; a model that had failed is tried again.
         """
         start, counts = self.start(), state.counts.copy()
         counts[BEFORE], counts[FITTED] = counts[ROUNDS], 0.0
