@@ -14,6 +14,7 @@ from discreet.baselines import (
     FixedSet,
     FollowTheApproximateLeader,
     FollowTheLeader,
+    GreedyLeader,
     HazanKale,
     HazanKaleBandit,
     NoisedGradients,
@@ -25,7 +26,7 @@ from discreet.baselines import (
     ThompsonWithoutNoise,
 )
 from discreet.environments import Pool, groups_of_four, priced_cuts
-from discreet.set_functions import Cut, Modular, Table
+from discreet.set_functions import Coverage, Cut, Modular, Table
 
 
 def easy_pool(rounds: int, n: int = 3) -> Pool:
@@ -245,6 +246,23 @@ def test_the_leader_of_many_items_lags_by_a_tenth() -> None:
             assert t - moves[-1] <= max(1, math.ceil(moves[-1] / 10))
             moves.append(t)
     assert 300 - moves[-1] < 30
+
+
+def test_a_greedy_leader_takes_the_most_useful_item_and_then_what_adds_most_to_it() -> None:
+    """Not the two best items by themselves; groups and sizes are kept to, by name, of rewards too."""
+    worth = Coverage([[0, 1, 2], [0, 1], [3]])  # the second item only repeats the first
+    leader = GreedyLeader(["a", "b", "c"], at_most=2, maximize=True)
+    assert leader.ask() == frozenset()
+    for _ in range(3):
+        leader.tell(leader.ask(), worth)
+        assert leader.ask() == {"a", "c"}
+    assert not leader.guarantee.private
+    other = GreedyLeader(["a", "b", "c"], at_least=1, groups=[["a", "c"]])
+    assert len(other.ask()) == 1
+    other.tell(other.ask(), -worth)
+    assert other.ask() == {"a"}
+    with pytest.raises(DiscreetError, match="nothing to choose"):
+        GreedyLeader(2, at_least=1, forbidden=[0, 1])
 
 
 def test_the_leader_has_the_least_regret_of_all() -> None:

@@ -13,7 +13,7 @@ from discreet.environments import ENVIRONMENTS, Environment, Stream, check_strea
 #: Whose functions depend on what the learner does.
 ADAPTIVE = {"adaptive-adversary"}
 #: Whose best set is empty or full by design.
-TRIVIAL = {"cuts", "switching"}
+TRIVIAL = {"cuts", "substitutes", "switching"}
 #: Whose items are not numbers from 0 to n - 1.
 NAMED = {"checkout", "image-cuts"}
 #: Which need a file.
@@ -95,6 +95,9 @@ def test_its_best_set_is_neither_empty_nor_full(name: str) -> None:
         ("coverage", {"targets": 0}),
         ("coverage", {"covered": 2}),
         ("concave", {"height": -1}),
+        ("substitutes", {"size": 9}),
+        ("substitutes", {"price": 1.5}),
+        ("substitutes", {"customers": 0}),
         ("checkout", {"n": 1}),
         ("checkout", {"shop": -1}),
         ("checkout", {"price": 1.5}),

@@ -19,6 +19,7 @@ from discreet.environments import (
     coverage,
     flipping,
     priced_cuts,
+    substitutes,
     switching,
 )
 from discreet.environments.pool import PricedPool
@@ -252,3 +253,17 @@ def test_flipping_worlds_are_those_of_a_switch() -> None:
     assert [f.to_dict() for f in stream] == [f.to_dict() for f in expected]
     check_stream(stream)
     assert minimize(flipping(period=2048).stream(4096).sum_of(slice(2048))).set == {0, 2, 4, 6}
+
+
+def test_of_substitutes_one_is_enough() -> None:
+    """A customer has one or two wishes, each of them fulfilled by any item that fits."""
+    pool = substitutes(9, size=3).stream(200, seed=1)
+    for function in pool.functions[:40]:
+        worth = -function
+        assert is_submodular(worth)
+        values = worth.table().values
+        assert np.isin(values.round(12), [0, 0.3, 0.7, 1]).all()
+        assert worth(range(9)) == values.max() <= sum(worth([i]) for i in range(9))
+    many = substitutes(30, size=4).stream(50, seed=1)
+    check_stream(many)
+    assert many.cost_range == (-1.0, 0.0)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import BanditLearner, FullInformationLearner, environments
+from discreet import BanditLearner, FullInformationLearner, environments, minimize
+from discreet.baselines import RandomSet
 from discreet.constraints import Constraints
 from discreet.environments import FunctionStream, Pool
+from discreet.errors import InvalidArgument
 from discreet.minimizers.greedy import greedy_set
 from discreet.set_functions import Coverage, FromCallable, Modular, SetFunction
 from discreet.simulation import regret, simulate
@@ -60,6 +62,16 @@ def test_the_bounds_are_said_where_too_many_sets_are_allowed() -> None:
     trace = simulate(functions, learner, seeds=1, checkpoints=1)
     assert trace.best[0, -1] == pytest.approx(50 * weights[:11].sum())
     assert trace.best_lower_bound[0, -1] == -math.inf
+
+
+def test_all_sets_are_compared_of_functions_that_turn_out_not_to_be_submodular() -> None:
+    """Substitutes with prices, too many for `minimize` to compare."""
+    stream = environments.substitutes(14, price=1.0).stream(600, seed=1)
+    with pytest.raises(InvalidArgument, match="must be submodular"):
+        minimize(stream.total)
+    trace = simulate(stream, RandomSet(14), seeds=1, checkpoints=1)
+    values = stream.total.table().values
+    assert trace.best[0, -1] == trace.best_lower_bound[0, -1] == pytest.approx(values.min())
 
 
 def test_a_learner_with_constraints_in_a_named_environment() -> None:

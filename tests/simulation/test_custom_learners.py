@@ -77,3 +77,47 @@ def test_plain_policies_play_the_same_in_both_loops(mode: str) -> None:
     compiled = learner.fresh(3)
     assert play(compiled, stream).tolist() == paid
     assert compiled.point.tolist() == session.point.tolist()
+
+
+SETTING = Setting(items=("tea", "milk", "gin"), epsilon=1.0, costs=(-1.0, 1.0), rounds=300)
+
+
+def test_arguments_may_follow_a_name() -> None:
+    """They are JSON where they look like it, and part of the name by which results are told apart."""
+    found = find_learner('bandit  at_most=1 groups=[["tea", "gin"]] method=model')
+    assert found.name == 'bandit at_most=1 groups=[["tea", "gin"]] method=model'
+    assert found.build(SETTING).learner.constraints.at_most == 1
+    assert found.build(SETTING).learner.constraints.groups == ((0, 2),)
+    learner = find_learner("full at_least=2").build(SETTING._replace(items=(0, 1, 2)))
+    trace = simulate(environments.modular(3), learner, rounds=60, seeds=1)
+    assert trace.learner == "FullInformationLearner (choose, at_least=2, epsilon=1)"
+    assert not find_learner("full watch=false").build(SETTING).watch
+    gamma = find_learner("paper-bandit gamma=0.5").build(SETTING)
+    assert gamma.gamma == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("bandit at_mots=1", "Did you mean 'at_most'"),
+        ("bandit-local mode=central", "'bandit-local' cannot be made like this.*mode"),
+        ("greedy at_mots=1", "'greedy' cannot be made like this.*at_mots"),
+        ("full-blocks at_most=1", "takes no constraints"),
+        ("bandit at_most 1", "no learner called"),
+        ("bandit required=[4]", "items of this learner"),
+    ],
+)
+def test_wrong_arguments_are_refused(text: str, problem: str) -> None:
+    with pytest.raises(discreet.DiscreetError, match=problem):
+        find_learner(text).build(SETTING)
+
+
+def make_fixed(items: object, member: int = 0) -> Alternating:
+    made = Alternating()
+    made.name = f"from {member}"
+    return made
+
+
+def test_a_custom_learner_takes_arguments_too() -> None:
+    made = find_learner("test_custom_learners:make_fixed member=2").build(SETTING)
+    assert made.name == "from 2"

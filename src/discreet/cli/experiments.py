@@ -54,6 +54,7 @@ def demo(
     "discreet simulate modular --learner bandit --n 8 --epsilon 1 --rounds 100000",
     "discreet simulate checkout -l bandit -l bandit-local -l random --report out.html",
     "discreet simulate baskets --set path=groceries.csv --n 10 -l full",
+    "discreet simulate substitutes -l 'bandit at_most=3' -l 'greedy at_most=3'",
 )
 def simulate(
     stream: Annotated[
@@ -61,7 +62,12 @@ def simulate(
     ],
     learners: Annotated[
         list[str] | None,
-        Option("--learner", "-l", metavar="NAME", help="A learner; may be given several times."),
+        Option(
+            "--learner",
+            "-l",
+            metavar="NAME",
+            help="A learner, and its arguments if any; may be given several times.",
+        ),
     ] = None,
     n: Annotated[int | None, Option(help="Items; by default as many as the environment has.")] = None,
     epsilon: Epsilon = 1.0,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from discreet.environments import Environment, as_environment
 from discreet.errors import InvalidArgument
 from discreet.formatting import counted
 from discreet.simulation import Trace, simulate
-from discreet.simulation.builtin_learners import Setting, find_learner, template_of
+from discreet.simulation.builtin_learners import Setting, find_learner, named_values, template_of
 from discreet.simulation.trace import about_data
 
 if TYPE_CHECKING:
@@ -26,24 +25,10 @@ if TYPE_CHECKING:
 def environment_of(name: str, n: int | None, rounds: int, parameters: list[str]) -> Environment:
     """The environment of this name with so many items."""
     items = None if n is None else range(checks.integer(name, "n", n, 1))
-    environment = as_environment(name, items=items, rounds=rounds, parameters=parsed(parameters))
+    environment = as_environment(name, items=items, rounds=rounds, parameters=named_values(parameters))
     if n is not None and environment.n != n:
         raise InvalidArgument(f"The environment {name} has {environment.n} items, not {n}.")
     return environment
-
-
-def parsed(parameters: list[str]) -> dict[str, Any]:
-    """``name=value`` pairs; a value is a JSON value where it looks like one, else text."""
-    found = {}
-    for entry in parameters:
-        name, equals, value = entry.partition("=")
-        if not equals or not name:
-            raise InvalidArgument(f"A parameter is written NAME=VALUE. Got {entry!r} instead.")
-        try:
-            found[name] = json.loads(value)
-        except ValueError:
-            found[name] = value
-    return found
 
 
 def traces_of(

@@ -21,6 +21,7 @@ from discreet.environments.pool import (
     coverage,
     flipping,
     priced_cuts,
+    substitutes,
     switching,
 )
 from discreet.environments.purchases import (
@@ -75,5 +76,6 @@ __all__ = [
     "priced_cuts",
     "read_baskets",
     "read_invoices",
+    "substitutes",
     "switching",
 ]

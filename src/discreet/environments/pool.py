@@ -28,7 +28,7 @@ Draw = Callable[[np.random.Generator], SetFunction]
 class Pool(TableStream):
     """Functions of at most 16 items, one of which is drawn in each round; by default all equally often."""
 
-    _most_items = MOST_ITEMS
+    _most_items: int | None = MOST_ITEMS
 
     def __init__(
         self,
@@ -81,9 +81,9 @@ class Pool(TableStream):
 
 
 class PricedPool(Pool):
-    """A pool for up to 20 items: of sums of modular, cut, coverage and concave functions within [-1, 1]."""
+    """A pool without tables: of sums of modular, cut, coverage and concave functions within [-1, 1]."""
 
-    _most_items = MOST_PRICED_ITEMS
+    _most_items = None
 
     def _take(self, functions: tuple[SetFunction, ...], choice: IntArray) -> None:
         self.functions, self.n, self.rounds = functions, functions[0].n, choice.size
@@ -154,6 +154,42 @@ def concave(
 
     make = _pools("concave", draw, n, bias, spread, functions)
     return Environment("concave", make, tuple(range(n)))
+
+
+@named
+def substitutes(n: int = 8, size: int = 3, price: float = 0.0, customers: int = 512) -> Environment:
+    """Customers want one of several similar items: a second one is worth nothing to them.
+
+    Random items form groups of `size`; the k-th group is sought in proportion to 1 / sqrt(k). Each of the
+    `customers` seeks something from one group, worth 0.7, and from another draw of a group, worth 0.3. An
+    item fits with its own probability, from 0.4 to 0.9; one that fits is enough. Showing every item costs
+    `price`, at most 1. If that is 0, as it is by default, only a limit such as `at_most` makes this hard. The
+    stream's seed draws all of this.
+    """
+    n = checks.integer("substitutes", "n", n, 2)
+    size = checks.integer("substitutes", "size", size, 1, n)
+    price = checks.unit_number("substitutes", "price", price)
+    customers = checks.integer("substitutes", "customers", customers, 1)
+    prices = Modular(np.full(n, price / n))
+
+    def make(rounds: int, seed: int) -> Pool:
+        rng = np.random.default_rng(seed)
+        groups = np.array_split(rng.permutation(n), -(-n // size))
+        chances = 1 / np.sqrt(np.arange(1.0, len(groups) + 1))
+        appeal = rng.uniform(0.4, 0.9, n)
+
+        def seeking() -> SetFunction:
+            covers: list[list[int]] = [[] for _ in range(n)]
+            for target, group in enumerate(rng.choice(len(groups), 2, p=chances / chances.sum())):
+                for item in groups[group][rng.random(groups[group].size) < appeal[groups[group]]]:
+                    covers[item].append(target)
+            return -Coverage(covers, [0.7, 0.3]) + prices
+
+        stream = PricedPool([seeking() for _ in range(customers)], rounds, seed=seed + 1000)
+        stream.cost_range = (-1.0, price)
+        return stream
+
+    return Environment("substitutes", make, tuple(range(n)), (-1.0, price))
 
 
 @named

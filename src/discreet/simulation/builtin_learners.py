@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
-from collections.abc import Callable, Hashable
+import re
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 from discreet import baselines, checks, paper
-from discreet.errors import DiscreetError, InvalidType
+from discreet.errors import DiscreetError, InvalidArgument, InvalidType
 from discreet.imports import failed, load_object
 from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearner
 from discreet.learners.session import Session
@@ -30,6 +32,10 @@ class Setting(NamedTuple):
         return max(map(abs, self.costs))
 
 
+#: Makes a learner for a setting, given arguments of its own.
+Build = Callable[..., Any]
+
+
 class BuiltinLearner(NamedTuple):
     """A learner that can be asked for by name; `uses_epsilon` says whether epsilon makes a difference."""
 
@@ -37,21 +43,33 @@ class BuiltinLearner(NamedTuple):
     feedback: str
     uses_epsilon: bool
     about: str
-    build: Callable[[Setting], Any]
+    build: Build
 
 
-def _ours(s: Setting, make: Callable[..., Session], **options: Any) -> Session:
-    return make(s.items, s.epsilon, s.costs, seed=s.seed, **options)
+def _ours(make: Callable[..., Session], **options: Any) -> Build:
+    return lambda s, **more: make(s.items, s.epsilon, s.costs, seed=s.seed, **options, **more)
 
 
-def _paper(s: Setting, make: Callable[..., Session], **options: Any) -> Session:
-    return make(s.items, s.rounds, s.epsilon, s.M, seed=s.seed, **options)
+def _without_noise(make: Callable[..., Session], **options: Any) -> Build:
+    return lambda s, **more: make(s.items, s.costs, seed=s.seed, **options, **more)
 
 
-def _paper_bandit(s: Setting, calibration: str) -> Session:
+def _paper(make: Callable[..., Session], **options: Any) -> Build:
+    return lambda s, **more: make(s.items, s.rounds, s.epsilon, s.M, seed=s.seed, **options, **more)
+
+
+def _hazan_kale(make: Callable[..., Session]) -> Build:
+    return lambda s, **more: make(s.items, s.rounds, s.M, seed=s.seed, **more)
+
+
+def _paper_bandit(calibration: str) -> Build:
     """With the published exploration, cut off where the horizon is too short for it (erratum E6)."""
-    gamma = min(1.0, len(s.items) / math.pow(s.rounds, 0.25))
-    return _paper(s, paper.BanditSubmodPFTAL, gamma=gamma, calibration=calibration)
+    make = _paper(paper.BanditSubmodPFTAL, calibration=calibration)
+
+    def build(s: Setting, **more: Any) -> Any:
+        return make(s, **{"gamma": min(1.0, len(s.items) / math.pow(s.rounds, 0.25))} | more)
+
+    return build
 
 
 #: Name -> what it is told, whether it uses epsilon, and a few words about it.
@@ -84,57 +102,85 @@ _ABOUT = {
     ),
     "product-without-noise": ("bandit", False, "Thompson sampling of independent items on exact costs"),
     "noisy-leader": ("full information", True, "items with negative noisy sums, over epochs that double"),
+    "greedy": ("full information", False, "a set built greedily from exact totals, not private"),
     "random": ("any", False, "a random set every round"),
     "empty": ("any", False, "always the empty set"),
     "everything": ("any", False, "always all items"),
 }
-_BUILD: dict[str, Callable[[Setting], Any]] = {
-    "bandit": lambda s: _ours(s, BanditLearner),
-    "bandit-local": lambda s: _ours(s, BanditLearner, mode="local"),
-    "bandit-worst-case": lambda s: _ours(s, BanditLearner, method="worst-case"),
-    "bandit-worst-case-local": lambda s: _ours(s, BanditLearner, method="worst-case", mode="local"),
-    "full": lambda s: _ours(s, FullInformationLearner),
-    "full-blocks": lambda s: _ours(s, FullInformationLearner, method="blocks"),
-    "full-tree": lambda s: _ours(s, FullInformationLearner, method="tree", horizon=s.rounds),
-    "paper-bandit": lambda s: _paper_bandit(s, "corrected"),
-    "paper-bandit-published": lambda s: _paper_bandit(s, "published"),
-    "paper-full": lambda s: _paper(s, paper.SubmodPFTAL, calibration="corrected"),
-    "paper-full-published": lambda s: _paper(s, paper.SubmodPFTAL, calibration="published"),
-    "bandit-without-noise": lambda s: baselines.BanditWithoutNoise(s.items, s.costs, seed=s.seed),
-    "worst-case-without-noise": lambda s: baselines.BanditWithoutNoise(
-        s.items, s.costs, method="worst-case", seed=s.seed
-    ),
-    "full-without-noise": lambda s: baselines.FullInformationWithoutNoise(s.items, s.costs, seed=s.seed),
-    "follow-the-leader": lambda s: baselines.FollowTheLeader(s.items),
-    "hazan-kale": lambda s: baselines.HazanKale(s.items, s.rounds, s.M, seed=s.seed),
-    "hazan-kale-bandit": lambda s: baselines.HazanKaleBandit(s.items, s.rounds, s.M, seed=s.seed),
-    "exponential-weights": lambda s: _paper(s, baselines.ExponentialWeights),
-    "thompson-sampling": lambda s: _ours(s, baselines.ThompsonSampling),
-    "product-sampling": lambda s: _ours(s, baselines.ProductSampling),
-    "product-sampling-central": lambda s: _ours(s, baselines.ProductSampling, mode="central"),
-    "thompson-without-noise": lambda s: baselines.ThompsonWithoutNoise(s.items, s.costs, seed=s.seed),
-    "product-without-noise": lambda s: baselines.ProductWithoutNoise(s.items, s.costs, seed=s.seed),
-    "noisy-leader": lambda s: _ours(s, baselines.NoisyLeader),
-    "random": lambda s: baselines.RandomSet(s.items, seed=s.seed),
-    "empty": lambda s: baselines.FixedSet(s.items, []),
-    "everything": lambda s: baselines.FixedSet(s.items, range(len(s.items))),
+_BUILD: dict[str, Build] = {
+    "bandit": _ours(BanditLearner),
+    "bandit-local": _ours(BanditLearner, mode="local"),
+    "bandit-worst-case": _ours(BanditLearner, method="worst-case"),
+    "bandit-worst-case-local": _ours(BanditLearner, method="worst-case", mode="local"),
+    "full": _ours(FullInformationLearner),
+    "full-blocks": _ours(FullInformationLearner, method="blocks"),
+    "full-tree": lambda s, **more: _ours(FullInformationLearner, method="tree", horizon=s.rounds)(s, **more),
+    "paper-bandit": _paper_bandit("corrected"),
+    "paper-bandit-published": _paper_bandit("published"),
+    "paper-full": _paper(paper.SubmodPFTAL, calibration="corrected"),
+    "paper-full-published": _paper(paper.SubmodPFTAL, calibration="published"),
+    "bandit-without-noise": _without_noise(baselines.BanditWithoutNoise),
+    "worst-case-without-noise": _without_noise(baselines.BanditWithoutNoise, method="worst-case"),
+    "full-without-noise": _without_noise(baselines.FullInformationWithoutNoise),
+    "follow-the-leader": lambda s, **more: baselines.FollowTheLeader(s.items, **more),
+    "hazan-kale": _hazan_kale(baselines.HazanKale),
+    "hazan-kale-bandit": _hazan_kale(baselines.HazanKaleBandit),
+    "exponential-weights": _paper(baselines.ExponentialWeights),
+    "thompson-sampling": _ours(baselines.ThompsonSampling),
+    "product-sampling": _ours(baselines.ProductSampling),
+    "product-sampling-central": _ours(baselines.ProductSampling, mode="central"),
+    "thompson-without-noise": _without_noise(baselines.ThompsonWithoutNoise),
+    "product-without-noise": _without_noise(baselines.ProductWithoutNoise),
+    "noisy-leader": _ours(baselines.NoisyLeader),
+    "greedy": lambda s, **more: baselines.GreedyLeader(s.items, **more),
+    "random": lambda s, **more: baselines.RandomSet(s.items, seed=s.seed, **more),
+    "empty": lambda s, **more: baselines.FixedSet(s.items, [], **more),
+    "everything": lambda s, **more: baselines.FixedSet(s.items, range(len(s.items)), **more),
 }
 #: All of them, by name.
 BUILTIN_LEARNERS = {name: BuiltinLearner(name, *_ABOUT[name], build) for name, build in _BUILD.items()}
 
 
-def find_learner(name: str) -> BuiltinLearner:
-    """The learner of a name, or a custom one: MODULE:NAME.
+def find_learner(text: str) -> BuiltinLearner:
+    """The learner of a name, or a custom one: MODULE:NAME. Arguments may follow: "bandit at_most=3".
 
-    That may be a policy (or a function of `n` that makes one), which runs in a `PolicyLearner`; or a function
-    of some of `items, n, epsilon, cost_range, rounds, seed` that makes an object with `ask` and `tell`.
+    A custom one may be a policy (or a function of `n` that makes one), which runs in a `PolicyLearner`; or a
+    function of some of `items, n, epsilon, cost_range, rounds, seed`, and of the arguments, that makes an
+    object with `ask` and `tell`.
     """
+    name, *given = re.split(r"\s+(?=\w+=)", text.strip())
     if ":" in name:
-        return BuiltinLearner(name, "any", True, "a custom learner", _custom(name, load_object(name)))
-    if name not in BUILTIN_LEARNERS:
+        found = BuiltinLearner(name, "any", True, "a custom learner", _custom(name, load_object(name)))
+    elif name in BUILTIN_LEARNERS:
+        found = BUILTIN_LEARNERS[name]
+    else:
         problem = f"There is no learner called {name!r}."
         raise checks.unknown_name(problem, name, sorted(BUILTIN_LEARNERS), others=", or MODULE:NAME")
-    return BUILTIN_LEARNERS[name]
+    arguments = named_values(given)
+
+    def build(setting: Setting) -> Any:
+        try:
+            return found.build(setting, **arguments)
+        except DiscreetError:
+            raise
+        except TypeError as error:  # an argument that it does not take, or that its name has given already
+            raise InvalidArgument(f"The learner {name!r} cannot be made like this: {error}.") from None
+
+    return found._replace(name=" ".join([name, *given]), build=build) if given else found
+
+
+def named_values(pairs: Iterable[str]) -> dict[str, Any]:
+    """``name=value`` pairs; a value is a JSON value where it looks like one, else text."""
+    found = {}
+    for entry in pairs:
+        name, equals, value = entry.partition("=")
+        if not equals or not name:
+            raise InvalidArgument(f"A parameter is written NAME=VALUE. Got {entry!r} instead.")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
 
 
 def _custom(name: str, found: Any) -> Callable[[Setting], Any]:
@@ -144,20 +190,20 @@ def _custom(name: str, found: Any) -> Callable[[Setting], Any]:
     if not callable(found) and not is_policy(found):
         raise InvalidType(f"{name} is neither a policy nor a function that makes a learner.")
 
-    def build(s: Setting) -> Any:
-        made = found if is_policy(found) else _call(name, found, s)
+    def build(s: Setting, **more: Any) -> Any:
+        made = found if is_policy(found) and not more else _call(name, found, s, more)
         return PolicyLearner(s.items, made, s.epsilon, s.costs, seed=s.seed) if is_policy(made) else made
 
     return build
 
 
-def _call(name: str, function: Callable[..., Any], s: Setting) -> Any:
-    """Call a user's function with those arguments that it takes."""
+def _call(name: str, function: Callable[..., Any], s: Setting, more: dict[str, Any]) -> Any:
+    """Call a user's function with those arguments that it takes, and with what was given."""
     known = {"items": s.items, "n": len(s.items), "epsilon": s.epsilon, "cost_range": s.costs}
     known |= {"rounds": s.rounds, "seed": s.seed}
     wanted = inspect.signature(function).parameters
     try:
-        return function(**{argument: value for argument, value in known.items() if argument in wanted})
+        return function(**{name: value for name, value in known.items() if name in wanted} | more)
     except DiscreetError:
         raise
     except Exception as error:

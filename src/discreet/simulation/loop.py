@@ -378,7 +378,10 @@ def regret(learner: Any, stream: Stream) -> float:
 def best_fixed_set(total: SetFunction, constraints: Constraints | None) -> Minimum:
     """The allowed set of least cost: exactly, or only with a bound where too many sets are allowed."""
     if constraints is None:
-        return minimize(total)
+        try:
+            return minimize(total)
+        except InvalidArgument:  # it is not submodular
+            constraints = Constraints(total.n, total.n)
     if constraints.count <= MOST_COMPARED and constraints.n <= MOST_ITEMS_LISTED:
         listed = constraints.listed()
         costs = costs_along(total, None, listed)

@@ -256,6 +256,7 @@ def _name(learner: Any) -> str:
     if isinstance(policy, Fixed):
         taken = int(learner.point.sum())
         parts.append({0: "empty", len(learner.items): "all"}.get(taken, f"{taken} items"))
+    parts += [f"{name}={given[name]}" for name in ("at_most", "at_least") if given.get(name) is not None]
     if "epsilon" in given:
         parts.append(f"epsilon={float(given['epsilon']):g}")
     own = type(policy if isinstance(learner, PolicyLearner) else learner).__name__
