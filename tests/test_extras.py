@@ -69,7 +69,7 @@ NEEDING = {
     "import discreet.plots.charts": ("report", "A figure needs"),
     "discreet.auditing.plot_audits([audit])": ("report", "A figure needs"),
     "trace.plot()": ("report", "A figure needs"),
-    "trace.to_frame()": ("report", "A data frame needs"),
+    "trace.to_frame('polars')": ("report", "A data frame needs"),
     "discreet.Client": ("client", "A client needs"),
     "discreet.privacy.Guarantee(rho=1.0).at_delta(1e-6)": (
         "accounting",

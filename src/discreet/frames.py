@@ -75,5 +75,6 @@ def make_frame(columns: Mapping[str, Any], library: Library | None = None) -> An
     for name in wanted:
         with contextlib.suppress(ImportError):
             return importlib.import_module(name).DataFrame(dict(columns))
-    needed, installed = " or ".join(wanted), "pandas" if library == "pandas" else "'discreet[report]'"
-    raise MissingExtra(f"A frame needs {needed}: pip install {installed}.", "report")
+    if library == "pandas":
+        raise MissingExtra("A data frame of pandas needs it: pip install pandas.", "report")
+    raise MissingExtra("A data frame needs the extra 'report': pip install 'discreet[report]'.", "report")

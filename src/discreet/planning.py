@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from discreet import bounds, checks
 from discreet.errors import InvalidArgument
+from discreet.frames import Library, make_frame
+from discreet.html import as_html
 from discreet.kernel.choice import Choice
 from discreet.learners import BanditLearner, FullInformationLearner, bandit, full_information
 from discreet.learners.arguments import cost_interval
@@ -133,6 +135,17 @@ class Plan:
             "streams stay far below them."
         )
         return "\n".join(lines)
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """A row per learner that fits, as a frame of polars or pandas."""
+        rows = [dataclasses.asdict(option) | {"arguments": str(option)} for option in self.options]
+        return make_frame({name: [row[name] for row in rows] for name in rows[0]}, library)
+
+    def _repr_html_(self) -> str:
+        rows = {str(option): f"about {two_digits(option.rounds_to_learn)} rounds" for option in self.options}
+        effect = "an effect" if self.effect is None else f"an effect of {self.effect:.3g}"
+        title = f"Plan for {self.n} items and {self.rounds:,} rounds: until {effect} is learned"
+        return as_html(title, rows, " ".join(self._verdict(effect)))
 
     def _bound(self, regret: float | None, trivial: float) -> str:
         if regret is None:

@@ -5,6 +5,8 @@ import json
 import math
 from typing import Any
 
+from discreet.frames import Library, make_frame
+from discreet.html import as_html
 from discreet.privacy.guarantee import rounded_up
 
 
@@ -65,20 +67,34 @@ class Audit:
         """The same as one JSON document."""
         return json.dumps(self.to_dict(), indent=2)
 
+    def to_frame(self, library: Library | None = None) -> Any:
+        """The same in one row, as a frame of polars or pandas; join several with their `concat`."""
+        return make_frame({name: [value] for name, value in self.to_dict().items()}, library)
+
+    def _repr_html_(self) -> str:
+        return as_html(self._verdict, self._rows())
+
     def __str__(self) -> str:
+        lines = (f"  {name:12} {text}".replace("\n", "\n" + 15 * " ") for name, text in self._rows().items())
+        return "\n".join([self._verdict, *lines])
+
+    @property
+    def _verdict(self) -> str:
+        return f"{self.name}: {'not refuted' if self.passed else 'VIOLATED'}"
+
+    def _rows(self) -> dict[str, str]:
         claim = f"epsilon = {rounded_up(self.claimed)}"
         if self.delta:
             claim += f", delta = {rounded_up(self.delta)}"
-        return f"""\
-{self.name}: {"not refuted" if self.passed else "VIOLATED"}
-  claimed      {claim} ({self.neighbours})
-  measured     epsilon >= {self.lower_bound:.4f} with {100 * self.confidence:g}% confidence
-  inputs       {self.pair} ({self.pairs} compared)
-  shown by     {self.event}:
-               {self.hits:,} of {self.trials:,} runs against {self.false_alarms:,}
-  runs         {self.runs:,} in {self.seconds:.1f} s, score: {self.score}
-  bits         {self.source}
-  power        {self.power}"""
+        return {
+            "claimed": f"{claim} ({self.neighbours})",
+            "measured": f"epsilon >= {self.lower_bound:.4f} with {100 * self.confidence:g}% confidence",
+            "inputs": f"{self.pair} ({self.pairs} compared)",
+            "shown by": f"{self.event}:\n{self.hits:,} of {self.trials:,} runs against {self.false_alarms:,}",
+            "runs": f"{self.runs:,} in {self.seconds:.1f} s, score: {self.score}",
+            "bits": self.source,
+            "power": self.power,
+        }
 
     @property
     def power(self) -> str:

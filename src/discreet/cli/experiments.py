@@ -105,7 +105,7 @@ def simulate(
 
         from discreet.simulation.sweep import write_parquet
 
-        write_parquet(frame, polars.concat([trace.to_frame() for trace in traces]))
+        write_parquet(frame, polars.concat([trace.to_frame("polars") for trace in traces]))
     if page is not None:
         from discreet.report import write_report
 

@@ -25,6 +25,7 @@ from discreet import checks, errors
 from discreet.atomic_files import written_beside
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
+from discreet.html import as_html
 from discreet.kernel.phase import (
     Ticket,
     chain_among,
@@ -57,6 +58,8 @@ else:
 #: For how many further decisions feedback is waited for where reports are randomised on arrival.
 EXPIRE_AFTER = 100_000
 MOST_AT_ONCE = 100_000
+#: Items that a learner names in a notebook.
+MOST_SHOWN = 20
 #: Added to the name of a file whose learner has been loaded (`discreet.loading`).
 TAKEN = ".taken"
 #: Feedback that counts as the middle of the range, or of a window.
@@ -549,6 +552,13 @@ class Session(Exclusive, Generic[Item]):
     def __repr__(self) -> str:
         name, n, private = type(self).__name__, len(self.items), self.guarantee.private
         return f"{name}(items={n}, asked={self._asked}, private={private})"
+
+    def _repr_html_(self) -> str:
+        shown = [str(item) for item in self.items[:MOST_SHOWN]]
+        more = [f"and {len(self.items) - MOST_SHOWN} more"] if len(self.items) > MOST_SHOWN else []
+        rows = {name: getattr(self, name) for name in ("mode", "method") if hasattr(self, name)}
+        rows |= {"items": ", ".join(shown + more), "asked": f"{self._asked:,}", "promise": self.guarantee}
+        return as_html(type(self).__name__, rows)
 
 
 def _brought_forward(current: OpenPhase, available: IntArray) -> bool:

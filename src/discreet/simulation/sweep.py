@@ -28,6 +28,7 @@ from discreet.atomic_files import check_place, errors_name, write_atomically
 from discreet.environments import Environment, as_environment
 from discreet.environments.custom import has_size
 from discreet.errors import DiscreetError, InvalidArgument
+from discreet.frames import Library, make_frame
 from discreet.imports import imported_from, require_extra
 from discreet.simulation.builtin_learners import Setting, find_learner, template_of
 from discreet.simulation.progress import progress_bar
@@ -218,7 +219,7 @@ def compare(
     target = pathlib.Path(path)
     parts = target.with_name(target.name + ".parts")
     _join(target, parts)  # what an interrupted run has left
-    held = read(target) if target.exists() else polars.DataFrame(schema=COLUMNS)
+    held: polars.DataFrame = read(target) if target.exists() else polars.DataFrame(schema=COLUMNS)
     finished = set(held.filter(polars.col("error").is_null())["cell"])
     cells = [cell for cell in sweep.cells() if cell.key not in finished]
     if not cells:
@@ -234,18 +235,19 @@ def compare(
                 bar.advance(1)
         finally:
             _join(target, parts)
-    return read(target)
+    whole: polars.DataFrame = read(target)
+    return whole
 
 
-def read(path: str | pathlib.Path) -> polars.DataFrame:
-    """The contents of a sweep's file; nothing else is needed to plot it."""
+def read(path: str | pathlib.Path, library: Library = "polars") -> Any:
+    """The contents of a sweep's file, as a frame of polars or pandas; nothing else is needed to plot it."""
     try:
         frame = polars.read_parquet(path)
     except (OSError, polars.exceptions.PolarsError) as error:
         raise InvalidArgument(f"Cannot read {path} as a sweep: {str(error).splitlines()[0]}.") from None
     if frame.schema != COLUMNS:
         raise InvalidArgument(f"The file {path} is a Parquet file, but not that of a sweep.")
-    return frame
+    return frame if library == "polars" else make_frame(frame.to_dict(as_series=False), library)
 
 
 def write_parquet(path: str | os.PathLike[str], frame: polars.DataFrame) -> None:

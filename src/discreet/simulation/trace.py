@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from discreet.checks import FloatArray, IntArray
-from discreet.imports import require_extra
+from discreet.frames import Library, make_frame
+from discreet.html import as_html
 from discreet.intervals import CONFIDENCE, mean_interval
 from discreet.privacy.guarantee import Guarantee
 
 if TYPE_CHECKING:
     import matplotlib.axes
-    import polars
 
 #: Choices that do not learn, as reports and sweeps call them ("full" is a learner with full information).
 _REFERENCES = {"random set", "empty set", "full set", "random", "empty", "everything"}
@@ -90,24 +90,23 @@ class Trace:
         _, low, high = mean_interval(self.regret, confidence)
         return low, high
 
-    def to_frame(self) -> polars.DataFrame:
-        """One row per seed and checkpoint; for rewards the columns are named accordingly."""
-        require_extra("report", "A data frame needs", "polars")
-        import polars
+    def to_frame(self, library: Library | None = None) -> Any:
+        """One row per seed and checkpoint, as a frame of polars or pandas, by default of what is installed.
 
+        For rewards the columns are named accordingly.
+        """
         rows, columns = self.cost.shape
-        return polars.DataFrame(
-            {
-                "environment": self.environment,
-                "learner": self.learner,
-                "seed": np.repeat(np.array(self.seeds, dtype=np.int64), columns),
-                "round": np.tile(self.checkpoints, rows),
-                self.kind: self.cost.ravel(),
-                "best": self.best.ravel(),
-                "best_upper_bound" if self.maximize else "best_lower_bound": self.best_lower_bound.ravel(),
-                "regret": self.regret.ravel(),
-            }
-        )
+        named = {
+            "environment": np.full(rows * columns, self.environment),
+            "learner": np.full(rows * columns, self.learner),
+            "seed": np.repeat(np.array(self.seeds, dtype=np.int64), columns),
+            "round": np.tile(self.checkpoints, rows),
+            self.kind: self.cost.ravel(),
+            "best": self.best.ravel(),
+            "best_upper_bound" if self.maximize else "best_lower_bound": self.best_lower_bound.ravel(),
+            "regret": self.regret.ravel(),
+        }
+        return make_frame(named, library)
 
     def plot(self, axes: matplotlib.axes.Axes | None = None, **style: Any) -> matplotlib.axes.Axes:
         """Draw mean regret per round with its 95% band; the style is what matplotlib's `plot` takes."""
@@ -117,6 +116,17 @@ class Trace:
 
     def __repr__(self) -> str:
         return f"<Trace: {self}>"
+
+    def _repr_html_(self) -> str:
+        best, last = float(self.best[:, -1].mean()), int(self.checkpoints[-1])
+        kind = f"{self.kind} per round"
+        rows = {
+            "result": self,
+            kind: f"{self.cost[:, -1].mean() / last:.4g}",
+            f"{kind} of the best fixed set": f"{best / last:.4g}",
+            "would promise": self.guarantee,
+        }
+        return as_html("Trace", rows, about_data([self.parameters]))
 
     def __str__(self) -> str:
         last, seeds, interval = int(self.checkpoints[-1]), "one seed", ""
