@@ -20,14 +20,10 @@ POLICY = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-_COMMON = {
+_HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-}
-_TYPES = {
-    kind: f"text/{name}; charset=utf-8"
-    for kind, name in (("html", "html"), ("css", "css"), ("js", "javascript"))
 }
 
 
@@ -48,28 +44,23 @@ class File:
 
 def files() -> tuple[File, ...]:
     """Style, scripts and the page."""
+    package = importlib.resources.files("discreet")
     found: dict[str, File] = {}
     for name in ("dashboard.css", *(f"{script}.js" for script in _SCRIPTS), "index.html"):
-        text = _read(name)
+        text = package.joinpath("dashboard", name).read_text("utf-8")
+        if name.endswith(".css"):
+            text = package.joinpath("base.css").read_text("utf-8") + text
         for other, file in found.items():  # relative: a proxy may serve them below another path
             text = re.sub(rf'"(\./)?{re.escape(other)}"', rf'"\1{file.path[1:]}"', text)
-        found[name] = _file(name, text.encode())
+        found[name] = _file(*name.split("."), text.encode())
     return tuple(found.values())
 
 
-def _file(name: str, body: bytes) -> File:
-    stem, _, ending = name.partition(".")
-    if ending == "html":
-        return File("/", body, _headers(ending, "no-cache"))
-    path = f"/{stem}.{hashlib.sha256(body).hexdigest()[:16]}.{ending}"
-    return File(path, body, _headers(ending, "public, max-age=31536000, immutable"))
-
-
-def _read(name: str) -> str:
-    package = importlib.resources.files("discreet")
-    base = package.joinpath("base.css").read_text("utf-8") if name.endswith(".css") else ""
-    return base + package.joinpath("dashboard", name).read_text("utf-8")
-
-
-def _headers(ending: str, caching: str) -> dict[str, str]:
-    return {"content-type": _TYPES[ending], "cache-control": caching, **_COMMON}
+def _file(stem: str, ending: str, body: bytes) -> File:
+    path, caching = "/", "no-cache"
+    if ending != "html":
+        path = f"/{stem}.{hashlib.sha256(body).hexdigest()[:16]}.{ending}"
+        caching = "public, max-age=31536000, immutable"
+    kind = "javascript" if ending == "js" else ending
+    headers = {"content-type": f"text/{kind}; charset=utf-8", "cache-control": caching}
+    return File(path, body, headers | _HEADERS)

@@ -223,19 +223,18 @@ function showHistory(learner, moments, most) {
 
 // Asks and tells
 
-let counted = { of: "", minutes: new Map(), last: 0 };
+let counted = { of: "", minutes: [] };
 
 /** The minutes of a window; only the latest are requested again. */
 async function minutesOf(learner, view, path, signal) {
   const of = `${learner.name} ${learner.epoch} ${view.word}`;
   const start = firstOf(view);
-  const kept = counted.of === of ? counted : { of, minutes: new Map(), last: 0 };
-  const found = await request(`${path}/minutes?since=${Math.max(start, kept.last - 3 * MINUTE)}`, { signal });
-  for (const minute of found.minutes) kept.minutes.set(minute.start, minute);
-  for (const time of kept.minutes.keys()) if (time < start) kept.minutes.delete(time);
-  kept.last = Math.max(0, ...found.minutes.slice(-1).map((minute) => minute.start), kept.last);
-  counted = kept;
-  return [...kept.minutes.values()];
+  if (counted.of !== of) counted = { of, minutes: [] };
+  const known = counted.minutes.filter((minute) => minute.start >= start);
+  const since = Math.max(start, (known.at(-1)?.start ?? 0) - 3 * MINUTE);
+  const { minutes } = await request(`${path}/minutes?since=${since}`, { signal });
+  counted = { of, minutes: [...known.filter((minute) => minute.start < since), ...minutes] };
+  return counted.minutes;
 }
 
 const firstOf = (view) => Math.floor(now / view.step) * view.step + view.step - view.length;
