@@ -52,7 +52,8 @@ def files() -> tuple[File, ...]:
             text = package.joinpath("base.css").read_text("utf-8") + text
         for other, file in found.items():  # relative: a proxy may serve them below another path
             text = re.sub(rf'"(\./)?{re.escape(other)}"', rf'"\1{file.path[1:]}"', text)
-        found[name] = _file(*name.split("."), text.encode())
+        stem, _, ending = name.partition(".")
+        found[name] = _file(stem, ending, text.encode())
     return tuple(found.values())
 
 
