@@ -284,6 +284,7 @@ def test_populations_add_up(served: Service) -> None:
         "limit": 2.5,
         "spent": 0,
         "learners": [],
+        "delta": 0,
     }
     for name in ("first", "second"):
         wanted = BANDIT | {"name": name, "population": "town"}

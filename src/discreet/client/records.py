@@ -212,6 +212,7 @@ class Population(Record):
         limit: Of the total loss; None for no limit.
         spent: The total loss, including archived learners.
         learners: Name, epoch and epsilon of each.
+        delta: With which probability somebody may lose more.
     """
 
     name: str
@@ -220,6 +221,7 @@ class Population(Record):
     learners: tuple[tuple[str, int, float], ...] = dataclasses.field(
         metadata=_by(lambda shown: tuple((each["name"], each["epoch"], each["epsilon"]) for each in shown))
     )
+    delta: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)

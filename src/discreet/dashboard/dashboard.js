@@ -130,9 +130,9 @@ async function showPopulations(signal) {
   at("populations-none").hidden = populations.length > 0;
   at("populations-box").hidden = populations.length === 0;
   fillNames(populations);
-  fill("populations", populations.map(({ name, limit, spent, learners }) => ({
+  fill("populations", populations.map(({ name, limit, spent, delta, learners }) => ({
     key: name,
-    cells: [name, number(spent, 6) + (limit === null ? ", no limit" : ` of ${number(limit, 6)}`)],
+    cells: [name, number(spent, 6) + (delta ? ` (delta ${number(delta, 6)})` : "") + (limit === null ? ", no limit" : ` of ${number(limit, 6)}`)],
     also: ({ cells: [, , level, list] }) => {
       level.classList.toggle("endless", limit === null);
       bar(level, limit === null ? 0 : spent / limit);

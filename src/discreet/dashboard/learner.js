@@ -80,7 +80,7 @@ function showFacts(learner) {
     [learner.maximize ? "Rewards" : "Costs", `${number(low, 6)} to ${number(high, 6)}`],
     ["Deadline", duration(learner.deadline_seconds)],
     ["A phase closes", learner.close === "told" ? "when all is told" : "at the deadline"],
-    ["Rounds per person", count(learner.rounds_per_person)], ["Epoch", count(learner.epoch)],
+    ["Rounds per person", count(learner.rounds_per_person)], ...(learner.delta ? [["Delta", number(learner.delta, 6)]] : []), ["Epoch", count(learner.epoch)],
   ].filter(Boolean);
   keyed(at("facts"), facts, (fact) => fact[0], () => made("div", {}, made("dt"), made("dd")), (pair, fact) => {
     fact.forEach((text, k) => say(pair.children[k], text));
@@ -116,7 +116,8 @@ function showLedger(ledger) {
   at("ledger").hidden = ledger === null;
   if (ledger === null) return;
   const limit = ledger.limit === null ? "No limit is set." : `The limit is ${number(ledger.limit, 6)}.`;
-  const sum = `it is at most epsilon = ${number(ledger.spent, 6)} in total. ${limit}`;
+  const delta = ledger.delta ? `, delta = ${number(ledger.delta, 6)}` : "";
+  const sum = `it is at most epsilon = ${number(ledger.spent, 6)}${delta} in total. ${limit}`;
   say(at("ledger"), `The losses of all learners from the population ${ledger.name} add up: for somebody in the data of all of them ${sum}`);
 }
 

@@ -1,31 +1,46 @@
-"""The privacy loss of a population: the losses of all learners on it add up, including archived ones."""
+"""The privacy loss of a population: the losses of all learners on it compose, including archived ones.
+
+Proof: `docs/guarantees.md#with-a-delta`.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from discreet.errors import BudgetExceeded, UnknownName
+from discreet.privacy.composition import loss_of_each, total_loss
 from discreet.privacy.rational import float_above
 from discreet.service.records import PopulationView
 from discreet.storage.reading import Reading
-from discreet.storage.records import PopulationRecord
+from discreet.storage.records import Loss, PopulationRecord
 from discreet.storage.writing import Writing
 
 
 def view(reading: Reading, population: PopulationRecord) -> PopulationView:
     """A population with its total loss."""
     losses = tuple(reading.losses(population.name))
-    return PopulationView(population.name, population.limit, total(loss.epsilon for loss in losses), losses)
+    delta = added(loss.delta for loss in losses)
+    return PopulationView(population.name, population.limit, spent(losses), losses, delta)
 
 
-def total(epsilons: Iterable[float]) -> float:
+def spent(losses: Sequence[Loss]) -> float:
+    """The epsilon of all together, where their deltas add up: the sum at most, less where rounds compose."""
+    machines = []
+    for loss in losses:
+        epsilon, rounds = Fraction(loss.epsilon), loss.rounds_per_person if loss.delta else 1
+        machines.append((loss_of_each(epsilon, loss.delta, rounds), rounds))
+    together = total_loss(machines, added(loss.delta for loss in losses))
+    return min(together, added(loss.epsilon for loss in losses))
+
+
+def added(numbers: Iterable[float]) -> float:
     """The exact sum, rounded up."""
-    return float_above(sum((Fraction(epsilon) for epsilon in epsilons), Fraction(0)))
+    return float_above(sum(map(Fraction, numbers), Fraction(0)))
 
 
-def admit(writing: Writing, name: str, epsilon: float) -> None:
+def admit(writing: Writing, name: str, loss: Loss) -> None:
     """Refuse a learner that would exceed its population's limit.
 
     The population stays locked until the transaction ends, so that two learners are not admitted at once.
@@ -34,9 +49,9 @@ def admit(writing: Writing, name: str, epsilon: float) -> None:
     if population is None:
         raise UnknownName(f"No population is named {name!r}.")
     limit = math.inf if population.limit is None else population.limit
-    spent = view(writing, population).spent
-    if total((spent, epsilon)) > limit:
+    others = writing.losses(name)
+    if spent([*others, loss]) > limit:
         raise BudgetExceeded(
-            f"The limit of the population {name!r} is {limit:g}. Its learners add up to {spent:g}, and this "
-            f"one would add {epsilon:g}."
+            f"The limit of the population {name!r} is {limit:g}. Its learners add up to {spent(others):g}, "
+            f"and this one would add {loss.epsilon:g}."
         )

@@ -152,14 +152,16 @@ class PopulationView:
     Attributes:
         name: Its name.
         limit: The most that `spent` may be, or None.
-        spent: The sum of the learners' epsilons.
+        spent: The epsilon of all learners together: the sum of theirs at most.
         learners: The share of each.
+        delta: With which probability somebody may lose more: the sum of the learners'.
     """
 
     name: str
     limit: float | None
     spent: float
     learners: tuple[Loss, ...]
+    delta: float
 
 
 @dataclasses.dataclass(frozen=True)

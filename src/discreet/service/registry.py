@@ -32,7 +32,7 @@ from discreet.service.records import (
 )
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.service.sealing import Seals
-from discreet.storage.records import AuditRecord, Counts, LearnerRecord, Status
+from discreet.storage.records import AuditRecord, Counts, LearnerRecord, Loss, Status
 from discreet.storage.store import Store
 from discreet.storage.writing import Writing
 
@@ -264,7 +264,8 @@ class Registry:
         if not promise.private or promise.epsilon is None:
             raise InvalidArgument(f"A learner of the service must be private. {promise.reason}")
         if population is not None:
-            ledger.admit(writing, population, promise.epsilon)
+            share = Loss(name, epoch, promise.epsilon, promise.delta, promise.rounds_per_person)
+            ledger.admit(writing, population, share)
         lineage = secrets.token_hex(16)
         writing.add_learner(
             LearnerRecord(
@@ -285,6 +286,7 @@ class Registry:
             "kind": learner.settings["kind"],
             "items": len(learner.settings["items"]),
             "epsilon": promise.epsilon,
+            "delta": promise.delta,
             "population": population,
             "deadline_seconds": deadline,
         }

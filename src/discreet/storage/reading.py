@@ -325,10 +325,14 @@ class Reading:
 
     def losses(self, population: str) -> list[Loss]:
         """The privacy losses of the learners on a population, by name and epoch."""
-        mine = _LEARNERS.with_only_columns(learners.c.name, learners.c.epoch, learners.c.epsilon)
-        return [
-            Loss(*row) for row in self.connection.execute(mine.where(learners.c.population == population))
-        ]
+        t = learners.c
+        mine = _LEARNERS.with_only_columns(t.name, t.epoch, t.epsilon, t.settings)
+        found = []
+        for name, epoch, epsilon, settings in self.connection.execute(mine.where(t.population == population)):
+            given = json.loads(settings).get("arguments", {})
+            delta, rounds = given.get("delta", 0.0), given.get("rounds_per_person", 1)
+            found.append(Loss(name, epoch, epsilon, delta, rounds))
+        return found
 
     def keys(self, digests: Iterable[bytes] | None = None, *, locked: bool = False) -> list[KeyRecord]:
         """All API keys that have not been revoked, or those with these digests, oldest first.

@@ -165,11 +165,18 @@ class PopulationRecord(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Loss:
-    """The share of an epoch of a learner in the privacy loss of its people."""
+    """The share of an epoch of a learner in the privacy loss of its people.
+
+    Attributes:
+        delta: With which probability a person may lose more than epsilon.
+        rounds_per_person: In how many rounds.
+    """
 
     name: str
     epoch: int
     epsilon: float
+    delta: float = 0.0
+    rounds_per_person: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
