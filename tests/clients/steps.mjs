@@ -43,6 +43,12 @@ export async function tellAgain(kit, { url, pinned, decision, costs, reload, ...
   return outcomes;
 }
 
+/** Tell, and leave the page at once. */
+export function tellAndLeave(kit, { url, pinned, decision, cost }) {
+  new kit.Client(url, pinned).tell(decision, cost);
+  location.href = "about:blank";
+}
+
 /** Ask with each of some pins. */
 export async function askPinned(kit, { url, key, pins, learner }) {
   return Promise.all(pins.map((pinned) => outcome(new kit.Client(url, pinned, { key }).ask(learner))));

@@ -4,6 +4,7 @@ import itertools
 import json
 import pathlib
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -162,6 +163,16 @@ def test_a_retry_sends_the_same_bit(
     assert len(bodies) > 12
     assert len({(body["decision"], body["bit"]) for body in bodies}) == 4
     assert told_count(service, learner) == 4
+
+
+@pytest.mark.browser
+def test_a_page_that_is_left_has_told(in_browser: Device, service: RunningService, learner: str) -> None:
+    """What was sent when a visitor left arrives."""
+    in_browser("tellAndLeave", url=service.url, pinned=PINNED, decision=decision(service, learner), cost=1)
+    end = time.monotonic() + 30
+    while told_count(service, learner) == 0:
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ export class Requests {
       redirect: "error", // to elsewhere
       referrerPolicy: "no-referrer",
       cache: "no-store",
+      keepalive: body !== undefined, // also when the page is left meanwhile
     };
     const end = performance.now() + this.deadline;
     for (let attempts = 1; ; attempts++) {
