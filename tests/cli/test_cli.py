@@ -247,6 +247,15 @@ def test_the_demo_shows_that_private_learning_works(
     assert said in " ".join(out.split())
     assert said in page
     assert f"{ours / 20_000:.3f}" in page  # per round
+    cells = re.findall(r"<tr><th scope=\"row\">BanditLearner \(central[^<]*</th>(.*?)</tr>", page, re.DOTALL)[
+        0
+    ]
+    shown = re.findall(r">([^<]*)</td>", cells)
+    idle = max(euros[name] for name in ("empty set", "full set", "random set"))
+    assert shown[:3] == [f"{ours:,}", str(100 * ours // possible), f"{ours - idle:,}"]
+    low, high = (float(end.replace(",", "")) for end in shown[3].split(" to "))
+    assert 0 < low < ours - idle < high
+    assert float(shown[4]) == pytest.approx(100 * (ours - idle) / 20_000, abs=0.06)
     assert all(part in page for part in ("Differentially private", "NOT PRIVATE", "epsilon", "coffee"))
 
 

@@ -15,6 +15,7 @@ from discreet.cli.app import command_line, show, table, wrapped
 from discreet.cli.results import summary_of, traces_of
 from discreet.environments import Environment, find
 from discreet.formatting import counted, listed
+from discreet.intervals import mean_interval
 from discreet.planning import plan, two_digits
 from discreet.simulation.progress import progress_bar
 from discreet.simulation.trace import Trace, is_reference, labels
@@ -66,7 +67,15 @@ def run(
 
         frame = _against_epsilon(n, rounds, epsilon, progress)
         title, command = "A private checkout", command_line()
-        write_report(report, title=title, traces=traces, summary=summary, command=command, frame=frame)
+        write_report(
+            report,
+            title=title,
+            traces=traces,
+            summary=summary,
+            command=command,
+            frame=frame,
+            table=_in_detail(traces),
+        )
         say(f"The report, with curves, choices and guarantees: {report}")
     say(f"{time.perf_counter() - began:.0f} s.")
 
@@ -96,6 +105,23 @@ def _earnings(traces: list[Trace]) -> str:
         private = "" if is_reference(trace.learner) else "yes" if trace.guarantee.private else "NO"
         rows.append([name, f"{_earned(trace):z,.0f}", _percent(_earned(trace), best), private])
     return table(["", "euros", "% of best", "private"], rows)
+
+
+def _in_detail(traces: list[Trace]) -> tuple[str, list[str], list[list[str]]]:
+    """For the report: the same beside the best choice that does not learn, seed by seed."""
+    best, customers = traces[0].best[:, -1], int(traces[0].checkpoints[-1])
+    fixed = max(traces[-len(IDLE) :], key=_earned).cost[:, -1]
+    earned = {"the best fixed set, in hindsight": best}
+    earned |= {name: trace.cost[:, -1] for name, trace in zip(labels(traces), traces, strict=True)}
+    rows = []
+    for name, euros in earned.items():
+        more, low, high = mean_interval(euros - fixed)
+        share, between = _percent(float(euros.mean()), float(best.mean())), f"{low:z,.0f} to {high:z,.0f}"
+        cents = f"{100 * more / customers:z.1f}"
+        rows.append([name, f"{euros.mean():z,.0f}", share, f"{more:z,.0f}", between, cents])
+    titles = ["", "euros", "% of best", "more than without learning", "95% interval", "cents per customer"]
+    about = f"What was earned from {customers:,} customers (means over the runs), and how much more than by"
+    return f"{about} the best of the choices that do not learn: in all, and per customer.", titles, rows
 
 
 def _percent(earned: float, best: float) -> str:

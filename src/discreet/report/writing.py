@@ -36,6 +36,7 @@ def write_report(
     summary: str = "",
     command: str = "",
     frame: polars.DataFrame | None = None,
+    table: tuple[str, Sequence[str], Sequence[Sequence[str]]] | None = None,
 ) -> pathlib.Path:
     """Write one HTML file that needs nothing else, and return its path: figures, guarantees, tables.
 
@@ -46,6 +47,7 @@ def write_report(
         summary: Text to put before the generated sentences; empty lines separate paragraphs.
         command: How to repeat it.
         frame: Results of a sweep (see `write_sweep_report`), for a figure of regret against epsilon.
+        table: One of what was earned: its caption, its titles, and rows that begin with a name.
 
     Examples:
         >>> import tempfile
@@ -69,6 +71,7 @@ def write_report(
             title=title,
             summary=summary,
             command=command,
+            own=table,
             compared=[_compared(group) for group in groups],
             charts=[charts.trace_charts(f"e{k}", group) for k, group in enumerate(groups)],
             choices=[charts.choice_charts(f"e{k}", group) for k, group in enumerate(groups)],
