@@ -1,21 +1,20 @@
 """How many rounds a cap leaves, and the cap that a plan chooses."""
 
-import collections
-import csv
-import gzip
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
+from benchmarks.visits import Shop
 from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import BanditLearner, plan
-from discreet.environments.purchases import customers_from_baskets
 from discreet.errors import InvalidArgument
 from discreet.planning import NEARLY_AS_FAST
-from discreet.visits import Visits
+from discreet.randomness import BitSource
+from discreet.visits import Visits, noisy_visits
 from real_data import data_file
 
 SOME: dict[int, float] = {1: 700, 3: 200, 9: 100}
@@ -82,6 +81,31 @@ def test_a_plan_takes_the_lowest_cap_that_is_nearly_as_fast(kind: Any, epsilon: 
     assert "How often people come is their data." in str(made)
 
 
+def test_noisy_visits_have_the_scale_of_two_changes() -> None:
+    """The seeds below 4,000: noise has the law of scale 2 / epsilon, and not of one half or twice that.
+
+    By a chi-squared test, false-alarm rate 1e-6, of the number of people with three rounds. With the same
+    bits somebody who comes twice and not four times changes two of the numbers, by one each; more than `most`
+    is `most`.
+    """
+    drawn = [noisy_visits([3] * 500, 0.5, most=3, source=BitSource(seed))[3] - 500 for seed in range(4_000)]
+
+    def chance(scale: float) -> float:
+        law = scipy.stats.dlaplace(1 / scale)
+        edges = np.arange(-12, 13, 4)
+        shares = np.diff(np.concatenate([[0.0], law.cdf(edges), [1.0]]))
+        counts = np.bincount(np.searchsorted(edges, drawn), minlength=shares.size)
+        return float(scipy.stats.chisquare(counts, shares * len(drawn)).pvalue)
+
+    assert chance(4.0) > 1e-6 > max(chance(2.0), chance(8.0))
+    many = [k for k in range(1, 6) for _ in range(1000)]
+    one, other = (noisy_visits([*many, k], 1.0, most=5, source=BitSource(7)) for k in (2, 4))
+    assert {k: other[k] - one[k] for k in one} == {1: 0, 2: -1, 3: 0, 4: 1, 5: 0}
+    tail = [noisy_visits([*many, k], 1.0, most=5, source=BitSource(7)) for k in (5, 900)]
+    assert tail[0] == tail[1]
+    assert Visits.of("test", one).mean == pytest.approx(3, abs=0.05)
+
+
 def test_without_people_who_come_back_nothing_changes() -> None:
     """The same plan, with its bound. With people who come back there is no bound: later rounds have none."""
     options: dict[str, Any] = {"n": 70, "epsilon": 1.0, "rounds": 10**6, "effect": 0.5}
@@ -110,36 +134,11 @@ def test_a_chosen_cap_on_real_visits() -> None:
     A plan takes two rounds of each. That earns more than without a cap, where everybody has the rounds of the
     most frequent customer: then the learner does no better than a fixed choice.
     """
-    invoices: dict[str, tuple[str, dict[str, None]]] = {}
-    with gzip.open(data_file("online_retail.csv.gz"), "rt", encoding="utf-8-sig") as file:
-        for line in csv.DictReader(file):
-            if line["CustomerID"] and not line["InvoiceNo"].startswith("C"):
-                who = line["CustomerID"]
-                invoices.setdefault(line["InvoiceNo"], (who, {}))[1][line["StockCode"]] = None
-    baskets = [tuple(items) for _, items in invoices.values()]
-    _, people = customers_from_baskets(baskets, 8)
-    costs = np.array([people.function(k)._all_values() for k in range(len(baskets))])
-    usual, best = min(costs[:, 0].mean(), costs[:, -1].mean()), costs.mean(axis=0).min()
-    visits = collections.Counter(who for who, _ in invoices.values())
-    made = plan(
-        n=8,
-        epsilon=4.0,
-        rounds=len(baskets),
-        cost_range=people.cost_range,
-        effect=usual - best,
-        visits=visits.values(),
-    )
-    assert (made.best.rounds_per_person, max(visits.values())) == (2, 210)
+    shop = Shop.of(data_file("online_retail.csv.gz"), 8)
+    assert shop.plan(epsilon=4.0).best.rounds_per_person == 2
 
     def earned(cap: int) -> float:
-        """The share of the effect."""
-        spent = []
-        for seed in range(4):
-            learner = BanditLearner(8, 4.0, people.cost_range, rounds_per_person=cap, seed=seed)
-            for (who, _), cost in zip(invoices.values(), costs, strict=True):
-                decision = learner.ask(person=who)
-                spent.append(cost[sum(1 << item for item in decision.subset)])
-                learner.tell(decision, spent[-1])
-        return float((usual - np.mean(spent)) / (usual - best))
+        options: dict[str, Any] = {"cost_range": shop.cost_range, "rounds_per_person": cap}
+        return float(np.mean([shop.earned(BanditLearner(8, 4.0, **options, seed=seed)) for seed in range(4)]))
 
     assert earned(2) > 0.15 > 0.0 > earned(210)

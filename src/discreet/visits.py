@@ -6,12 +6,16 @@ import collections
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 import numpy as np
 from scipy.stats import binom
 
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
+from discreet.privacy.noise import laplace, sample
+from discreet.privacy.rational import privacy_loss
+from discreet.randomness import BitSource
 
 #: Caps beyond this are not looked at: each round would have next to no epsilon.
 MOST_ROUNDS = 100
@@ -97,6 +101,34 @@ class Visits:
         if needed > learned[-1]:
             return rounds * needed / float(learned[-1])
         return rounds * float(np.interp(needed, learned, _MOMENTS))
+
+
+def noisy_visits(
+    rounds: Iterable[int], epsilon: float | Fraction, *, most: int = 20, source: BitSource | None = None
+) -> dict[int, int]:
+    """How many people appear in 1, 2, ..., `most` rounds, with noise: visits from which a plan may be made.
+
+    Args:
+        rounds: Of each person; whoever has more than `most` counts as having so many.
+        epsilon: What a person loses by it, besides what they lose to learners.
+        most: Declared beforehand.
+        source: Random bits, for experiments.
+
+    Formal guarantees:
+        Neighbours: data that differ in one person, who may be missing. Two numbers of people change by one at
+        most, and each gets discrete Laplace noise of scale 2 / epsilon. Then negative ones become 0. Proof:
+        `docs/guarantees.md#slots`.
+
+    Examples:
+        >>> sorted(noisy_visits([1, 1, 2, 7, 30], epsilon=1.0, most=5))
+        [1, 2, 3, 4, 5]
+    """
+    cells = np.zeros(checks.integer("noisy_visits", "most", most, 1, 10_000), dtype=np.int64)
+    for count in rounds:
+        cells[min(max(int(count), 1), most) - 1] += 1
+    law = laplace(2 / privacy_loss("noisy_visits", "epsilon", epsilon))
+    noisy = cells + sample(law, most, source or BitSource())
+    return {k + 1: max(0, number) for k, number in enumerate(noisy.tolist())}
 
 
 def _normal(weights: FloatArray) -> FloatArray:
