@@ -143,32 +143,32 @@ def check_books(learner_service: LearnerService, drivers: Drivers) -> int:
     shop, plan = learner_service.learner("shop"), learner_service.learner("plan")
     # Nothing that was acknowledged is missing, and nothing is there that nobody sent.
     assert {bytes.fromhex(each) for each in drivers.acknowledged} <= told
-    assert len(told) == shop.counts.told == shop.counts.released == shop.summary.rounds
+    assert len(told) == shop.counts.told == shop.counts.released == shop.rounds
     # Each ask was answered with the decisions that were made for it: none was made for nobody.
     assert shop.counts.asked == len(drivers.received)
     # The state is what these draws and these bits give, and nothing else.
-    settings = learner_service._registry.named("shop").record.settings
+    settings = learner_service.registry.named("shop").record.settings
     host = Host(settings)
     replay, _ = host.apply(
         host.start(), [kept[key].draw for key in told], [bytes([drivers.sent[key.hex()]]) for key in told]
     )
-    assert learner_service._registry.named("shop").host.encode(
-        learner_service._registry.named("shop").state
+    assert learner_service.registry.named("shop").host.encode(
+        learner_service.registry.named("shop").state
     ) == host.encode(replay)
     assert shop.counts.ones == sum(drivers.sent[key.hex()] for key in told)
     # The learner with secrets has counted the same, and continues.
     assert plan.status == "active"
     assert all(record.how is How.TOLD for record in plans.values())
     with learner_service._store.reading() as reading:
-        waiting = reading.applied(learner_service._registry.named("plan").id)
-    assert len(plans) == len(drivers.plans) == plan.counts.told == plan.summary.rounds + waiting
+        waiting = reading.applied(learner_service.registry.named("plan").id)
+    assert len(plans) == len(drivers.plans) == plan.counts.told == plan.rounds + waiting
     _check_till(learner_service, drivers)
     return len(told)
 
 
 def _check_till(service: LearnerService, drivers: Drivers) -> None:
     """Each acknowledged cost of 1 is in one sum; those that are still open hold nothing else."""
-    hosted, view = service._registry.named("till"), service.learner("till")
+    hosted, view = service.registry.named("till"), service.learner("till")
     with service._store.reading() as reading:
         kept = reading.decisions(bytes.fromhex(each) for each in drivers.tills)
         found = reading.sums(hosted.id)
@@ -178,6 +178,6 @@ def _check_till(service: LearnerService, drivers: Drivers) -> None:
     applied, half = sum(each.applied for each in sums), hosted.host.learner.query.units
     assert sum(int(each.sums.sum()) for each in sums) == applied * half
     assert view.status == "active"
-    assert view.counts.told == view.summary.rounds + applied >= len(kept) == len(drivers.tills)
+    assert view.counts.told == view.rounds + applied >= len(kept) == len(drivers.tills)
     # A phase is released once: each of them has its place in the count.
-    assert view.generation == view.summary.releases == hosted.host.releases(hosted.state)
+    assert view.generation == view.releases == hosted.host.releases(hosted.state)

@@ -51,8 +51,8 @@ def rounds(service: LearnerService, name: str = "shop") -> int:
     """How many reports were learned from or are in open sums, once all that waits is applied."""
     service.maintenance.apply_queued()
     with service._store.reading() as reading:
-        waiting = reading.applied(service._registry.named(name).id)
-    return service.learner(name).summary.rounds + waiting
+        waiting = reading.applied(service.registry.named(name).id)
+    return service.learner(name).rounds + waiting
 
 
 def every_byte(folder: pathlib.Path) -> bytes:

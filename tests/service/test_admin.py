@@ -250,7 +250,7 @@ def test_a_restored_store_is_adopted(tmp_path: pathlib.Path, capsys: pytest.Capt
         admin.adopt(store, latest=True)
     assert admin.adopt(store).restarted == ("shop",)
     with opened(store) as service:
-        assert (service.learner("shop").epoch, service.learner("shop").summary.rounds) == (2, 0)
+        assert (service.learner("shop").epoch, service.learner("shop").rounds) == (2, 0)
 
 
 @pytest.mark.parametrize("adopted", [True, False])
@@ -383,12 +383,12 @@ def test_adopting_drops_queued_feedback(tmp_path: pathlib.Path) -> None:
     with opened(store) as service:
         functions(service)
         told(service, "plan", service.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
-        point = service.learner("plan").summary.point
+        point = service.learner("plan").point
     (tmp_path / "a.db.guard").unlink()
     assert admin.adopt(store).restarted == ("plan",)
     with opened(store) as service:
         view = service.learner("plan")
-        assert (view.epoch, view.summary.point) == (2, point)
+        assert (view.epoch, view.point) == (2, point)
         assert rounds(service, "plan") == 0
 
 

@@ -39,14 +39,14 @@ def test_an_ask_is_drawn_from_the_shown_point(
     with opened(where) as service:
         bandit(service, items=range(12))
         earlier = service.ask("shop", 200)
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
         expected = next_tickets(hosted, 30, 5)
         reports = [Report(bytes.fromhex(choice.id), b"\1", None) for choice in earlier]
         tell = Tell(hosted, reports, [None] * len(reports))
         _, choices = service._committer._perform([tell, Ask(hosted, 30, None, None)])
         assert draws(service, [choice.id for choice in choices]) == expected
         service.maintenance.apply_queued()
-        assert service.learner("shop").summary.rounds == 200
+        assert service.learner("shop").rounds == 200
         assert next_tickets(hosted, 30, 5) != expected
 
 
@@ -60,7 +60,7 @@ def test_an_ask_does_not_wait_for_an_update(
     with opened(postgres) as service:
         make(service, "slow")
         told(service, "slow", service.ask("slow", 50), **feedback)
-        hosted = service._registry.named("slow")
+        hosted = service.registry.named("slow")
         with service._store.writing() as writing:
             update = writing.start_update(hosted.id)
             assert update is not None

@@ -208,15 +208,15 @@ def test_sums_are_sealed_again(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a.db"
     with opened(path) as service:
         functions(service)
-        record = service._registry.named("plan").record
-        sealed = service._registry._ring.seal(b"sums", record.lineage, "sums", b"3 7")
+        record = service.registry.named("plan").record
+        sealed = service._ring.seal(b"sums", record.lineage, "sums", b"3 7")
         with service._store.writing() as writing:
             row = {"learner": record.id, "phase": 3, "applied": 7, "sums": sealed}
             writing.connection.execute(insert(tables.sums).values(row))
     admin.rotate_key(path, tmp_path / "new.key")
     with opened(path, key_file=tmp_path / "new.key") as service, service._store.reading() as reading:
         (found,) = reading.connection.execute(select(tables.sums.c.sums)).scalars()
-        assert service._registry._ring.unseal(found, record.lineage, "sums", b"3 7") == b"sums"
+        assert service._ring.unseal(found, record.lineage, "sums", b"3 7") == b"sums"
 
 
 def sealed_values(path: pathlib.Path) -> list[bytes]:

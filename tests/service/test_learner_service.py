@@ -1,6 +1,5 @@
 """The service on both backends: ask and tell, exactly once, caps, deadlines, archives, the ledger."""
 
-import json
 import pathlib
 from collections.abc import Iterator
 from typing import Any
@@ -62,7 +61,7 @@ def test_asks_and_tells(service: LearnerService) -> None:
     view = service.learner("shop")
     assert (view.counts.asked, view.counts.told, view.counts.pending) == (50, 40, 10)
     assert view.counts.released == 40
-    assert view.summary.mean == pytest.approx(service.minutes("shop")[0].mean)
+    assert view.mean == pytest.approx(service.minutes("shop")[0].mean)
     assert service.guarantee("shop").local
     assert [each.name for each in service.learners()] == ["shop"]
 
@@ -82,9 +81,9 @@ def test_the_state_is_a_replay_of_draws_and_bits(service: LearnerService) -> Non
         service.maintenance.apply_queued()
         draws += [kept[key].draw for key in ids]
         bits += [bytes([bit]) for bit in made]
-    host = Host(service._registry.named("shop").record.settings)
+    host = Host(service.registry.named("shop").record.settings)
     replay, _ = host.apply(host.start(), draws, bits)
-    assert service._registry.named("shop").host.encode(service._registry.named("shop").state) == host.encode(
+    assert service.registry.named("shop").host.encode(service.registry.named("shop").state) == host.encode(
         replay
     )
 
@@ -95,12 +94,12 @@ def test_telling_twice_changes_nothing(service: LearnerService) -> None:
     first, second = service.ask("shop", 2)
     assert told(service, "shop", [first, first, first], cost=0.1) == [Code.ACCEPTED] * 3
     assert rounds(service) == 1
-    state = service._registry.named("shop").host.encode(service._registry.named("shop").state)
+    state = service.registry.named("shop").host.encode(service.registry.named("shop").state)
     for value in (0.9, None, "x", float("nan")):
         assert told(service, "shop", [first], cost=value) == [Code.ACCEPTED]
     assert told(service, "shop", [first], released=1) == [Code.ACCEPTED]
     assert rounds(service) == 1
-    assert service._registry.named("shop").host.encode(service._registry.named("shop").state) == state
+    assert service.registry.named("shop").host.encode(service.registry.named("shop").state) == state
     assert service.learner("shop").counts.told == 1
     assert told(service, "shop", [second], cost=0.1) == [Code.ACCEPTED]
     assert rounds(service) == 2
@@ -188,7 +187,7 @@ def test_people_are_counted_for_each_learner(service: LearnerService) -> None:
     for name in ("shop", "other"):
         assert told(service, name, service.ask(name, 2), cost=0.1, person="anna") == [Code.ACCEPTED] * 2
         assert rounds(service, name) == 1
-    one, two = (service._registry.named(name).seals.person("anna") for name in ("shop", "other"))
+    one, two = (service.registry.named(name).seals.person("anna") for name in ("shop", "other"))
     assert one != two
 
 
@@ -245,7 +244,7 @@ def test_silence_is_applied_as_fair_coins(service: LearnerService, clock: Clock)
     the midpoint, and not that of a value a tenth of the range above it. The states are a replay of them.
     """
     bandit(service, deadline_seconds=60)
-    host = service._registry.named("shop").host
+    host = service.registry.named("shop").host
     randomizer = host.randomizer
     assert randomizer is not None
     host._session._source = BitSource(10)
@@ -253,11 +252,11 @@ def test_silence_is_applied_as_fair_coins(service: LearnerService, clock: Clock)
     clock.now += 61_000
     assert service.maintenance.expire() == 4_000
     with service._store.writing() as writing:
-        update = writing.start_update(service._registry.named("shop").id)
+        update = writing.start_update(service.registry.named("shop").id)
         assert update is not None
         waiting = update.queued
     assert {each.decision_id.hex() for each in waiting} == {choice.id for choice in choices}
-    draws, bits = zip(*service._registry.named("shop")._opened(waiting), strict=True)
+    draws, bits = zip(*service.registry.named("shop")._opened(waiting), strict=True)
     assert rounds(service) == 4_000
     counts = service.learner("shop").counts
     assert (counts.released, counts.ones) == (4_000, b"".join(bits).count(1))
@@ -268,9 +267,9 @@ def test_silence_is_applied_as_fair_coins(service: LearnerService, clock: Clock)
 
     assert fits(0.5)
     assert not fits(0.6)
-    host = Host(service._registry.named("shop").record.settings)
+    host = Host(service.registry.named("shop").record.settings)
     replay, _ = host.apply(host.start(), draws, bits)
-    assert service._registry.named("shop").host.encode(service._registry.named("shop").state) == host.encode(
+    assert service.registry.named("shop").host.encode(service.registry.named("shop").state) == host.encode(
         replay
     )
 
@@ -301,7 +300,7 @@ def test_people_of_what_has_ended_are_forgotten(service: LearnerService, end: st
     bandit(service, population="town", rounds_per_person=2)
     bandit(service, "other", rounds_per_person=2)
     choices = {name: service.ask(name, 4) for name in ("shop", "other")}
-    hosted = {name: service._registry.named(name) for name in choices}
+    hosted = {name: service.registry.named(name) for name in choices}
 
     def attempts(name: str) -> int:
         with service._store.reading() as reading:
@@ -341,7 +340,7 @@ def test_what_happened_is_merged_with_time_and_not_lost(service: LearnerService,
     service.maintenance.compact()
     days = service.minutes("plan")  # on both sides of midnight
     assert [day.start % DAY for day in days] == [0, 0]
-    assert sum(day.counts.asked for day in days) == 40
+    assert sum(day.asked for day in days) == 40
     with pytest.raises(HorizonReached, match="960 are left"):
         service.ask("plan", 961)
 
@@ -352,7 +351,7 @@ def test_archived_learners_can_only_be_read(service: LearnerService) -> None:
     choices = service.ask("shop", 3)
     told(service, "shop", choices[:2], cost=0.1)
     view = service.archive("shop")
-    assert (view.status, view.summary.rounds) == ("archived", 2)
+    assert (view.status, view.rounds) == ("archived", 2)
     with pytest.raises(Archived):
         service.ask("shop")
     with pytest.raises(Archived):
@@ -364,16 +363,16 @@ def test_archived_learners_can_only_be_read(service: LearnerService) -> None:
 def test_a_restart_forgets_nothing_that_was_told(service: LearnerService) -> None:
     """What waits is applied before the epoch is closed, and the next starts from there."""
     functions(service)
-    length = service._registry.named("plan").host._session.block_length
+    length = service.registry.named("plan").host._session.block_length
     told(service, "plan", service.ask("plan", 2 * length), function=Modular([0.5, -0.2, 0.1]))
     service.maintenance.apply_queued()
     told(service, "plan", service.ask("plan", 3), function=Modular([0.5, -0.2, 0.1]))
-    before = service._registry.named("plan")
+    before = service.registry.named("plan")
     fresh = service.restart("plan")
     last = before.host.summary(before.state)
-    assert (last.rounds, fresh.summary.rounds, fresh.epoch) == (2 * length, 0, 2)
+    assert (last.rounds, fresh.rounds, fresh.epoch) == (2 * length, 0, 2)
     assert last.releases > 0
-    assert fresh.summary.point == last.point
+    assert fresh.point == last.point
 
 
 def test_the_ledger_composes_rounds_with_a_delta(service: LearnerService) -> None:
@@ -436,9 +435,9 @@ def test_a_new_epoch_starts_at_the_last_point(service: LearnerService) -> None:
     old = service.ask("shop", 20)
     told(service, "shop", old[:19], cost=0.9)
     service.maintenance.apply_queued()
-    point = service.learner("shop").summary.point
+    point = service.learner("shop").point
     view = service.restart("shop")
-    assert (view.summary.point, view.summary.rounds, view.epoch) == (point, 0, 2)
+    assert (view.point, view.rounds, view.epoch) == (point, 0, 2)
     assert told(service, "shop", old[19:], cost=0.9) == [Code.FOREIGN]
     assert told(service, "shop", service.ask("shop"), cost=0.9) == [Code.ACCEPTED]
 
@@ -461,23 +460,23 @@ def test_functions_are_learned_from(service: LearnerService) -> None:
     assert all(outcome.accepted for outcome in outcomes)
     assert rounds(service, "plan") == 6
     assert told(service, "plan", service.ask("plan"), cost=0.5) == [Code.INVALID]
-    assert service.learner("plan").summary.mean is None
+    assert service.learner("plan").mean is None
 
 
 def test_blocks_are_released_when_they_are_full_and_not_before(service: LearnerService, address: str) -> None:
     """Closing and opening the service releases nothing; the block continues and is released once."""
     functions(service)
-    length = service._registry.named("plan").host._session.block_length
-    start = service.learner("plan").summary.point
+    length = service.registry.named("plan").host._session.block_length
+    start = service.learner("plan").point
     told(service, "plan", service.ask("plan", length - 1), function=Modular([0.3, -0.3, 0.1]))
     assert rounds(service, "plan") == length - 1
     service.close()
     with opened(address) as again:
-        assert again.learner("plan").summary.point == start
+        assert again.learner("plan").point == start
         told(again, "plan", again.ask("plan"), function=Modular([0.3, -0.3, 0.1]))
         assert rounds(again, "plan") == length
-        assert again._registry.named("plan").host.releases(again._registry.named("plan").state) == 1
-        assert again.learner("plan").summary.point != start
+        assert again.registry.named("plan").host.releases(again.registry.named("plan").state) == 1
+        assert again.learner("plan").point != start
 
 
 def test_calls_about_many_items_are_about_few_sets(service: LearnerService) -> None:
@@ -541,7 +540,7 @@ def test_a_damaged_decision_does_not_fail_others(service: LearnerService) -> Non
     bandit(service)
     sound, damaged = service.ask("shop"), service.ask("shop")
     damage(service, damaged)
-    hosted = service._registry.named("shop")
+    hosted = service.registry.named("shop")
     choices = (*sound, *damaged, *sound)
     tells = [Tell(hosted, [Report(bytes.fromhex(each.id), b"\1", None)], [None]) for each in choices]
     accepted = [[Outcome(each.id, Code.ACCEPTED)] for each in choices]
@@ -574,7 +573,7 @@ def test_a_tree_makes_as_many_decisions_as_it_was_made_for(service: LearnerServi
 def test_a_learner_at_its_last_round_is_not_asked(service: LearnerService) -> None:
     """After 2^32 rounds a decision could not be learned from, so none is made."""
     bandit(service)
-    hosted = service._registry.named("shop")
+    hosted = service.registry.named("shop")
     hosted.state.counts[0] = hosted.host.horizon
     with pytest.raises(HorizonReached):
         service.ask("shop")
@@ -641,7 +640,7 @@ def test_invalid_learners_are_refused(service: LearnerService, arguments: tuple[
 def test_arguments_are_shown_as_json(service: LearnerService) -> None:
     """They came as JSON, and can be shown as such."""
     bandit(service)
-    assert json.loads(json.dumps(service.learner("shop").arguments))["cost_range"] == [0, 1]
+    assert service.learner("shop").model_dump(mode="json")["cost_range"] == [0, 1]
 
 
 def test_invalid_request_ids_are_refused(service: LearnerService) -> None:

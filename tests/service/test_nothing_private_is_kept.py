@@ -137,7 +137,7 @@ def test_a_stolen_database_shows_no_sums(tmp_path: pathlib.Path) -> None:
         choices = service.ask("plan", 3)
         service.tell("plan", [Feedback(c.id, function=Modular([0.25, 0.125, -0.25])) for c in choices])
         service.maintenance.apply_queued()
-        hosted = service._registry.named("plan")
+        hosted = service.registry.named("plan")
         with service._store.reading() as reading:
             ((number, (applied, sealed)),) = reading.sums(hosted.id).items()
             plan = hosted.plan_of(reading.phases(hosted.id, [number])[number])

@@ -54,7 +54,7 @@ def made(service: LearnerService, kind: str = "bandit", close: str = "deadline",
 
 
 def feedback(service: LearnerService, choice: Choice, cost: float = 0.5) -> Feedback:
-    if service._registry.named("shop").host.whole:
+    if service.registry.named("shop").host.whole:
         return Feedback(choice.id, function=Modular([0.25, -0.25, 0.125, 0.0]))
     return Feedback(choice.id, cost=cost)
 
@@ -82,21 +82,21 @@ def test_phases_close_when_their_last_deadline_has_passed(
     """
     with opened(tmp_path / "service.db", clock) as service:
         made(service, kind, **arguments)
-        local = service._registry.named("shop").host.local
+        local = service.registry.named("shop").host.local
         for _ in range(6):
             play(service, 100, missing)
             maintain(service)
-            assert local or service.learner("shop").summary.rounds == 0
+            assert local or service.learner("shop").rounds == 0
         clock.now += HOUR - 1
         maintain(service)
-        assert local or service.learner("shop").summary.rounds == 0
+        assert local or service.learner("shop").rounds == 0
         clock.now += 1000
         maintain(service)
-        assert service.learner("shop").summary.rounds > 0
+        assert service.learner("shop").rounds > 0
         assert rounds(service) == 600
         counts = service.learner("shop").counts
         assert (counts.asked, counts.told, counts.expired) == (600, 600 - 6 * missing, 6 * missing)
-        assert service.history("shop")[-1].rounds == service.learner("shop").summary.rounds
+        assert service.history("shop")[-1].rounds == service.learner("shop").rounds
 
 
 def test_phases_that_close_when_all_is_told_do_not_wait(address: str, clock: Clock) -> None:
@@ -106,7 +106,7 @@ def test_phases_that_close_when_all_is_told_do_not_wait(address: str, clock: Clo
         choices = service.ask("shop", 400)
         told(service, "shop", choices[:-1], cost=0.5)
         maintain(service)
-        first = service.learner("shop").summary.rounds
+        first = service.learner("shop").rounds
         assert 0 < first < 400
         last = {phase_of(record.draw) for record in records(service, choices[-1:])}
         assert last.isdisjoint(phases_closed(service))
@@ -123,7 +123,7 @@ def records(service: LearnerService, choices: list[Choice]) -> list[Any]:
 
 
 def phases_closed(service: LearnerService) -> set[int]:
-    hosted = service._registry.named("shop")
+    hosted = service.registry.named("shop")
     with service._store.reading() as reading:
         found = reading.phases(hosted.id, range(100))
     return {number for number in range(100) if number not in found or found[number].total == 0}
@@ -139,7 +139,7 @@ def test_a_sum_is_released_once_by_two_processes(postgres: str, tmp_path: pathli
         told(two, "shop", choices, cost=0.25)
         one.maintenance.apply_queued()
         clock.now += HOUR + 1
-        first, second = one._registry.named("shop"), two._registry.named("shop")
+        first, second = one.registry.named("shop"), two.registry.named("shop")
         with one._store.reading() as reading:
             ((_, number, _), *_) = reading.complete_phases()
             mine, theirs = first.close(reading, number), second.close(reading, number)
@@ -163,7 +163,7 @@ def test_phases_deal_what_was_planned_whoever_asks(postgres: str, tmp_path: path
     with opened(postgres, key_file=key) as one, opened(postgres, key_file=key) as two:
         made(one)
         choices = [choice for k in range(40) for choice in (one, two)[k % 2].ask("shop", 1 + k % 3)]
-        hosted = one._registry.named("shop")
+        hosted = one.registry.named("shop")
         by_phase: dict[int, list[int]] = {}
         for record in records(one, choices):
             ticket = __import__("discreet.learners.tickets", fromlist=["_"]).StoredTicket.decode(
@@ -195,7 +195,7 @@ def test_a_phase_goes_on_after_many_beside_it(address: str, clock: Clock) -> Non
     """Also in the transaction that planned it, and if its plan is no longer in memory."""
     with opened(address, clock) as service:
         made(service)
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
         some = hosted.host.among(["tea"])
         asks = [Ask(hosted, 3, None, None), Ask(hosted, 200, some, None), Ask(hosted, 3, None, None)]
         first, beside, last = service._committer._perform(asks)
@@ -231,13 +231,13 @@ def test_a_phase_with_damaged_decisions_closes(
             maintain(service)
         with service._store.reading() as reading:
             assert reading.due_phases(clock.now) == []
-        assert service.learner("shop").summary.rounds >= len(first)
+        assert service.learner("shop").rounds >= len(first)
         assert caplog.text.count("count as neutral") == 1
-        before = service.learner("shop").summary.rounds
+        before = service.learner("shop").rounds
         play(service, 400)
         clock.now += 3 * HOUR
         maintain(service)
-        assert service.learner("shop").summary.rounds > before
+        assert service.learner("shop").rounds > before
 
 
 @pytest.mark.parametrize("mode", ["central", "local"])
@@ -254,7 +254,7 @@ def test_an_old_backup_is_not_continued(tmp_path: pathlib.Path, mode: str) -> No
         play(service, 200)
         clock.now += HOUR + 1
         maintain(service)
-        assert service.learner("shop").summary.rounds > 0
+        assert service.learner("shop").rounds > 0
     shutil.copy(copy, path)
     with opened(path, clock) as service:
         assert service.learner("shop").status == "stale"
@@ -276,7 +276,7 @@ def test_open_sums_go_on_after_a_restart_of_the_service(address: str, clock: Clo
         service.tell("shop", [Feedback(each.id, cost=1.0) for each in choices])
     with opened(address, clock) as service:
         maintain(service)
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
         with service._store.reading() as reading:
             ((number, (applied, sealed)),) = reading.sums(hosted.id).items()
             plan = hosted.plan_of(reading.phases(hosted.id, [number])[number])
@@ -303,10 +303,10 @@ def test_a_failed_commit_releases_nothing(
 
         monkeypatch.setattr(Writing, "put_states", fail)
         maintain(service)
-        assert (service.learner("shop").summary.rounds, rounds(service)) == (0, 300)
+        assert (service.learner("shop").rounds, rounds(service)) == (0, 300)
         monkeypatch.undo()
         maintain(service)
-        assert service.learner("shop").summary.rounds > 0
+        assert service.learner("shop").rounds > 0
         assert rounds(service) == 300
 
 
@@ -319,7 +319,7 @@ def test_a_bit_is_remembered_until_it_is_committed(
     """
     with opened(address, clock) as service:
         made(service, mode="local", method="worst-case")
-        choices, hosted = service.ask("shop", 64), service._registry.named("shop")
+        choices, hosted = service.ask("shop", 64), service.registry.named("shop")
         run = Batch.run
 
         def fail(self: Batch, operations: Any) -> Any:
@@ -337,7 +337,7 @@ def test_a_bit_is_remembered_until_it_is_committed(
         service.maintenance.apply_queued()
         counts = service.learner("shop").counts
         assert counts.ones == b"".join(drawn.values()).count(1)
-        settings = service._registry.named("shop").record.settings
+        settings = service.registry.named("shop").record.settings
         host, told_about = Host(settings), records(service, choices)
         bits = [drawn[record.id] for record in told_about]
         replay, _ = host.apply(host.start(), [record.draw for record in told_about], bits)
@@ -352,7 +352,7 @@ def test_a_phase_of_a_database_that_went_back_is_not_released_again(
         made(service)
         play(service, 200)
         service.maintenance.apply_queued()
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
         names = [table.name for table in (tables.learners, tables.phases, tables.sums)]
         with service._store.reading() as reading:
             before = {
@@ -360,7 +360,7 @@ def test_a_phase_of_a_database_that_went_back_is_not_released_again(
             }
         clock.now += HOUR + 1
         maintain(service)
-        mean = service.learner("shop").summary.mean
+        mean = service.learner("shop").mean
         assert mean is not None
         with service._store.writing() as writing:
             for table in (tables.learners, tables.phases, tables.sums):
@@ -394,7 +394,7 @@ def test_bits_are_not_shown_before_the_guard_records_them(
             getattr(service, look)("shop")
         monkeypatch.undo()
         getattr(service, look)("shop")
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
         assert service._guard.is_behind(hosted.record.lineage, 9)
 
 
@@ -409,7 +409,7 @@ def test_phases_close_in_their_order_whoever_has_told(
             choices = service.ask("shop", 4)
             told_of = [feedback(service, each) for each in choices[missing:]]
             assert all(outcome.accepted for outcome in service.tell("shop", told_of))
-            hosted, numbers = service._registry.named("shop"), list[int]()
+            hosted, numbers = service.registry.named("shop"), list[int]()
             close = hosted.close
 
             def noted(reading: Any, number: int, close: Any = close, numbers: Any = numbers) -> Any:
@@ -420,7 +420,7 @@ def test_phases_close_in_their_order_whoever_has_told(
             clock.now += HOUR + 1
             service.maintenance.apply_queued()
             orders.append(numbers)
-            assert service.learner("shop").summary.rounds == 4
+            assert service.learner("shop").rounds == 4
     assert orders[0] == orders[1] == [0, 1, 2, 3]
 
 
@@ -433,14 +433,14 @@ def test_an_unforeseen_error_with_one_learner_does_not_stop_others(
         service.create("other", "bandit", ITEMS, {"epsilon": 1.0, "cost_range": [0, 1]}, close="told")
         for name in ("shop", "other"):
             told(service, name, service.ask(name, 300), cost=0.5)
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
 
         def fail(*_: Any) -> None:
             raise UnicodeDecodeError("utf-8", b"0.7310585", 0, 1, "private")
 
         monkeypatch.setattr(hosted.host, "apply", fail)
         maintain(service)
-        assert service.learner("other").summary.rounds > 0
+        assert service.learner("other").rounds > 0
         assert "failed with a UnicodeDecodeError" in caplog.text
         assert "731" not in caplog.text
 
@@ -452,7 +452,7 @@ def test_people_beyond_their_rounds_count_as_nothing(clock: Clock, tmp_path: pat
         choices = service.ask("shop", 20)
         assert told(service, "shop", choices, cost=1.0, person="ann") == [Code.ACCEPTED] * 20
         maintain(service)
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
         with service._store.reading() as reading:
             ((number, (applied, sealed)),) = reading.sums(hosted.id).items()
             plan = hosted.plan_of(reading.phases(hosted.id, [number])[number])
@@ -468,14 +468,14 @@ def test_what_learning_earns_is_shown(clock: Clock, tmp_path: pathlib.Path) -> N
     """
     with opened(tmp_path / "service.db", clock) as service:
         made(service, close="told", maximize=True, holdout=[["milk"], 0.25], epsilon=2.0)
-        host, rng = service._registry.named("shop").host, np.random.default_rng(4)
+        host, rng = service.registry.named("shop").host, np.random.default_rng(4)
         host._session._coins, host._session._source = BitSource(4), BitSource(5)
         for _ in range(40):
             choices = service.ask("shop", 250)
             rewards = [0.3 + 0.2 * ("tea" in c.subset) + 0.2 * rng.random() for c in choices]
             service.tell("shop", [Feedback(c.id, cost=r) for c, r in zip(choices, rewards, strict=True)])
             maintain(service)
-        held = service.learner("shop").summary.held
+        held = service.learner("shop").holdout
         assert held is not None
         assert 0.2 < held.rounds / (held.rounds + held.learned_rounds) < 0.3
         assert held.mean == pytest.approx(0.4, abs=0.02)

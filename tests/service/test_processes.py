@@ -82,7 +82,7 @@ def test_threads_share_a_service(tmp_path: pathlib.Path) -> None:
         for thread in threads:
             thread.join()
         view = service.learner("shop")
-        assert (view.summary.rounds, view.counts.asked, view.counts.told) == (160, 160, 160)
+        assert (view.rounds, view.counts.asked, view.counts.told) == (160, 160, 160)
         assert view.generation - generation < 160
 
 
@@ -140,7 +140,7 @@ def test_what_is_told_while_a_learner_ends_is_not_lost(postgres: str, key: None,
         bandit(one)
         (choice,) = one.ask("shop")
         two.learners()
-        hosted, ending = one._registry.named("shop"), two._registry.named("shop")
+        hosted, ending = one.registry.named("shop"), two.registry.named("shop")
         with one._store.writing() as writing:
             tell = Tell(hosted, [Report(bytes.fromhex(choice.id), b"\1", None)], [None])
             assert Batch(writing, 0, alone=False).run([tell]) == [[Code.ACCEPTED]]
@@ -229,7 +229,7 @@ def test_the_maintenance_thread(tmp_path: pathlib.Path) -> None:
         functions(service)
         told(service, "plan", service.ask("plan", 3), function=Modular([0.1, 0.1, 0.1]))
         applied = 0
-        hosted = service._registry.named("plan")
+        hosted = service.registry.named("plan")
         while applied < 3:
             with service._store.reading() as reading:
                 applied = reading.applied(hosted.id)
@@ -259,7 +259,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path: pathlib.Path) -> None:
     assert told_ids <= closed
     with opened(path) as service:
         view = service.learner("shop")
-        assert view.summary.rounds == len(closed) == view.counts.told == view.counts.released
+        assert view.rounds == len(closed) == view.counts.told == view.counts.released
         before = service.learner("plan").counts.told
         assert rounds(service, "plan") == before
         assert told(service, "shop", service.ask("shop"), cost=0.1) == [Code.ACCEPTED]
@@ -284,12 +284,12 @@ def test_processes_share_a_server(postgres: str, key: None) -> None:
             pass
         service.maintenance.refresh()
         view, plan = service.learner("shop"), service.learner("plan")
-        assert view.summary.rounds == view.counts.told == view.counts.released
+        assert view.rounds == view.counts.told == view.counts.released
         assert view.counts.told >= len(told_ids)
         assert rounds(service, "plan") == plan.counts.told
         outcomes = service.tell("shop", [Feedback(each, cost=0.9) for each in sorted(told_ids)])
         assert {outcome.code for outcome in outcomes} == {Code.ACCEPTED}
-        assert rounds(service) == view.summary.rounds
+        assert rounds(service) == view.rounds
 
 
 def test_queued_bits_are_sealed(postgres: str, key: None) -> None:
@@ -313,11 +313,11 @@ def test_a_process_follows_what_another_updates(postgres: str, key: None) -> Non
         choices = two.ask("shop", 50)
         told(one, "shop", choices, cost=1.0)
         one.maintenance.apply_queued()
-        hosted = two._registry.named("shop")
+        hosted = two.registry.named("shop")
         assert hosted.host.rounds(hosted.state) == 0
         two.maintenance.refresh()
         assert hosted.host.rounds(hosted.state) == 50
-        assert two.learner("shop").summary == one.learner("shop").summary
+        assert two.learner("shop") == one.learner("shop")
         one.restart("shop")
         two.learners()
         assert two.learner("shop").epoch == 2

@@ -156,7 +156,7 @@ def test_gauges_show_what_waits(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
         assert shown("queued_operations") == 0
         assert shown("stale_learners") == 0
         until(lambda: 0 < shown("applying_lag_seconds") < 60 and 0 < shown("expiry_lag_seconds") < 60)
-        for hosted in served.learner_service._registry.active():
+        for hosted in served.learner_service.registry.active():
             hosted.stale = True
         until(lambda: shown("stale_learners") == 1)  # of those in use
         assert shown("commit_seconds_count") >= 2

@@ -160,10 +160,10 @@ def test_a_phase_that_another_process_closes_meanwhile(
     with opened(postgres) as one, opened(postgres) as two:
         functions(one)
         told(one, "plan", one.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
-        hosted = one._registry.named("plan")
+        hosted = one.registry.named("plan")
         assert one.maintenance._apply_all(hosted) == 40  # complete, and not closed
         told(one, "plan", one.ask("plan", 5), function=Modular([0.5, -0.2, 0.1]))
-        other, look = two._registry.named("plan"), two._guard.is_behind
+        other, look = two.registry.named("plan"), two._guard.is_behind
         before = hosted.generation
 
         def slow(*state: Any, **options: Any) -> bool:
@@ -185,7 +185,7 @@ def test_an_old_backup_is_not_continued(postgres: str) -> None:
     with opened(postgres) as service:
         bandit(service)
         with service._store.reading() as reading:
-            old = reading.state(service._registry.named("shop").id)
+            old = reading.state(service.registry.named("shop").id)
         told(service, "shop", service.ask("shop"), cost=0.5)
         assert rounds(service) == 1
     with psycopg.connect(postgres, autocommit=True) as connection:

@@ -43,14 +43,14 @@ def test_an_old_backup_is_not_continued(tmp_path: pathlib.Path) -> None:
         functions(service)
         bandit(service)
         play(service, 40)
-        hosted = service._registry.named("plan")
+        hosted = service.registry.named("plan")
         before = hosted.host.releases(hosted.state)
-        point = service.learner("plan").summary.point
+        point = service.learner("plan").point
     copy = backup(path)
     with opened(path) as service:
         waiting = service.ask("plan")
         play(service, 200)
-        assert service._registry.named("plan").host.releases(service._registry.named("plan").state) > before
+        assert service.registry.named("plan").host.releases(service.registry.named("plan").state) > before
     shutil.copy(copy, path)
     with opened(path) as service:
         assert service.learner("plan").status == "stale"
@@ -65,7 +65,7 @@ def test_an_old_backup_is_not_continued(tmp_path: pathlib.Path) -> None:
             Code.ACCEPTED
         ]  # had released nothing since
         fresh = service.restart("plan")
-        assert (fresh.status, fresh.epoch, fresh.summary.point) == ("active", 2, point)
+        assert (fresh.status, fresh.epoch, fresh.point) == ("active", 2, point)
         play(service, 10)
         assert rounds(service, "plan") == 10
 
@@ -134,7 +134,7 @@ def test_processes_notice_what_others_released(postgres: str, tmp_path: pathlib.
     with opened(postgres, key_file=key) as one, opened(postgres, key_file=key) as two:
         bandit(one)
         two.learners()
-        hosted = one._registry.named("shop")
+        hosted = one.registry.named("shop")
         told(one, "shop", one.ask("shop", 10), cost=0.5)
         assert rounds(one) == 10
         two.maintenance.refresh()
@@ -161,11 +161,11 @@ def test_stale_learners_stay_stale(tmp_path: pathlib.Path) -> None:
     copy = backup(path)
     with opened(path) as service:
         told(service, "shop", service.ask("shop", 5), cost=0.5)
-        latest = service._registry.named("shop")
+        latest = service.registry.named("shop")
         state, releases = latest.state, latest.host.releases(latest.state)
     shutil.copy(copy, path)
     with opened(path) as service:
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
         assert hosted.stale
         hosted.show(Applied(hosted.generation + 10, state, releases))
         assert hosted.host.releases(hosted.state) == 10
@@ -194,7 +194,7 @@ def test_nothing_is_acknowledged_before_the_guard_records_it(
         assert service.learner("shop").counts.asked == 2
         assert told(service, "shop", choices, cost=0.5) == [Code.ACCEPTED] * 2
         assert rounds(service) == 2
-        assert service._guard.is_behind(service._registry.named("shop").record.lineage, 1)
+        assert service._guard.is_behind(service.registry.named("shop").record.lineage, 1)
 
 
 def test_the_place_of_the_key_does_not_matter(
@@ -235,7 +235,7 @@ def test_a_backup_restored_under_a_running_service_is_not_continued(tmp_path: pa
     with opened(path) as service:
         functions(service)
         play(service, 1)
-        hosted = service._registry.named("plan")
+        hosted = service.registry.named("plan")
         with service._store.reading() as reading:
             old = reading.state(hosted.id)
         play(service, 60)
@@ -262,7 +262,7 @@ def test_a_backup_with_the_same_releases_continues(tmp_path: pathlib.Path) -> No
     copy = backup(path)
     with opened(path) as service:
         play(service, 2)
-        assert service._registry.named("plan").host.releases(service._registry.named("plan").state) == 0
+        assert service.registry.named("plan").host.releases(service.registry.named("plan").state) == 0
     shutil.copy(copy, path)
     with opened(path) as service:
         play(service, 2)
@@ -301,7 +301,7 @@ def test_the_guard_records_before_anything_is_shown(
     """When its line is synced to disk, asks still draw from the point before."""
     with opened(tmp_path / "service.db") as service:
         functions(service)
-        hosted = service._registry.named("plan")
+        hosted = service.registry.named("plan")
         seen: list[int] = []
         sync = os.fdatasync
 
@@ -326,7 +326,7 @@ def test_a_failed_commit_shows_nothing(tmp_path: pathlib.Path) -> None:
         bandit(service)
         choices = service.ask("shop", 20)
         told(service, "shop", choices[:10], cost=0.9)
-        hosted = service._registry.named("shop")
+        hosted = service.registry.named("shop")
         before = hosted.host.encode(hosted.state)
         put = Writing.put_states
 
@@ -408,7 +408,7 @@ def test_a_guard_that_cannot_be_written_stops_releases(
                 service.ask("shop")
             service.maintenance.apply_queued()
             with service._store.reading() as reading:
-                hosted = service._registry.named("shop")
+                hosted = service.registry.named("shop")
                 assert reading.state(hosted.id)[0] == hosted.generation + 1
         service.maintenance.refresh()
         assert told(service, "shop", service.ask("shop"), cost=0.5) == [Code.ACCEPTED]
@@ -421,7 +421,7 @@ def test_a_restored_database_takes_no_second_bit(postgres: str, key: None) -> No
         bandit(service)
         choices = service.ask("shop", 5)
         with service._store.reading() as reading:
-            old = reading.state(service._registry.named("shop").id)
+            old = reading.state(service.registry.named("shop").id)
         told(service, "shop", choices, cost=0.5)
         assert rounds(service) == 5
         with service._store.writing() as writing:

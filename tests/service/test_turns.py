@@ -58,7 +58,7 @@ def clock() -> Clock:
 
 def learned(service: LearnerService) -> int:
     service.maintenance.refresh()
-    return service.learner("shop").summary.rounds
+    return service.learner("shop").rounds
 
 
 @pytest.mark.parametrize("mode", ["local", "central"])
@@ -97,7 +97,7 @@ def test_histories_are_noted_in_one_order(postgres: str, key: None) -> None:
         for name in ("second", "first"):  # used in another order
             told(two, name, two.ask(name), cost=0.5)
         two.maintenance.apply_queued()
-        first, second = (one._registry.named(name).id for name in ("first", "second"))
+        first, second = (one.registry.named(name).id for name in ("first", "second"))
         moment = Moment(two._clock(), 1, 0.5, 0, 0.0, b"")
         thread = threading.Thread(target=two.maintenance.note_histories)
         with one._store.writing() as writing:

@@ -12,6 +12,7 @@ from typing import Any
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.service.clock import GuardedClock, confirm_clock, milliseconds
 from discreet.service.encryption import KeyRing, fingerprint, load_key
+from discreet.service.management import Management
 from discreet.service.opening import (
     FINGERPRINT,
     NAME,
@@ -85,7 +86,7 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
         return Checked(None, (), (*problems, "Stop the server, and restore the latest state."))
     with _parts(where, key_file, look_only=True) as (store, ring, guard):
         found = inspect(store)
-        registry = Registry(store, ring, guard, milliseconds)
+        management = Management(store, ring, guard, milliseconds)
         clock = GuardedClock(store)
         problems = [clock.suspicious] if clock.suspicious else []
         try:
@@ -95,7 +96,7 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
         learners = []
         with store.reading() as reading:
             ids = {record.name: record.id for record in reading.latest()}
-        for view in registry.views():
+        for view in management.learners():
             counts, still_open = view.counts, found.open.get(ids[view.name], 0)
             learners.append(
                 CheckedLearner(
@@ -103,7 +104,7 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
                     epoch=view.epoch,
                     status=view.status,
                     generation=view.generation,
-                    rounds=view.summary.rounds,
+                    rounds=view.rounds,
                     asked=counts.asked,
                     told=counts.told,
                     expired=counts.expired,
@@ -143,7 +144,8 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
     with _parts(where, key_file, look_only=True, repair=True) as (store, ring, guard):
         if latest and not guard.fresh:
             require_latest(store, guard)
-        registry = Registry(store, ring, guard, milliseconds)
+        management = Management(store, ring, guard, milliseconds)
+        registry = management.registry
         restarted, archived = [], []
         for hosted in registry.every_active():
             if latest and not guard.fresh:
@@ -152,10 +154,10 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
                 continue
             hosted.stale = True  # queued feedback may have been released before: it is dropped
             try:
-                registry.restart(hosted.record.name, COMMAND_LINE)
+                management.restart(hosted.record.name, by=COMMAND_LINE)
                 restarted.append(hosted.record.name)
             except BudgetExceeded:
-                registry.archive(hosted.record.name, COMMAND_LINE)
+                management.archive(hosted.record.name, by=COMMAND_LINE)
                 archived.append(hosted.record.name)
         with store.writing() as writing:
             writing.add_audit(_record("store adopted", latest=latest, restarted=restarted, archived=archived))
@@ -179,7 +181,7 @@ def export(where: Where, file: Where, key_file: Where | None = None) -> Exported
     with _parts(where, key_file) as (store, ring, guard):
         require_latest(store, guard)
         guard.begin()
-        for hosted in Registry(store, ring, guard, milliseconds).every_active():
+        for hosted in Registry(store, ring, guard).every_active():
             hosted.check()
 
         def ended(lineages: Iterable[str]) -> None:

@@ -24,7 +24,7 @@ from discreet.service.web.metrics import Metrics
 from discreet.service.web.middleware import ServiceMiddleware
 from discreet.service.web.openapi import document
 from discreet.service.web.reference import POLICY, reference, script
-from discreet.service.web.routes import add_routes
+from discreet.service.web.routes import add_routes, described
 from discreet.service.web.watching import watch
 
 #: Requests per second of one key, and bytes of a body, by default.
@@ -85,8 +85,8 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
         redirect_slashes=False,
     )
     add_routes(app.router, service, metrics)
-    described = document(app)
-    written, page, sending = AsciiJson(described), reference(described), script()
+    about = document(app, described())
+    written, page, sending = AsciiJson(about), reference(about), script()
 
     @app.get("/openapi.json", include_in_schema=False)
     def openapi() -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from discreet.learners.host import Host, HostState, OpenSums
 from discreet.learners.tickets import INLINE, Plan, phase_of
 from discreet.service.drawn_bits import DrawnBits
 from discreet.service.encryption import KeyRing
-from discreet.service.records import MISSING, Feedback
+from discreet.service.records import MISSING, Feedback, most_sets
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import Seals
 from discreet.storage.reading import Reading
@@ -131,6 +132,11 @@ class HostedLearner:
     def generation(self) -> int:
         """Of this state."""
         return self._shown[0]
+
+    @functools.cached_property
+    def most_sets(self) -> int:
+        """How many sets one call may ask for or show."""
+        return most_sets(self.record.settings["items"])
 
     @property
     def limited(self) -> bool:

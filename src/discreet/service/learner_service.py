@@ -15,14 +15,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future
-from typing import Any, Self
+from typing import Self
 
 from discreet import checks
-from discreet.errors import DiscreetError, InvalidArgument, StoreError, UnknownName
-from discreet.privacy.guarantee import Guarantee
-from discreet.service import ledger
+from discreet.errors import DiscreetError, InvalidArgument, StoreError
 from discreet.service.api_keys import ApiKeys
 from discreet.service.clock import GuardedClock, milliseconds
 from discreet.service.committer import Committer
@@ -30,28 +28,13 @@ from discreet.service.encryption import KeyRing
 from discreet.service.health import Health
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.maintenance import Maintenance
+from discreet.service.management import Management
 from discreet.service.opening import open_parts, require_latest
 from discreet.service.operations import Ask, Report, Tell
-from discreet.service.records import (
-    IN_PROCESS,
-    Backlog,
-    Choice,
-    Code,
-    Feedback,
-    LearnerPage,
-    LearnerView,
-    MinuteView,
-    MomentView,
-    Outcome,
-    PopulationView,
-    RecentChoice,
-    check_name,
-)
-from discreet.service.registry import Registry, most_pieces
+from discreet.service.records import Backlog, Choice, Code, Feedback, Outcome, most_pieces
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.tell_tokens import TellToken, read_token
 from discreet.service.transactions import Transactions
-from discreet.storage.records import AuditRecord, PopulationRecord
 from discreet.storage.store import Store
 
 #: Valid request ids.
@@ -62,7 +45,7 @@ _DECISION_ID = re.compile(r"[0-9a-f]{32}")
 MOST_DECISIONS, MOST_FEEDBACK = 1_000, 10_000
 
 
-class LearnerService:
+class LearnerService(Management):
     """Learners in a store, for many threads at once. Create one with `open`.
 
     Args:
@@ -99,21 +82,20 @@ class LearnerService:
         clock: Callable[[], int] | None = None,
         maintenance: bool = True,
     ) -> None:
-        self._store, self._ring, self._guard = store, ring, guard
-        self._clock = clock or milliseconds
-        self._registry = Registry(store, ring, guard, self._clock)
+        super().__init__(store, ring, guard, clock or milliseconds)
+        self._guard = guard
         self.api_keys = ApiKeys(store, self._clock)
         self.health = Health()
         self.maintenance = Maintenance(
             store,
             guard,
-            self._registry,
+            self.registry,
             self._clock,
             self.api_keys.note_uses,
             self._is_busy,
             self.health,
         )
-        perform = Transactions(store, self._registry, self.maintenance, self._clock)
+        perform = Transactions(store, self.registry, self.maintenance, self._clock)
         self._committer: Committer[Ask | Tell] = Committer(perform, lambda each: each.size, self.health)
         if maintenance:
             self.maintenance.start()
@@ -155,131 +137,6 @@ class LearnerService:
             store.close()
             raise
 
-    # Learners
-
-    def create(
-        self,
-        name: str,
-        kind: str,
-        items: int | Sequence[Hashable],
-        arguments: Mapping[str, Any],
-        *,
-        close: str = "deadline",
-        population: str | None = None,
-        deadline_seconds: float | None = None,
-        by: str = IN_PROCESS,
-    ) -> LearnerView:
-        """Create a learner.
-
-        Args:
-            name: Letters, digits and ``_.-``, at most 100.
-            kind: "bandit" (a `BanditLearner`), "full_information" (a `FullInformationLearner`), or one that
-                `learners.host.register` was given a custom policy for.
-            items: How many, or their names: strings or integers.
-            arguments: The other arguments of the constructor, as JSON types.
-            close: When the sums of a central learner's phase are released: at the "deadline" of its last
-                decision, or once all is "told" or expired, so that what is released depends on who has told.
-            population: The people it learns from; its epsilon is added to their privacy loss.
-            deadline_seconds: When decisions without feedback are closed: by default after an hour; after
-                seven days for learners that learn from every round by itself.
-            by: Who creates it, for the audit log.
-
-        Raises:
-            AlreadyExists: The name is taken.
-            BudgetExceeded: The population's limit does not allow it.
-        """
-        settings = {"kind": kind, "items": items, "arguments": dict(arguments), "close": close}
-        return self._registry.create(name, settings, population, deadline_seconds, by)
-
-    def learners(self) -> list[LearnerView]:
-        """The latest epoch of every learner, by name."""
-        return list(self._registry.views())
-
-    def page(
-        self,
-        *,
-        limit: int = 100,
-        after: str = "",
-        search: str = "",
-        names: Iterable[str] | None = None,
-    ) -> LearnerPage:
-        """Some learners, by name.
-
-        Args:
-            limit: How many, up to 1,000.
-            after: Only names after this one.
-            search: Only names that contain this, in capitals or not.
-            names: Only these.
-        """
-        most = checks.integer("page", "limit", limit, 1, 1000)
-        return self._registry.page(names=names, search=search, after=after, most=most)
-
-    def learner(self, name: str) -> LearnerView:
-        """The public view of a learner."""
-        return self._registry.view(name)
-
-    def guarantee(self, name: str) -> Guarantee:
-        """The privacy guarantee of a learner."""
-        return self._registry.shown(name).host.guarantee
-
-    def archive(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
-        """End a learner after applying queued feedback. It stays visible, and its loss stays counted."""
-        return self._registry.archive(name, by)
-
-    def restart(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
-        """Close a learner's epoch and start the next from its last released point.
-
-        For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
-        is never released, and the epsilon of the new epoch is added to the ledger.
-        """
-        return self._registry.restart(name, by)
-
-    def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
-        """The counts of a learner by minute, since a time in milliseconds."""
-        return self._registry.minutes(name, since)
-
-    def history(self, name: str, since: int = 0) -> list[MomentView]:
-        """What a learner had released over time, since a time in milliseconds: one entry a minute at most."""
-        return self._registry.history(name, since)
-
-    def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
-        """The latest chosen sets, latest first: `most` of them, or as many as one `ask` allows."""
-        return self._registry.recent(name, checks.integer("recent", "most", most, 1, 1000))
-
-    # Populations
-
-    def set_population(
-        self, name: str, limit: float | None = None, *, by: str = IN_PROCESS
-    ) -> PopulationView:
-        """Create a population, or change the limit of its people's total privacy loss; None lifts it."""
-        check_name("population", name)
-        if limit is not None:
-            limit = checks.positive_number("population", "limit", limit)
-        with self._store.writing() as writing:
-            before = writing.lock_population(name)
-            writing.add_population(PopulationRecord(name, limit))
-            details = {"limit": limit} | ({} if before is None else {"before": before.limit})
-            writing.add_audit(AuditRecord(self._clock(), by, "population set", name, details))
-        return self.population(name)
-
-    def populations(self) -> list[PopulationView]:
-        """All populations, by name."""
-        with self._store.reading() as reading:
-            return [ledger.view(reading, population) for population in reading.populations()]
-
-    def population(self, name: str) -> PopulationView:
-        """The privacy loss of a population's people, by learner."""
-        with self._store.reading() as reading:
-            for population in reading.populations(name):
-                return ledger.view(reading, population)
-        raise UnknownName(f"No population is named {name!r}.")
-
-    def audit(self, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
-        """What admins did, latest first: up to 1,000 records, before the one with an id."""
-        most = checks.integer("audit", "limit", limit, 1, 1000)
-        with self._store.reading() as reading:
-            return reading.audit(before=before, most=most)
-
     # Ask and tell
 
     def ask(
@@ -317,9 +174,9 @@ class LearnerService:
         count = checks.integer("ask", "count", count, 1, MOST_DECISIONS)
         if request_id is not None and not (isinstance(request_id, str) and REQUEST_ID.fullmatch(request_id)):
             raise InvalidArgument("A request id has 1 to 200 printable ASCII characters.")
-        hosted = self._registry.named(name)
+        hosted = self.registry.named(name)
         hosted.check()
-        most = self._registry.most_sets(hosted)
+        most = hosted.most_sets
         if count > most:
             items = len(hosted.host.items)
             wants = f"at most {most} for a learner of {items} items with names as long as these"
@@ -342,7 +199,7 @@ class LearnerService:
 
     def submit_tell(self, name: str, feedback: Iterable[Feedback]) -> Future[list[Outcome]]:
         """Like `tell`, without waiting for the disk. Functions are evaluated before it returns."""
-        hosted, pieces = self._registry.named(name), list(feedback)
+        hosted, pieces = self.registry.named(name), list(feedback)
         if len(pieces) > MOST_FEEDBACK or not all(isinstance(each, Feedback) for each in pieces):
             raise InvalidArgument(f"A tell is a list of at most {MOST_FEEDBACK} pieces of Feedback.")
         hosted.check()
@@ -380,7 +237,7 @@ class LearnerService:
         """What waits, and how large the store is."""
         with self._store.reading() as reading:
             pending, size = reading.pending(), reading.size()
-        return Backlog(pending, size, sum(hosted.stale for hosted in self._registry.active()))
+        return Backlog(pending, size, sum(hosted.stale for hosted in self.registry.active()))
 
     def _is_busy(self) -> bool:
         """Whether there is traffic that maintenance must not hold up."""
@@ -392,7 +249,7 @@ class LearnerService:
 
     def is_current(self, name: str, lineage: str) -> bool:
         """Whether the latest epoch of a learner has a lineage: tokens end with their epoch."""
-        return self._registry.named(name, lineage).record.lineage == lineage
+        return self.registry.named(name, lineage).record.lineage == lineage
 
     def close(self) -> None:
         """Write what is queued, and close the store. Open blocks stay open, and are not released."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 from discreet.errors import BudgetExceeded, UnknownName
 from discreet.privacy.composition import loss_of_each, total_loss
 from discreet.privacy.rational import float_above
-from discreet.service.records import PopulationView
+from discreet.service.views import PopulationView
 from discreet.storage.reading import Reading
 from discreet.storage.records import Loss, PopulationRecord
 from discreet.storage.writing import Writing
@@ -22,7 +22,8 @@ def view(reading: Reading, population: PopulationRecord) -> PopulationView:
     """A population with its total loss."""
     losses = tuple(reading.losses(population.name))
     delta = added(loss.delta for loss in losses)
-    return PopulationView(population.name, population.limit, spent(losses), losses, delta)
+    name, limit = population
+    return PopulationView(name=name, limit=limit, spent=spent(losses), learners=losses, delta=delta)
 
 
 def spent(losses: Sequence[Loss]) -> float:

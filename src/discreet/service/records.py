@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
+import json
 import re
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
@@ -13,10 +14,11 @@ import numpy as np
 
 from discreet import checks
 from discreet.errors import InvalidType
-from discreet.learners.host import Summary
-from discreet.storage.records import Counts, Loss, Moment
 
-Item = str | int
+#: Sets times items of one call, and bytes of the sets in its answer.
+_MOST_CELLS, _MOST_BYTES = 1_000_000, 4 << 20
+#: Bytes of a set in an answer besides its items: names of fields, an id or a time, a probability.
+_OVERHEAD = 96
 
 #: Names of learners and populations.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
@@ -102,114 +104,6 @@ class Choice:
     token: str | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class LearnerView:
-    """The public view of a learner.
-
-    Attributes:
-        name: Its name.
-        epoch: Counts restarts, from 1.
-        kind: "bandit" or "full_information".
-        items: The items.
-        arguments: Those of its constructor.
-        close: When the sums of a phase are released.
-        population: The people it learns from, or None.
-        status: "active", "archived", "closed" (replaced by a later epoch), "handed_over" (exported), "stale"
-            (an old backup) or "damaged".
-        deadline_seconds: When decisions without feedback are closed.
-        created_at: Milliseconds since 1970.
-        generation: Of the state shown.
-        summary: Point, rounds, mean, noise, guarantee.
-        counts: Decisions asked, told and expired.
-    """
-
-    name: str
-    epoch: int
-    kind: str
-    items: tuple[Item, ...]
-    arguments: dict[str, Any]
-    close: str
-    population: str | None
-    status: str
-    deadline_seconds: float
-    created_at: int
-    generation: int
-    summary: Summary
-    counts: Counts
-
-
-class LearnerPage(NamedTuple):
-    """Some learners, by name, and the last one's name if there are more."""
-
-    learners: tuple[LearnerView, ...]
-    next: str | None
-
-
-@dataclasses.dataclass(frozen=True)
-class PopulationView:
-    """The privacy loss of a population's people to all learners on them, including archived ones.
-
-    Attributes:
-        name: Its name.
-        limit: The most that `spent` may be, or None.
-        spent: The epsilon of all learners together: the sum of theirs at most.
-        learners: The share of each.
-        delta: With which probability somebody may lose more: the sum of the learners'.
-    """
-
-    name: str
-    limit: float | None
-    spent: float
-    learners: tuple[Loss, ...]
-    delta: float
-
-
-@dataclasses.dataclass(frozen=True)
-class MinuteView:
-    """A minute of a learner (an hour or a day, once merged).
-
-    Attributes:
-        start: Milliseconds since 1970.
-        counts: Of the minute.
-        mean: Of what was released, or None.
-        standard_error: An upper bound on that of the mean, from noise and values together: half the distance
-            of the two numbers that a bit stands for, over the square root of the number of bits.
-    """
-
-    start: int
-    counts: Counts
-    mean: float | None
-    standard_error: float | None
-
-
-@dataclasses.dataclass(frozen=True)
-class MomentView:
-    """What was released by a time; see `storage.records.Moment`."""
-
-    at: int
-    rounds: int
-    mean: float | None
-    held_rounds: int
-    held_mean: float | None
-    point: tuple[float, ...]
-
-    @classmethod
-    def of(cls, moment: Moment, *, has_mean: bool) -> MomentView:
-        """With means instead of totals, where the learner keeps one."""
-        mean = moment.total / moment.rounds if moment.rounds and has_mean else None
-        held = moment.held_total / moment.held_rounds if moment.held_rounds else None
-        point = tuple(np.frombuffer(moment.point, dtype="<f4").tolist())
-        return cls(moment.at, moment.rounds, mean, moment.held_rounds, held, point)
-
-
-@dataclasses.dataclass(frozen=True)
-class RecentChoice:
-    """A recently chosen set, without its decision's id."""
-
-    asked_at: int
-    subset: tuple[Item, ...]
-
-
 class Backlog(NamedTuple):
     """Open decisions, bytes of the database, and active learners that must not continue."""
 
@@ -228,3 +122,23 @@ def check_name(what: str, name: str) -> None:
     """Require a name that fits into URLs and logs."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise checks.invalid_argument(what, "name", "1 to 100 letters, digits, '_', '.', '-'", name)
+
+
+def most_pieces(items: int) -> int:
+    """How many sets or functions of so many items one call may take or give."""
+    return max(1, _MOST_CELLS // items)
+
+
+def set_bytes(items: Sequence[Any]) -> int:
+    """Bytes of a set of all items in an answer, with its other fields."""
+    return _OVERHEAD + len(json.dumps(items, separators=(",", ":")))
+
+
+def most_sets(items: Sequence[Any]) -> int:
+    """How many sets one call may ask for or show, by items and by bytes."""
+    return min(most_pieces(len(items)), max(1, _MOST_BYTES // set_bytes(items)))
+
+
+def answer_bytes(count: int, each: int) -> int:
+    """Bytes of an answer with so many sets, at most; see `most_sets`."""
+    return min(count * each, max(_MOST_BYTES, each))

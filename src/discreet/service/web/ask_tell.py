@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from discreet.errors import Archived
 from discreet.service.learner_service import REQUEST_ID, LearnerService
-from discreet.service.records import Choice, Code, Feedback, Outcome
-from discreet.service.registry import answer_bytes, set_bytes
+from discreet.service.records import Choice, Code, Feedback, Outcome, answer_bytes, set_bytes
 from discreet.service.tell_tokens import TellToken
 from discreet.service.web.errors import HttpError
 from discreet.service.web.json_bodies import read_json
@@ -132,7 +131,7 @@ class AskTellRoutes:
         if learner in self.known:
             return self.known[learner]
         view = await asyncio.to_thread(self._service.learner, learner)
-        return LearnerInfo(view.kind, view.summary.guarantee.local, set_bytes(view.items))
+        return LearnerInfo(view.feedback, view.mode == "local", set_bytes(view.items))
 
     async def _perform(
         self, learner: str, info: LearnerInfo, submit: Callable[[], Future[Any]], *, fast: bool

@@ -6,14 +6,15 @@ Requests are checked by them; responses have fields only for what is public or r
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.privacy.guarantee import Guarantee
 from discreet.service.api_keys import ApiKey, Role
 from discreet.service.learner_service import MOST_DECISIONS, MOST_FEEDBACK
-from discreet.service.records import Code, LearnerView, MinuteView, PopulationView, RecentChoice
+from discreet.service.records import Code
+from discreet.service.views import Kind, MinuteView, MomentView, PopulationView, RecentChoice
 from discreet.service.web.errors import CODES
 from discreet.storage.records import AuditRecord
 
@@ -25,8 +26,6 @@ Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Level = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 PositiveInteger = Annotated[int, Field(ge=1, le=1 << 32, strict=True)]
-Kind = Literal["bandit", "full_information"]
-Time = Annotated[int, Field(description="Milliseconds since 1970.")]
 
 #: Items of a learner, and characters of a person's id.
 MOST_ITEMS, LONGEST_PERSON = 10_000, 1_000
@@ -261,166 +260,16 @@ class GuaranteeResponse(ResponseModel):
         return cls(**fields, neighbours=guarantee.neighbours.value, text=str(guarantee))
 
 
-class HeldResponse(ResponseModel):
-    """What learning earns: rounds held out, which got a default set, beside all others.
-
-    All means are of released values. The interval of the uplift is one of 95%.
-    """
-
-    set: list[str | int]
-    share: float
-    rounds: int
-    mean: float | None
-    learned_rounds: int
-    learned_mean: float | None
-    uplift: float | None = Field(description="By how much the learned sets are better.")
-    low: float | None
-    high: float | None
-
-
-class CountsResponse(ResponseModel):
-    """How much happened: participation is not hidden."""
-
-    asked: int
-    told: int
-    expired: int
-    pending: int
-
-
-class LearnerSummary(ResponseModel):
-    """The public view of a learner, without its items."""
-
-    name: str
-    epoch: int
-    feedback: Kind
-    policy: str | None = Field(description="A custom policy, or null for the built-in one.")
-    epsilon: float | None
-    cost_range: list[float]
-    maximize: bool
-    rounds_per_person: int
-    delta: float
-    mode: str = Field(description="Central, or local: then every value is randomised by itself.")
-    method: str | None
-    close: str
-    holdout: HeldResponse | None
-    horizon: int | None
-    gradient_bound: float | None
-    population: str | None
-    deadline_seconds: float
-    status: str
-    created_at: Time
-    generation: int
-    rounds: int
-    releases: int = Field(description="Released so far: bits of a bandit, blocks, or rounds of a tree.")
-    mean: float | None
-    noise_variance: float = Field(description="Of one released number: how much of a mean is still noise.")
-    counts: CountsResponse
-
-    @classmethod
-    def of(cls, view: LearnerView, **more: Any) -> Self:
-        """From a view."""
-        summary, arguments = view.summary, view.arguments
-        held = None
-        if summary.held is not None:
-            members, share = arguments["holdout"]
-            held = HeldResponse(set=members, share=share, **summary.held._asdict())
-        return cls(
-            name=view.name,
-            epoch=view.epoch,
-            feedback="full_information" if view.kind == "full_information" else "bandit",
-            policy=None if view.kind in ("bandit", "full_information") else view.kind,
-            epsilon=summary.guarantee.epsilon,
-            cost_range=arguments["cost_range"],
-            maximize=arguments.get("maximize", False),
-            rounds_per_person=summary.guarantee.rounds_per_person,
-            delta=summary.guarantee.delta,
-            mode="local" if summary.guarantee.local else "central",
-            method=arguments.get("method"),
-            close=view.close,
-            holdout=held,
-            horizon=arguments.get("horizon"),
-            gradient_bound=arguments.get("gradient_bound"),
-            population=view.population,
-            deadline_seconds=view.deadline_seconds,
-            status=view.status,
-            created_at=view.created_at,
-            generation=view.generation,
-            rounds=summary.rounds,
-            releases=summary.releases,
-            mean=summary.mean,
-            noise_variance=summary.noise_variance,
-            counts=CountsResponse.model_validate(view.counts),
-            **more,
-        )
-
-
-class LearnerResponse(LearnerSummary):
-    """The public view of a learner: all of it is covered by its guarantee."""
-
-    items: list[str | int]
-    point: list[float] = Field(description="The inclusion level of each item.")
-    best: list[str | int] = Field(description="The set that it takes for the best.")
-
-    @classmethod
-    def of(cls, view: LearnerView, **more: Any) -> Self:
-        """From a view."""
-        summary = view.summary
-        shown = {"items": list(view.items), "point": list(summary.point), "best": list(summary.best)}
-        return super().of(view, **shown, **more)
-
-
-class LearnersResponse(ResponseModel):
-    """Some learners, by name."""
-
-    learners: list[LearnerResponse]
-    next: str = Field("", description="Only if there are more: the `after` of the next page.")
-
-
-class LearnerSummariesResponse(ResponseModel):
-    """Some learners, by name, without their items."""
-
-    learners: list[LearnerSummary]
-    next: str = Field("", description="Only if there are more: the `after` of the next page.")
-
-
-class MinuteResponse(ResponseModel):
-    """A minute (an hour after a week, a day after 90): counts, and the mean of the bits released in it."""
-
-    start: Time
-    asked: int
-    told: int
-    expired: int
-    released: int
-    mean: float | None
-    standard_error: float | None = Field(description="Of the mean, at most.")
-
-    @classmethod
-    def of(cls, view: MinuteView) -> MinuteResponse:
-        """From a view."""
-        return cls.model_validate(dataclasses.asdict(view) | dataclasses.asdict(view.counts))
-
-
 class MinutesResponse(ResponseModel):
     """The minutes, in order."""
 
-    minutes: list[MinuteResponse]
-
-
-class MomentResponse(ResponseModel):
-    """What was released by a time, since the start: means of costs (or rewards), and levels."""
-
-    at: Time
-    rounds: int
-    mean: float | None
-    held_rounds: int = Field(description="Rounds held out, which the others do not count.")
-    held_mean: float | None
-    point: list[float]
+    minutes: list[MinuteView]
 
 
 class HistoryResponse(ResponseModel):
     """Moments in order: one a minute at most, after a week one an hour, after 90 days one a day."""
 
-    history: list[MomentResponse]
+    history: list[MomentView]
 
 
 class RecentResponse(ResponseModel):

@@ -13,8 +13,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from discreet.errors import InvalidArgument
 from discreet.service.api_keys import ApiKey, Role
 from discreet.service.learner_service import LearnerService
-from discreet.service.records import PopulationView
-from discreet.service.registry import answer_bytes, set_bytes
+from discreet.service.records import answer_bytes, set_bytes
+from discreet.service.views import LearnerPage, LearnerSummaryPage, LearnerView, PopulationView
 from discreet.service.web import models
 from discreet.service.web.authentication import require_learner, require_role
 from discreet.service.web.health import SharedCheck
@@ -29,6 +29,7 @@ Since = Annotated[int, Query(ge=0, le=_LATEST, description="Milliseconds since 1
 _LEARNERS = "/v1/learners"
 #: How long a rotated key is still accepted, if nothing is said.
 _ONE_HOUR = models.RotateKey()
+_ONE_DECISION = models.AskRequest.model_validate({})
 
 
 def needs(role: Role, path: str) -> Any:
@@ -82,12 +83,37 @@ def _route(
     )
 
 
+def described() -> APIRouter:
+    """The routes of asks and tells, for the document: the middleware answers them."""
+    router, one = APIRouter(), f"{_LEARNERS}/{{name}}"
+    ended = ("not_found", "archived", "stale_state")
+    told = ("invalid_feedback", "unknown_decision", "foreign_decision", "expired")
+
+    @_route(router, Role.ASK_TELL, f"{one}/ask", *BODY, *ended, "horizon_reached", method="POST")
+    def ask(name: LearnerName, wanted: models.AskRequest = _ONE_DECISION) -> models.AskResponse:
+        """Choose sets. The answer is given once it is durable."""
+        raise NotImplementedError
+
+    @_route(router, Role.ASK_TELL, f"{one}/tell", *BODY, *ended, *told, method="POST")
+    def tell(
+        name: LearnerName, told: models.TellRequest | models.TellManyRequest
+    ) -> models.TellResponse | models.TellManyResponse:
+        """Learn from feedback: one piece, or a list of them, in any order, however late.
+
+        The answer is given once it is durable, and is the same for any value. Telling again changes nothing.
+        Of functions, pieces times items are at most a million.
+        """
+        raise NotImplementedError
+
+    return router
+
+
 def _learners(router: APIRouter, service: LearnerService) -> None:
     one = f"{_LEARNERS}/{{name}}"
     creation = ("not_found", "already_exists", "budget_exceeded")
 
     @_route(router, Role.ADMIN, _LEARNERS, *BODY, *creation, method="POST", status=201)
-    def create_learner(wanted: models.CreateLearner, by: By) -> models.LearnerResponse:
+    def create_learner(wanted: models.CreateLearner, by: By) -> LearnerView:
         """Create a learner."""
         given = wanted.model_dump(exclude_none=True)
         outside = {"name", "feedback", "policy", "items", "population", "deadline_seconds", "close"}
@@ -95,7 +121,7 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
             given["holdout"] = [wanted.holdout.set, wanted.holdout.share]
         if wanted.policy is not None and wanted.feedback != "bandit":
             raise InvalidArgument("A custom policy learns from costs: its 'feedback' is 'bandit'.")
-        view = service.create(
+        return service.create(
             wanted.name,
             wanted.policy or wanted.feedback,
             wanted.items,
@@ -105,7 +131,6 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
             deadline_seconds=wanted.deadline_seconds,
             by=by,
         )
-        return models.LearnerResponse.of(view)
 
     @_route(router, Role.READ, _LEARNERS, "invalid_request", response_model_exclude_unset=True)
     def list_learners(
@@ -116,31 +141,26 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
         after: Annotated[str, Query(max_length=100, description="Only names after this one.")] = "",
         search: Annotated[str, Query(max_length=100, description="Only names that contain this.")] = "",
-    ) -> models.LearnersResponse | models.LearnerSummariesResponse:
+    ) -> LearnerPage | LearnerSummaryPage:
         """The latest epochs of learners, by name: those that the key may see."""
         names = request.scope["api_key"].learners
         page = service.page(limit=limit, after=after, search=search, names=names)
-        more = {} if page.next is None else {"next": page.next}
-        if items:
-            learners = [models.LearnerResponse.of(view) for view in page.learners]
-            return models.LearnersResponse(learners=learners, **more)
-        summaries = [models.LearnerSummary.of(view) for view in page.learners]
-        return models.LearnerSummariesResponse(learners=summaries, **more)
+        return page if items else LearnerSummaryPage.model_validate(page, from_attributes=True)
 
     @_route(router, Role.READ, one, "not_found")
-    def show_learner(name: LearnerName) -> models.LearnerResponse:
+    def show_learner(name: LearnerName) -> LearnerView:
         """The public view of a learner."""
-        return models.LearnerResponse.of(service.learner(name))
+        return service.learner(name)
 
     @_route(router, Role.ADMIN, f"{one}/archive", "not_found", method="POST")
-    def archive_learner(name: LearnerName, by: By) -> models.LearnerResponse:
+    def archive_learner(name: LearnerName, by: By) -> LearnerView:
         """End a learner after applying queued feedback. Its loss stays counted."""
-        return models.LearnerResponse.of(service.archive(name, by=by))
+        return service.archive(name, by=by)
 
     @_route(router, Role.ADMIN, f"{one}/restart", "not_found", "archived", "budget_exceeded", method="POST")
-    def restart_learner(name: LearnerName, by: By) -> models.LearnerResponse:
+    def restart_learner(name: LearnerName, by: By) -> LearnerView:
         """Close a learner's epoch and start the next from its last point; its epsilon is spent once more."""
-        return models.LearnerResponse.of(service.restart(name, by=by))
+        return service.restart(name, by=by)
 
     @_route(router, Role.READ, f"{one}/guarantee", "not_found")
     def show_guarantee(name: LearnerName) -> models.GuaranteeResponse:
@@ -150,14 +170,12 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
     @_route(router, Role.READ, f"{one}/minutes", "invalid_request", "not_found")
     def show_minutes(name: LearnerName, since: Since = 0) -> models.MinutesResponse:
         """Counts by minute, and means of what was released."""
-        minutes = [models.MinuteResponse.of(view) for view in service.minutes(name, since)]
-        return models.MinutesResponse(minutes=minutes)
+        return models.MinutesResponse(minutes=service.minutes(name, since))
 
     @_route(router, Role.READ, f"{one}/history", "invalid_request", "not_found")
     def show_history(name: LearnerName, since: Since = 0) -> models.HistoryResponse:
         """What was released over time: from the start, or since a time."""
-        moments = [models.MomentResponse.model_validate(view) for view in service.history(name, since)]
-        return models.HistoryResponse(history=moments)
+        return models.HistoryResponse(history=service.history(name, since))
 
     @_route(
         router,
@@ -176,7 +194,7 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
             return COPIES * answer_bytes(limit, set_bytes(service.learner(name).items))
 
         def written() -> Response:
-            sets = [dataclasses.asdict(each) for each in service.recent(name, limit)]
+            sets = [each.model_dump() for each in service.recent(name, limit)]
             body = json.dumps({"recent": sets}, separators=(",", ":"))
             return Response(body, media_type="application/json")
 

@@ -1,0 +1,326 @@
+"""Create, show and end learners; populations and what is spent of their limits; what admins did."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from discreet import checks
+from discreet.errors import Archived, InvalidArgument, StaleState, UnknownName
+from discreet.learners.host import Host, HostState
+from discreet.privacy.guarantee import Guarantee
+from discreet.service import ledger
+from discreet.service.clock import minute_of
+from discreet.service.encryption import KeyRing
+from discreet.service.hosted_learner import Applied, HostedLearner
+from discreet.service.records import IN_PROCESS, check_name, members
+from discreet.service.registry import Registry
+from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.sealing import Seals
+from discreet.service.views import (
+    LearnerPage,
+    LearnerView,
+    MinuteView,
+    MomentView,
+    PopulationView,
+    RecentChoice,
+    learner_view,
+    minute_view,
+    moment_view,
+)
+from discreet.storage.reading import Reading
+from discreet.storage.records import AuditRecord, Counts, LearnerRecord, Loss, PopulationRecord, Status
+from discreet.storage.store import Store
+from discreet.storage.writing import Writing
+
+#: Seconds until a decision without feedback is closed, by default: of learners that learn from every round by
+#: itself, and of those with phases, which wait for it.
+DEADLINE, PHASE_DEADLINE = 7 * 86_400.0, 3_600.0
+_LONGEST_DEADLINE = 10 * 365 * 86_400.0
+_PART_OF_NAME = re.compile(r"[A-Za-z0-9_.\-]{0,100}")
+#: Learners in one page.
+_MOST = 1_000
+
+
+class Management:
+    """The learners and populations of a store.
+
+    Args:
+        store: The store.
+        ring: Seals the learners' secrets.
+        guard: Records how far they have released.
+        clock: Milliseconds since 1970.
+
+    Attributes:
+        registry: The learners that are in memory.
+    """
+
+    def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard, clock: Callable[[], int]) -> None:
+        self._store, self._ring, self._clock = store, ring, clock
+        self.registry = Registry(store, ring, guard)
+
+    def create(
+        self,
+        name: str,
+        kind: str,
+        items: int | Sequence[Hashable],
+        arguments: Mapping[str, Any],
+        *,
+        close: str = "deadline",
+        population: str | None = None,
+        deadline_seconds: float | None = None,
+        by: str = IN_PROCESS,
+    ) -> LearnerView:
+        """Create a learner.
+
+        Args:
+            name: Letters, digits and ``_.-``, at most 100.
+            kind: "bandit" (a `BanditLearner`), "full_information" (a `FullInformationLearner`), or one that
+                `learners.host.register` was given a custom policy for.
+            items: How many, or their names: strings or integers.
+            arguments: The other arguments of the constructor, as JSON types.
+            close: When the sums of a central learner's phase are released: at the "deadline" of its last
+                decision, or once all is "told" or expired, so that what is released depends on who has told.
+            population: The people it learns from; its epsilon is added to their privacy loss.
+            deadline_seconds: When decisions without feedback are closed: by default after an hour; after
+                seven days for learners that learn from every round by itself.
+            by: Who creates it, for the audit log.
+
+        Raises:
+            AlreadyExists: The name is taken.
+            BudgetExceeded: The population's limit does not allow it.
+        """
+        check_name("learner", name)
+        settings = {"kind": kind, "items": items, "arguments": dict(arguments), "close": close}
+        if deadline_seconds is None:
+            deadline_seconds = DEADLINE if Host(settings).by_rounds else PHASE_DEADLINE
+        deadline = checks.positive_number("learner", "deadline_seconds", deadline_seconds)
+        if deadline > _LONGEST_DEADLINE:
+            raise checks.invalid_argument("learner", "deadline_seconds", "at most ten years", deadline)
+        with self._store.writing() as writing:
+            self._add(writing, name, 1, settings, population, deadline, by)
+        return self.learner(name)
+
+    def archive(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
+        """End a learner after applying queued feedback. It stays visible, and its loss stays counted."""
+        before = Status.CLOSED
+        while before is Status.CLOSED:  # another process restarted it meanwhile: archive the next epoch
+            hosted = self.registry.named(name)
+            with self._ending(hosted, Status.ARCHIVED) as (writing, before, _):
+                if before is Status.ACTIVE:
+                    self._note(writing, by, "learner archived", name, epoch=hosted.record.epoch)
+        return self.learner(name)
+
+    def restart(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
+        """Close a learner's epoch and start the next from its last released point.
+
+        For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
+        is never released, and the epsilon of the new epoch is added to the ledger.
+        """
+        hosted = self.registry.named(name)
+        record = hosted.record
+        with self._ending(hosted, Status.CLOSED) as (writing, before, state):
+            if before is not Status.ACTIVE:
+                raise Archived(f"The learner {name!r} is archived, or another process has restarted it.")
+            last = hosted.host.summary(state)
+            settings = {name: record.settings[name] for name in ("kind", "items", "close")}
+            settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
+            self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline, by)
+        return self.learner(name)
+
+    @contextlib.contextmanager
+    def _ending(self, hosted: HostedLearner, status: Status) -> Iterator[tuple[Writing, Status, HostState]]:
+        """A transaction that ends a learner after applying what is queued.
+
+        Yields the transaction, the status before, and the last state.
+        """
+        try:
+            with self._store.writing() as writing:
+                writing.start_update(hosted.id, wait=True, most=0)
+                before, _ = writing.hold([hosted.id], to_end=True)[hosted.id]
+                # No tell can come any more: what is queued now is all.
+                while before is Status.ACTIVE and not hosted.stale:
+                    update = writing.start_update(hosted.id, most=1_000)
+                    assert update is not None
+                    if not update.queued:
+                        break
+                    with contextlib.suppress(StaleState):
+                        applied = hosted.apply_queued(writing, update)
+                        hosted.write(writing, applied)
+                        writing.add_counts(minute_of(self._clock()), {hosted.id: applied.counts})
+                if before is Status.ACTIVE:
+                    writing.drop_queued(hosted.id)
+                    writing.drop_phases(hosted.id)
+                    writing.set_status(hosted.id, status)
+                generation, sealed = writing.state(hosted.id)
+                state = hosted.state if hosted.damaged else hosted.opened(generation, sealed)
+                yield writing, before, state
+            hosted.show(Applied(generation, state, hosted.host.releases(state)))
+        finally:
+            with self._store.reading() as reading:  # whatever happened, take what the store has
+                self.registry.hosts(reading.learners([hosted.id]))
+
+    def _add(
+        self,
+        writing: Writing,
+        name: str,
+        epoch: int,
+        settings: dict[str, Any],
+        population: str | None,
+        deadline: float,
+        by: str,
+    ) -> None:
+        learner = Host(settings)
+        promise = learner.guarantee
+        if not promise.private or promise.epsilon is None:
+            raise InvalidArgument(f"A learner of the service must be private. {promise.reason}")
+        if population is not None:
+            share = Loss(name, epoch, promise.epsilon, promise.delta, promise.rounds_per_person)
+            ledger.admit(writing, population, share)
+        lineage = secrets.token_hex(16)
+        writing.add_learner(
+            LearnerRecord(
+                name=name,
+                epoch=epoch,
+                settings=learner.settings,
+                population=population,
+                epsilon=promise.epsilon,
+                deadline=deadline,
+                lineage=lineage,
+                secret=learner.keeps_secrets,
+                created_at=self._clock(),
+            ),
+            Seals(self._ring, lineage).state(0, learner.encode(learner.start())),
+        )
+        self._note(
+            writing,
+            by,
+            "learner created" if epoch == 1 else "learner restarted",
+            name,
+            epoch=epoch,
+            kind=learner.settings["kind"],
+            items=len(learner.settings["items"]),
+            epsilon=promise.epsilon,
+            delta=promise.delta,
+            population=population,
+            deadline_seconds=deadline,
+        )
+
+    # What is shown. The rollback guard records releases before they are shown: whatever else is read of a
+    # learner, it catches up in the same reading.
+
+    def learners(self) -> list[LearnerView]:
+        """The latest epoch of every learner, by name."""
+        found, after = list[LearnerView](), "start"
+        while after:
+            page = self.page(limit=_MOST, after=found[-1].name if found else "")
+            found, after = [*found, *page.learners], page.next
+        return found
+
+    def page(
+        self,
+        *,
+        limit: int = 100,
+        after: str = "",
+        search: str = "",
+        names: Iterable[str] | None = None,
+    ) -> LearnerPage:
+        """Some learners, by name.
+
+        Args:
+            limit: How many, up to 1,000.
+            after: Only names after this one.
+            search: Only names that contain this, in capitals or not.
+            names: Only these.
+        """
+        most = checks.integer("page", "limit", limit, 1, _MOST)
+        if not _PART_OF_NAME.fullmatch(after):
+            raise checks.invalid_argument("page", "after", "a name", after)
+        if not _PART_OF_NAME.fullmatch(search):  # what people type may be in no name
+            return LearnerPage(learners=())
+        with self._store.reading() as reading:
+            records = reading.latest(names=names, search=search, after=after, most=most + 1)
+            more, records = len(records) > most, records[:most]
+            totals = reading.totals([record.id for record in records])
+        hosts = self.registry.hosts(records)
+        views = tuple(learner_view(hosted, totals.get(hosted.id, Counts())) for hosted in hosts)
+        return LearnerPage(learners=views, next=views[-1].name) if more else LearnerPage(learners=views)
+
+    def learner(self, name: str) -> LearnerView:
+        """The public view of a learner."""
+        with self._shown(name) as (hosted, reading):
+            counts = reading.counts(hosted.id)
+        return learner_view(hosted, counts)
+
+    def guarantee(self, name: str) -> Guarantee:
+        """The privacy guarantee of a learner."""
+        return self.registry.shown(name).host.guarantee
+
+    def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
+        """The counts of a learner by minute, since a time in milliseconds."""
+        with self._shown(name) as (hosted, reading):
+            found = reading.minutes(hosted.id, since)
+        return [minute_view(hosted, start, counts) for start, counts in found]
+
+    def history(self, name: str, since: int = 0) -> list[MomentView]:
+        """What a learner had released over time, since a time in milliseconds: one entry a minute at most."""
+        with self._shown(name) as (hosted, reading):
+            found = reading.history(hosted.id, since)
+        return [moment_view(hosted, moment) for moment in found]
+
+    def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
+        """The latest chosen sets, latest first: `most` of them, or as many as one `ask` allows."""
+        most = checks.integer("recent", "most", most, 1, _MOST)
+        with self._shown(name) as (hosted, reading):
+            found = reading.recent(hosted.id, min(most, hosted.most_sets))
+        items = hosted.record.settings["items"]
+        return [RecentChoice(asked_at=at, subset=members(items, subset)) for at, subset in found]
+
+    @contextlib.contextmanager
+    def _shown(self, name: str) -> Iterator[tuple[HostedLearner, Reading]]:
+        hosted = self.registry.shown(name)
+        with self._store.reading() as reading:
+            yield hosted, reading
+            hosted.catch_up(reading)
+
+    # Populations
+
+    def set_population(
+        self, name: str, limit: float | None = None, *, by: str = IN_PROCESS
+    ) -> PopulationView:
+        """Create a population, or change the limit of its people's total privacy loss; None lifts it."""
+        check_name("population", name)
+        if limit is not None:
+            limit = checks.positive_number("population", "limit", limit)
+        with self._store.writing() as writing:
+            before = writing.lock_population(name)
+            writing.add_population(PopulationRecord(name, limit))
+            details = {"limit": limit} | ({} if before is None else {"before": before.limit})
+            self._note(writing, by, "population set", name, **details)
+        return self.population(name)
+
+    def populations(self) -> list[PopulationView]:
+        """All populations, by name."""
+        with self._store.reading() as reading:
+            return [ledger.view(reading, population) for population in reading.populations()]
+
+    def population(self, name: str) -> PopulationView:
+        """The privacy loss of a population's people, by learner."""
+        with self._store.reading() as reading:
+            for population in reading.populations(name):
+                return ledger.view(reading, population)
+        raise UnknownName(f"No population is named {name!r}.")
+
+    # What admins did
+
+    def audit(self, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
+        """What admins did, latest first: up to 1,000 records, before the one with an id."""
+        most = checks.integer("audit", "limit", limit, 1, 1000)
+        with self._store.reading() as reading:
+            return reading.audit(before=before, most=most)
+
+    def _note(self, writing: Writing, by: str, action: str, target: str, **details: Any) -> None:
+        writing.add_audit(AuditRecord(self._clock(), by, action, target, details))
