@@ -102,11 +102,11 @@ def test_a_page_takes_three_statements_and_keeps_nothing(service: LearnerService
 def test_pages_end(service: LearnerService) -> None:
     """With all names seen once, in order; a search finds parts of names."""
     last = service.page(limit=3, after="till-09996")
-    assert ([view.name for view in last.learners], last.next) == ([f"till-0999{k}" for k in (7, 8, 9)], None)
+    assert ([view.name for view in last.learners], last.next) == ([f"till-0999{k}" for k in (7, 8, 9)], "")
     found = service.page(search="L-0123")
     assert ([view.name for view in found.learners], found.next) == (
         [f"till-0123{k}" for k in range(10)],
-        None,
+        "",
     )
     assert service.page(search="l_0").learners == ()  # not a pattern
     assert [view.name for view in service.page(names=["till-00001", "nobody"]).learners] == ["till-00001"]
