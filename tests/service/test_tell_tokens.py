@@ -10,7 +10,7 @@ import pytest
 from http_helpers import BANDIT, Service, client, code_of, service
 from service_helpers import Clock
 
-from discreet.service.tell_tokens import PREFIX
+from discreet.service.sealing import PREFIX
 from discreet.service.web import authentication
 
 TELL = "/v1/learners/shop/tell"

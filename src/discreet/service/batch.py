@@ -250,7 +250,6 @@ class _Dealer:
         beside = current is not None or plan.total == 1
         encoded, dealt_now = plan.encode(), 1 if beside else 0
         number = self._writing.add_phase(self._hosted.id, encoded, plan.total, dealt_now, self._now)
-        self._hosted.remember(number, plan)
         if beside:  # a phase of one round, among these items; the current one goes on later
             return host.dealt(plan, number, 0, available)
         self._current, self._dealt = PhaseRecord(number, encoded, plan.total, 0, self._now), 0

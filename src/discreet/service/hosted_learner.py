@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 import logging
@@ -16,7 +15,7 @@ from discreet.learners.host import Host, HostState, OpenSums
 from discreet.learners.tickets import INLINE, Plan, phase_of
 from discreet.service.drawn_bits import DrawnBits
 from discreet.service.encryption import KeyRing
-from discreet.service.records import MISSING, Feedback, most_sets
+from discreet.service.records import most_sets
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import Seals
 from discreet.storage.reading import Reading
@@ -109,8 +108,8 @@ class HostedLearner:
         #: The last state that was written or read, as it is stored, and as a value.
         self._decoded = (b"", self._shown[1])
         self._showing, self._applying = threading.Lock(), threading.Lock()
-        self._plans: collections.OrderedDict[int, Plan] = collections.OrderedDict()
-        self._planning = threading.Lock()
+        items = len(self.host.items)
+        self._plan = functools.lru_cache(_PLANS)(lambda plan: Plan.decode(plan, items))
         self.stale = self.damaged = False
         #: Whether the rollback guard could not record the last committed state.
         self._unrecorded = False
@@ -253,25 +252,8 @@ class HostedLearner:
     # Phases
 
     def plan_of(self, phase: PhaseRecord) -> Plan:
-        """The plan of a stored phase."""
-        with self._planning:
-            plan = self._plans.get(phase.number)
-        if plan is None:
-            plan = Plan.decode(phase.plan, len(self.host.items))
-            self.remember(phase.number, plan)
-        return plan
-
-    def remember(self, number: int, plan: Plan) -> None:
-        """Keep the plan of a phase in memory. A number that was not committed may come again."""
-        with self._planning:
-            self._plans[number] = plan
-            while len(self._plans) > _PLANS:
-                self._plans.popitem(last=False)
-
-    def forget_plans(self) -> None:
-        """A transaction failed: its phases do not exist."""
-        with self._planning:
-            self._plans.clear()
+        """The plan of a stored phase; the latest ones are not decoded again."""
+        return self._plan(phase.plan)
 
     # Applying
 
@@ -443,20 +425,6 @@ class HostedLearner:
     def _report_lost(self, count: int) -> None:
         if count:
             log.error("%s: %d stored decisions are damaged", self.record.name, count)
-
-    # Preparing feedback
-
-    def takes(self, feedback: Feedback) -> bool:
-        """Whether feedback is of the right kind, whatever its value."""
-        if feedback.person is not None and not isinstance(feedback.person, str):
-            return False
-        if self.host.whole:
-            return feedback.function is not MISSING and feedback.cost is MISSING and feedback.released is None
-        if feedback.function is not MISSING:
-            return False
-        if feedback.released is None:
-            return feedback.cost is not MISSING
-        return feedback.cost is MISSING and self.host.takes_bit(feedback.released)
 
     def neutral(self, ticket: bytes) -> bytes | None:
         """The report of a decision that nobody told in time; None if its ticket is damaged."""

@@ -31,9 +31,9 @@ from discreet.service.maintenance import Maintenance
 from discreet.service.management import Management
 from discreet.service.opening import open_parts, require_latest
 from discreet.service.operations import Ask, Report, Tell
-from discreet.service.records import Backlog, Choice, Code, Feedback, Outcome, most_pieces
+from discreet.service.records import MISSING, Backlog, Choice, Code, Feedback, Outcome, most_pieces
 from discreet.service.rollback_guard import RollbackGuard
-from discreet.service.tell_tokens import TellToken, read_token
+from discreet.service.sealing import TellToken, read_token
 from discreet.service.transactions import Transactions
 from discreet.storage.store import Store
 
@@ -288,8 +288,15 @@ class LearnerService(Management):
 
 
 def _refused(hosted: HostedLearner, feedback: Feedback) -> Outcome | None:
-    """The outcome of feedback that cannot be stored; None if it can."""
-    if not hosted.takes(feedback):
+    """The outcome of feedback that cannot be stored; None if it can, whatever its value."""
+    has_cost, has_function = feedback.cost is not MISSING, feedback.function is not MISSING
+    if hosted.host.whole:
+        fits = has_function and not has_cost and feedback.released is None
+    elif feedback.released is None:
+        fits = has_cost and not has_function
+    else:
+        fits = not has_cost and not has_function and hosted.host.takes_bit(feedback.released)
+    if not fits or not isinstance(feedback.person, str | None):
         return Outcome(feedback.decision, Code.INVALID)
     if not _DECISION_ID.fullmatch(feedback.decision):
         return Outcome(feedback.decision, Code.UNKNOWN)

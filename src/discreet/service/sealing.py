@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
+import re
 import secrets
+from typing import NamedTuple
 
 from discreet.learners.host import Host, OpenSums
 from discreet.learners.tickets import Plan
 from discreet.service.encryption import KeyRing
-from discreet.service.tell_tokens import tell_token
 from discreet.storage.records import split_ids
 
+#: How tokens begin.
+PREFIX = "discreet_tell_"
+_TOKEN = re.compile(PREFIX + "([A-Za-z0-9_-]{64})")
 _STATE, _FEEDBACK, _SUMS = "state", "feedback", "sums"
 
 
@@ -58,9 +64,38 @@ class Seals:
         return self._ring.decision_ids(self._lineage, request_id, count)
 
     def token(self, decision_id: bytes) -> str:
-        """What allows a device to tell a decision."""
-        return tell_token(self._ring, self._lineage, decision_id)
+        """What allows a device to tell this decision, and nothing else.
+
+        It proves with a keyed hash that the service made it, so it is checked without the database, whoever
+        sends it; and it ends with the decision, which is closed once.
+        """
+        parts = bytes.fromhex(self._lineage) + decision_id + self._ring.token(self._lineage, decision_id)
+        return PREFIX + base64.urlsafe_b64encode(parts).decode()
 
     def person(self, person: str) -> bytes:
         """The keyed hash of a person's id."""
         return self._ring.person(self._lineage, person)
+
+
+class TellToken(NamedTuple):
+    """What a token allows.
+
+    Attributes:
+        lineage: Of the epoch of the learner.
+        decision: The only decision that may be told.
+    """
+
+    lineage: str
+    decision: str
+
+
+def read_token(ring: KeyRing, token: str) -> TellToken | None:
+    """What a token allows; None if the service has not made it."""
+    match = _TOKEN.fullmatch(token)
+    if match is None:
+        return None
+    parts = base64.urlsafe_b64decode(match[1])
+    lineage, decision_id, proof = parts[:16].hex(), parts[16:32], parts[32:]
+    if not hmac.compare_digest(proof, ring.token(lineage, decision_id)):
+        return None
+    return TellToken(lineage, decision_id.hex())

@@ -41,12 +41,9 @@ class Transactions:
             with self._store.writing() as writing:
                 batch = Batch(writing, self._clock(), alone=self._store.one_process)
                 answers = batch.run(operations)
-        except BaseException as error:
-            for operation in operations:
-                operation.hosted.forget_plans()
-            if isinstance(error, Conflict):
-                # Another thread or process has updated a learner; the committer tries again.
-                self._maintenance.refresh({operation.hosted for operation in operations})
+        except Conflict:
+            # Another thread or process has updated a learner; the committer tries again.
+            self._maintenance.refresh({operation.hosted for operation in operations})
             raise
         for hosted, ids in batch.closed.items():
             hosted.drawn.committed(ids)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from discreet.errors import Archived
 from discreet.service.learner_service import REQUEST_ID, LearnerService
 from discreet.service.records import Choice, Code, Feedback, Outcome, answer_bytes, set_bytes
-from discreet.service.tell_tokens import TellToken
+from discreet.service.sealing import TellToken
 from discreet.service.web.errors import HttpError
 from discreet.service.web.json_bodies import read_json
 from discreet.service.web.memory import COPIES, Reservation

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 
 from discreet.service.api_keys import ApiKey, ApiKeys, Role
-from discreet.service.tell_tokens import PREFIX, TellToken
+from discreet.service.sealing import PREFIX, TellToken
 from discreet.service.web.errors import HttpError
 from discreet.service.web.limits import RateLimiter
 from discreet.service.web.logs import place_of

@@ -89,12 +89,21 @@ def described() -> APIRouter:
     ended = ("not_found", "archived", "stale_state")
     told = ("invalid_feedback", "unknown_decision", "foreign_decision", "expired")
 
-    @_route(router, Role.ASK_TELL, f"{one}/ask", *BODY, *ended, "horizon_reached", method="POST")
+    @_route(
+        router,
+        Role.ASK_TELL,
+        f"{one}/ask",
+        *BODY,
+        *ended,
+        "horizon_reached",
+        method="POST",
+        operation_id="ask",
+    )
     def ask(name: LearnerName, wanted: models.AskRequest = _ONE_DECISION) -> models.AskResponse:
         """Choose sets. The answer is given once it is durable."""
         raise NotImplementedError
 
-    @_route(router, Role.ASK_TELL, f"{one}/tell", *BODY, *ended, *told, method="POST")
+    @_route(router, Role.ASK_TELL, f"{one}/tell", *BODY, *ended, *told, method="POST", operation_id="tell")
     def tell(
         name: LearnerName, told: models.TellRequest | models.TellManyRequest
     ) -> models.TellResponse | models.TellManyResponse:
