@@ -25,7 +25,8 @@ with open(path, newline="") as file:
 baskets = baskets[:1_000] if given.quick else baskets
 counts = collections.Counter(product for basket in baskets for product in basket)
 products = sorted(counts, key=lambda product: (-counts[product], product))[:8]
-print(f"{len(baskets):,} baskets, {len(counts)} products; the eight most frequent: {', '.join(products)}.")
+print(f"{len(baskets):,} baskets, {len(counts)} products; the eight most frequent:")
+print(", ".join(products))
 
 # %% What a decision is worth. Yours to say, in euros: here each product that somebody finds on the page earns
 # 20 cents, two or more earn 50 cents on top (a larger order), and each place on the page costs 5 cents.

@@ -115,11 +115,18 @@ _CUT = """() => [...document.querySelectorAll("pre > code, .md-typeset__scrollwr
 
 @pytest.mark.parametrize("width", [1366, 400])
 def test_nothing_is_cut_off(browser: Any, width: int) -> None:
-    """On a laptop and on a telephone code is seen whole; on a telephone wide tables may scroll."""
+    """On a laptop and on a telephone code is seen whole; on a telephone wide tables may scroll.
+
+    There one page of the reference, which are long, stands for all.
+    """
     tab = browser.new_page(viewport={"width": width, "height": 800})
-    with served(built()) as address:
-        for page in sorted(built().rglob("index.html")):
-            tab.goto(f"{address}/{page.parent.relative_to(built()).as_posix()}/")
+    site = built()
+    pages = [page.parent.relative_to(site).as_posix() for page in sorted(site.rglob("index.html"))]
+    if width < 1000:
+        pages = [page for page in pages if not page.startswith("api/") or page == "api/learners"]
+    with served(site) as address:
+        for page in pages:
+            tab.goto(f"{address}/{page}/")
             cut = _CUT if width > 1000 else _CUT.replace(".md-typeset__scrollwrap, ", "")
             assert tab.evaluate(cut) == [], page
         tab.set_content(f"<pre><code style='display: block; overflow: auto'>{'x' * 300}</code></pre>")

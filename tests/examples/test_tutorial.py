@@ -54,7 +54,7 @@ def test_the_page_says_what_real_baskets_gave(
     shown = (block for block in blocks(PAGE) if block.language == "text")
     quoted = [line for block in shown for line in block.text.splitlines()]
     exact = [line for line in quoted if not line.startswith(("learned", "Show"))]
-    assert len(exact) == 5
+    assert len(exact) == 6
     assert [line for line in exact if line not in printed] == []
     euros = {
         line[:30].strip(): int(line[30:].split()[0].replace(",", ""))
