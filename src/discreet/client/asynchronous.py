@@ -149,8 +149,8 @@ class AsyncClient(Connected):
             epsilon: The privacy loss of one person, over all their rounds.
             cost_range: Lowest and highest cost or reward.
             **others: mode, method, close, holdout (``{"share": 0.1, "set": [...]}``), maximize, start,
-                rounds_per_person, delta, policy, forget, window, horizon, gradient_bound, population,
-                deadline_seconds.
+                at_most, at_least, required, forbidden, groups, rounds_per_person, delta, policy, forget,
+                window, horizon, gradient_bound, population, deadline_seconds.
         """
         given = {"name": name, "feedback": feedback, "items": items, "epsilon": epsilon}
         wanted = _given(cost_range=cost_range, **given, **others)

@@ -106,6 +106,22 @@ class CreateLearner(RequestModel):
         description="When the sums of a phase are released: at the deadline of its last decision, or once "
         "all of it is told or expired. Then what is released depends on who has told, and when.",
     )
+    at_most: Annotated[int, Field(ge=0, strict=True)] | None = Field(
+        None, description="The most items of a set; for the model and choose, as are the four that follow."
+    )
+    at_least: Annotated[int, Field(ge=0, strict=True)] | None = Field(
+        None, description="The fewest items of a set."
+    )
+    required: Annotated[list[Item], Field(max_length=MOST_ITEMS)] | None = Field(
+        None, description="Items of every set."
+    )
+    forbidden: Annotated[list[Item], Field(max_length=MOST_ITEMS)] | None = Field(
+        None, description="Items of no set."
+    )
+    groups: (
+        Annotated[list[Annotated[list[Item], Field(max_length=MOST_ITEMS)]], Field(max_length=MOST_ITEMS)]
+        | None
+    ) = Field(None, description="Items of which a set has at most one; no item may be in two groups.")
     holdout: HoldOut | None = Field(None, description="For bandits: to see what learning earns.")
     forget: PositiveNumber | None = Field(
         None, description="For the model: rounds after which a round counts half."
