@@ -29,7 +29,7 @@ Rule = Callable[[SetFunction, int, np.random.Generator], list[int]]
 def own_sums(total: SetFunction, k: int, rng: np.random.Generator) -> list[int]:
     """One function moves n sums, by at most 1 each."""
     sums = np.array([total([i]) for i in range(total.n)]) + rng.laplace(scale=total.n / EPSILON, size=total.n)
-    return np.argsort(sums)[:k].tolist()
+    return [int(i) for i in np.argsort(sums)[:k]]
 
 
 def noisy_greedy(total: SetFunction, k: int, rng: np.random.Generator) -> list[int]:
