@@ -122,6 +122,10 @@ def audit(
 @command(app, """echo '{"kind": "Modular", "weights": [1, -2, 3]}' > f; discreet minimize f""")
 def minimize(
     file: Annotated[Path, Argument(help="A set function as JSON, as f.to_dict() gives it.")],
+    at_most: Annotated[int | None, Option(help="How many items the set may have.")] = None,
+    at_least: Annotated[int | None, Option(help="How many items the set must have.")] = None,
+    required: Annotated[list[int] | None, Option(help="An item that must be in it.")] = None,
+    forbidden: Annotated[list[int] | None, Option(help="An item that must not be in it.")] = None,
     json: Json = False,
 ) -> None:
     """The set of least value, with a certificate."""
@@ -136,7 +140,8 @@ def minimize(
         raise InvalidArgument(f"The file {file} is not JSON: {error}.") from None
     if not isinstance(described, dict):
         raise InvalidArgument(f"The file {file} does not describe a set function: it holds no JSON object.")
-    found = minimize(SetFunction.from_dict(described))
+    limits: dict[str, Any] = {"at_most": at_most, "at_least": at_least}
+    found = minimize(SetFunction.from_dict(described), **limits, required=required, forbidden=forbidden)
     bound = f"{found.lower_bound:.12g} ({found.method}, {found.stopped})"
     show(json, found, f"set    {sorted(found.set)}\nvalue  {found.value:.12g}\nbound  {bound}")
 

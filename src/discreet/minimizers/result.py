@@ -10,7 +10,7 @@ from typing import Literal
 
 from discreet.errors import InvalidArgument
 
-Method = Literal["closed form", "max-flow", "minimum-norm point", "enumeration", "greedy"]
+Method = Literal["closed form", "max-flow", "minimum-norm point", "enumeration", "multipliers", "greedy"]
 Stop = Literal["optimal", "tolerance", "time limit", "interrupted", "stalled"]
 
 SLACK = 1e-6  # what is left for rounding
@@ -63,6 +63,13 @@ class Stopping:
     iterations: int = 0
     value: float = math.inf
     lower_bound: float = -math.inf
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the time limit, if there is one."""
+        if self.time_limit is None:
+            return None
+        return max(self.time_limit - (time.monotonic() - self.start), 1e-3)
 
     def after_pass(self, value: float, lower_bound: float) -> Stop | None:
         """Record one pass; the reason to stop, or None to go on."""

@@ -1,5 +1,6 @@
 """The compiled loop: what a session and a stream do, in the same order and with the same random bits."""
 
+import dataclasses
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,15 +10,15 @@ import numpy.typing as npt
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
-from discreet.constraints import MOST_ITEMS_LISTED, Constraints
+from discreet.constraints import Constraints
 from discreet.environments.stream import Stream, chain_costs, prefix_cost, set_costs
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, draw_size, empty_phase, shuffled_deck
 from discreet.kernel.queries import CostsOfSets
 from discreet.kernel.releases import announce, close, measured
-from discreet.learners.feedback import costs_along
 from discreet.learners.session import Session
 from discreet.minimizers import Minimum, minimize
+from discreet.minimizers.dispatch import values_come_quickly
 from discreet.minimizers.greedy import greedy_set
 from discreet.policies.base import CompiledPolicy, learn, plan
 from discreet.policies.sets import learn_nothing
@@ -28,8 +29,8 @@ from discreet.state import copied
 
 #: Places in `Table.counts`.
 DEALT, ROUNDS, CLOSED = 0, 1, 2
-#: Up to so many allowed sets are compared to find the best.
-MOST_COMPARED = 1 << 20
+#: Up to so many items all sets are compared to find the best, if need be.
+MOST_COMPARED = 20
 
 
 class PlainPolicy(NamedTuple):
@@ -377,17 +378,18 @@ def regret(learner: Any, stream: Stream) -> float:
 
 def best_fixed_set(total: SetFunction, constraints: Constraints | None) -> Minimum:
     """The allowed set of least cost: exactly, or only with a bound where too many sets are allowed."""
-    if constraints is None:
-        try:
-            return minimize(total)
-        except InvalidArgument:  # it is not submodular
-            constraints = Constraints(total.n, total.n)
-    if constraints.count <= MOST_COMPARED and constraints.n <= MOST_ITEMS_LISTED:
-        listed = constraints.listed()
-        costs = costs_along(total, None, listed)
-        best = int(costs.argmin())
-        chosen, value = frozenset(np.flatnonzero(listed[best]).tolist()), float(costs[best])
-        return Minimum(chosen, value, value, "enumeration", iterations=len(listed))
-    chosen = greedy_set(total, constraints)
-    bound = minimize(total).lower_bound if total.known_submodular else -math.inf
-    return Minimum(chosen, total(chosen), bound, "greedy", stopped="stalled")
+    if constraints is not None:
+        limits = dataclasses.asdict(constraints)
+        del limits["n"]
+        return minimize(total, **limits)
+    comparable = total.n <= MOST_COMPARED
+    try:
+        found = minimize(total)
+        if not (found.assumes_submodular and comparable and values_come_quickly(total)):
+            return found
+    except InvalidArgument:
+        pass  # it is not submodular
+    if comparable:
+        return minimize(total, method="enumeration")
+    chosen = greedy_set(total, Constraints(total.n, total.n))
+    return Minimum(chosen, total(chosen), -math.inf, "greedy", stopped="stalled")
