@@ -58,7 +58,7 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def assert_right(f: SetFunction, given: dict[str, Any], **options: Any) -> Any:
-    """The set is allowed and attains the value, the bound holds, and what is called certified is the least."""
+    """The set is allowed and attains the value, the bound holds, and what is certified is the least."""
     sets = allowed(given)
     if not sets:
         with pytest.raises(DiscreetError, match=r"No set keeps to all|'at_least' of minimize"):
