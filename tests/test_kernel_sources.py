@@ -112,7 +112,7 @@ def test_no_import_statement_is_overlooked() -> None:
                 names = [name if name in sources._texts else str(node.module) for name in names]
             else:
                 continue
-            assert {name for name in names if name in sources._texts} <= sources._imports[module]
+            assert {name for name in names if name in sources._texts} <= sources._imported_by(module)
 
 
 def generics() -> dict[Any, set[str]]:

@@ -34,7 +34,7 @@ class Sources:
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder
         self._texts = {self._name(path): path.read_text(encoding="latin-1") for path in folder.rglob("*.py")}
-        self._imports = {name: set(self._imported(name)) & self._texts.keys() for name in self._texts}
+        self._imports: dict[str, set[str]] = {}  # of the modules that were asked for
         self._generics = list(self._generic_functions())
 
     def reach(self, module: str) -> frozenset[str]:
@@ -43,7 +43,7 @@ class Sources:
         new = {module} & self._texts.keys()
         while new:
             found |= new
-            new = {imported for name in new for imported in self._imports[name]} - found
+            new = set().union(*map(self._imported_by, new)) - found
             if not new:
                 for generic in self._generics:
                     if generic.home in found and generic.calling & found:
@@ -59,6 +59,11 @@ class Sources:
         parts = path.relative_to(self._folder.parent).with_suffix("").parts
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
+    def _imported_by(self, module: str) -> set[str]:
+        if module not in self._imports:
+            self._imports[module] = set(self._imported(module)) & self._texts.keys()
+        return self._imports[module]
+
     def _imported(self, module: str) -> Iterator[str]:
         """The names of modules in import statements, and others that look like them."""
         text = _COMMENT.sub("", self._texts[module])
@@ -73,5 +78,7 @@ class Sources:
         for home, declaring in self._texts.items():
             for name in _GENERIC.findall(declaring) if "generic\n" in declaring else ():
                 call, register = f"{name}(", f"{name}.register"
-                calling = {m for m, t in self._texts.items() if t.count(call) > t.count(f"def {call}")}
+                calling = {
+                    m for m, t in self._texts.items() if call in t and t.count(call) > t.count(f"def {call}")
+                }
                 yield _Generic(home, calling, {m for m, t in self._texts.items() if register in t})

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.special
 
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
@@ -90,7 +89,9 @@ class ItemSampling(CompiledPolicy):
         mean = inverse @ state.costs
         rest = np.array([state.spread[SQUARES] - state.costs @ mean, state.spread[COUNT]])
         deviation = np.sqrt(_variance(self.constants.noise, rest) * inverse.diagonal())
-        return np.asarray(scipy.special.ndtr(-(mean / deviation)[:-1]))
+        from scipy.special import ndtr  # takes long to import
+
+        return np.asarray(ndtr(-(mean / deviation)[:-1]))
 
 
 @lean_kernel
