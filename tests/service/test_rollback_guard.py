@@ -1,5 +1,6 @@
-"""The contract of rollback guards: what one knows, in a file and in a table of PostgreSQL."""
+"""The contract of rollback guards: what one knows, in a file, a table of PostgreSQL and an object."""
 
+import functools
 import pathlib
 import threading
 from collections.abc import Callable, Iterator
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from discreet.service.file_guard import FileGuard
+from discreet.service.object_guard import ObjectGuard
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.service.sql_guard import SqlGuard
 from discreet.storage.postgres_engine import postgres_url
@@ -16,20 +18,19 @@ A, B, C, D = "a" * 32, "b" * 32, "c" * 32, "d" * 32
 Opened = Callable[..., RollbackGuard]
 
 
-@pytest.fixture(params=["file", "postgres"])
+@pytest.fixture(params=["file", "postgres", "object"])
 def opened(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[Opened]:
     """Opens a guard at the same place again and again; closes what is open at the end."""
-    address = str(request.getfixturevalue("postgres")) if request.param == "postgres" else ""
+    make: Callable[..., RollbackGuard] = functools.partial(FileGuard, tmp_path / "deep" / "guard")
+    if request.param == "postgres":
+        make = functools.partial(SqlGuard, postgres_url(request.getfixturevalue("postgres")))
+    if request.param == "object":
+        make = functools.partial(ObjectGuard, f"{request.getfixturevalue('bucket')}/deep/guard")
     guards = []
 
     def new(look_only: bool = False) -> RollbackGuard:
-        guard: RollbackGuard = (
-            SqlGuard(postgres_url(address), "store", look_only=look_only)
-            if address
-            else FileGuard(tmp_path / "deep" / "guard", "store", look_only=look_only)
-        )
-        guards.append(guard)
-        return guard
+        guards.append(make("store", look_only=look_only))
+        return guards[-1]
 
     yield new
     for guard in guards:

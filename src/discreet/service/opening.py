@@ -17,6 +17,8 @@ from discreet.storage.store import Store
 
 #: The environment variable that may name the rollback guard.
 GUARD_VARIABLE = "DISCREET_ROLLBACK_GUARD"
+#: How the addresses of objects begin.
+_OBJECTS = ("s3://", "gs://", "az://")
 #: The store's own facts: the fingerprint of its encryption key, the keys that it opens, its random name.
 FINGERPRINT, KEYS, NAME = "key fingerprint", "sealed keys", "store name"
 
@@ -95,7 +97,7 @@ def open_guard(
     look_only: bool = False,
     repair: bool = False,
 ) -> RollbackGuard:
-    """The rollback guard of a store: a file, or a table of PostgreSQL.
+    """The rollback guard of a store: a file, a table of PostgreSQL, or an object.
 
     Args:
         store: The store.
@@ -104,11 +106,16 @@ def open_guard(
         given: The guard's path or address. By default the environment names it, or it is a file beside an
             SQLite file, or a schema apart in a PostgreSQL database.
         look_only: Whether to leave it unchanged, until `settle`.
-        repair: Whether to treat a damaged file as missing.
+        repair: Whether to treat a damaged guard as missing.
     """
     at = os.fspath(given or os.environ.get(GUARD_VARIABLE) or "")
     if not at:
         at = f"{store.path}.guard" if isinstance(store, SqliteStore) else os.fspath(where)
+    if at.startswith(_OBJECTS):
+        require_extra("objects", "A rollback guard in an object store needs")
+        from discreet.service.object_guard import ObjectGuard
+
+        return ObjectGuard(at, name, look_only=look_only, repair=repair)
     if serves_one_process(at):
         return FileGuard(
             pathlib.Path(at), name, shared=not store.one_process, look_only=look_only, repair=repair

@@ -8,7 +8,8 @@ If a learner has secrets, its number is on disk before anything is shown. Number
 within about a second: waiting for them would halve the throughput, and only a backup of the last second
 before a failure could pass for the latest state.
 
-A guard is a file (`file_guard`) or a table of another schema or server (`sql_guard`); one suite tests both.
+A guard is a file (`file_guard`), a table of another schema or server (`sql_guard`), or an object
+(`object_guard`); one suite tests all.
 """
 
 from __future__ import annotations

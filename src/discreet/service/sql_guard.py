@@ -3,9 +3,6 @@
 The address is ``postgresql://user@host/database?schema=discreet_guard``: of another server, or of the store's
 own in a schema apart.
 
-Numbers of bandits are collected and written together, about once per second, which costs one statement. If a
-process is killed, those of its last second are lost, as they are from a file when the power fails.
-
 The first row has the table's own id in the database. A table that was restored from a dump has another one,
 and counts as missing: it may be as old as the store that was restored with it.
 """
@@ -13,7 +10,6 @@ and counts as missing: it may be as old as the store that was restored with it.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -21,22 +17,20 @@ from sqlalchemy import Connection, text
 from sqlalchemy.engine import URL
 
 from discreet.errors import InvalidArgument, StoreError
-from discreet.service.rollback_guard import ENDED, GONE, RollbackGuard
+from discreet.service.shared_guard import SharedGuard
 from discreet.storage.postgres_engine import new_engine, place
 from discreet.storage.sql_errors import clear_errors
 
 #: Where a store on PostgreSQL has its guard by default, in the store's own database.
 SCHEMA = "discreet_guard"
 _SCHEMA = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-#: Seconds between writing what need not be durable, and between looking for new learners of others.
-_EVERY = 1.0
 #: The first row's lineage.
 _HEAD = ""
 #: The key of an advisory lock.
 _CREATING = 0x64697365
 
 
-class SqlGuard(RollbackGuard):
+class SqlGuard(SharedGuard):
     """A rollback guard in a table.
 
     Args:
@@ -55,10 +49,7 @@ class SqlGuard(RollbackGuard):
             raise InvalidArgument("The schema of a rollback guard has lower-case letters, digits and '_'.")
         super().__init__(f"{place(address)}/{address.database}, schema {schema}", look_only=look_only)
         self._store, self._schema, self._table = store, schema, f"{schema}.rollback_guard"
-        self._engine = new_engine(address)
-        self._pending: dict[str, int] = {}
-        self._others: dict[str, int] = {}
-        self._written_at = self._read_at = 0.0
+        self._engine, self._begun = new_engine(address), False
         try:
             self._known = dict(self._read())
             self.fresh = self._table_id is None or self._known.pop(_HEAD, None) != self._table_id
@@ -66,28 +57,15 @@ class SqlGuard(RollbackGuard):
             self._engine.dispose()
             raise
 
-    def begin(self) -> None:
-        with self._lock, self._transaction() as connection:
-            self._create(connection)
-            self._raise(connection, {})
-
-    def settle(self, releases: Mapping[str, int]) -> None:
-        with self._lock, self._transaction() as connection:
-            self._create(connection)
-            self._raise(
-                connection, dict.fromkeys(self._known.keys() - releases.keys(), GONE) | dict(releases)
-            )
-
     def close(self) -> None:
-        with self._lock:
-            try:
-                self._sync()
-            finally:
-                self._engine.dispose()
+        try:
+            super().close()
+        finally:
+            self._engine.dispose()
 
     def _recorded(self, lineage: str) -> int | None:
         if self._table_id is None:
-            return self._read().get(lineage)
+            return super()._recorded(lineage)
         with self._transaction() as connection:
             found: int | None = connection.scalar(
                 text(f"SELECT releases FROM {self._table} WHERE store = :store AND lineage = :lineage"),
@@ -95,31 +73,7 @@ class SqlGuard(RollbackGuard):
             )
         return found
 
-    def _recorded_by_others(self, lineage: str) -> bool:
-        return self._recorded(lineage) is not None
-
-    def _write(self, lineage: str, releases: int, durable: bool) -> None:
-        if (lineage not in self._known or releases >= ENDED) and self._by_others(lineage, releases):
-            return
-        self._pending[lineage] = releases
-        if durable or time.monotonic() - self._written_at > _EVERY:
-            self._sync()
-
-    def _by_others(self, lineage: str, releases: int) -> bool:
-        """Whether others have recorded this much: all learners are looked up together, once per second."""
-        if time.monotonic() - self._read_at > _EVERY:
-            self._read()
-        return self._others.get(lineage, -1) >= releases
-
-    def _sync(self) -> None:
-        if self._pending:
-            with self._transaction() as connection:
-                self._raise(connection, self._pending)
-            self._pending = {}
-        self._written_at = time.monotonic()
-
     def _read(self) -> dict[str, int]:
-        """All numbers; none if there is no table."""
         with self._transaction() as connection:
             self._table_id = self._id(connection)
             rows = (
@@ -130,8 +84,7 @@ class SqlGuard(RollbackGuard):
                 if self._table_id is not None
                 else []
             )
-        self._read_at, self._others = time.monotonic(), {row.lineage: row.releases for row in rows}
-        return self._others
+        return {row.lineage: row.releases for row in rows}
 
     def _id(self, connection: Connection) -> int | None:
         found: int | None = connection.scalar(text("SELECT to_regclass(:t)::oid::bigint"), {"t": self._table})
@@ -158,23 +111,23 @@ class SqlGuard(RollbackGuard):
             {"store": self._store, "head": _HEAD, "id": self._id(connection)},
         )
 
-    def _raise(self, connection: Connection, numbers: Mapping[str, int]) -> None:
-        """Raise numbers; none gets lower. In the order of lineages, so that processes do not deadlock."""
-        if numbers:
-            lineages = sorted(numbers)
-            connection.execute(
-                text(
-                    f"INSERT INTO {self._table} AS t SELECT :store, lineage, number FROM "
-                    "unnest(CAST(:lineages AS text[]), CAST(:releases AS bigint[])) AS new (lineage, number) "
-                    "ON CONFLICT (store, lineage) DO UPDATE "
-                    "SET releases = greatest(t.releases, excluded.releases)"
-                ),
-                {
-                    "store": self._store,
-                    "lineages": lineages,
-                    "releases": [numbers[name] for name in lineages],
-                },
-            )
+    def _raise(self, numbers: Mapping[str, int]) -> None:
+        with self._transaction() as connection:
+            if not self._begun:
+                self._create(connection)
+            if numbers:  # in the order of lineages, so that processes do not deadlock
+                lineages = sorted(numbers)
+                releases = [numbers[name] for name in lineages]
+                connection.execute(
+                    text(
+                        f"INSERT INTO {self._table} AS t SELECT :store, lineage, number FROM "
+                        "unnest(CAST(:lineages AS text[]), CAST(:releases AS bigint[])) "
+                        "AS new (lineage, number) ON CONFLICT (store, lineage) DO UPDATE "
+                        "SET releases = greatest(t.releases, excluded.releases)"
+                    ),
+                    {"store": self._store, "lineages": lineages, "releases": releases},
+                )
+        self._begun = True
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
