@@ -80,7 +80,7 @@ class Reading:
         self._sqlite = connection.dialect.name == "sqlite"
 
     def _given(
-        self, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]], statement: str
+        self, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]], statement: str, *more: Any
     ) -> tuple[list[Any], int]:
         """Run a statement that refers to rows which are passed with it, as the table `{given}`.
 
@@ -92,6 +92,7 @@ class Reading:
             columns: Of the rows.
             rows: Their values.
             statement: Names them.
+            more: Its other parameters, after the rows.
 
         Returns:
             The rows that were returned, and the number of rows that were changed.
@@ -109,7 +110,8 @@ class Reading:
                 types = (table.c[name].type.compile(_POSTGRES) for name in columns)
                 source = f"unnest({', '.join(f'%s::{kind}[]' for kind in types)}) AS given ({names})"
                 parameters = tuple(map(list, zip(*some, strict=True)))
-            done = self.connection.exec_driver_sql(statement.format(given=source), parameters)
+                statement = statement.replace("?", "%s")
+            done = self.connection.exec_driver_sql(statement.format(given=source), (*parameters, *more))
             if done.returns_rows:
                 found += done.all()
             else:

@@ -53,17 +53,17 @@ _UPDATING = 0x64697363
 _HELD = HEADS.order_by(learners.c.id).with_for_update(read=True, key_share=True)
 _HELD_TO_END = HEADS.order_by(learners.c.id).with_for_update()
 _CLOSE = """
-UPDATE decisions SET closed_at = given.closed_at, how = given.how FROM {given}
-WHERE decisions.id = given.id AND +decisions.learner = given.learner AND decisions.closed_at IS NULL
+WITH mine AS (SELECT given.id, given.learner FROM {given})
+UPDATE decisions SET closed_at = ?, how = ? FROM mine
+WHERE decisions.id = mine.id AND +decisions.learner = mine.learner AND decisions.closed_at IS NULL
 RETURNING decisions.id, decisions.learner, decisions.draw
 """
 #: Locked in the order of ids, so that two processes with the same decisions never deadlock.
-_CLOSE_LOCKED = f"""
-WITH mine AS (
-SELECT given.* FROM {{given}} JOIN decisions d ON d.id = given.id AND d.learner = given.learner
-WHERE d.closed_at IS NULL ORDER BY d.id FOR UPDATE OF d)
-{_CLOSE.replace("{given}", "mine AS given")}
-"""
+_CLOSE_LOCKED = _CLOSE.replace(
+    "{given})",
+    "{given} JOIN decisions d ON d.id = given.id AND d.learner = given.learner "
+    "WHERE d.closed_at IS NULL ORDER BY d.id FOR UPDATE OF d)",
+)
 
 
 class Writing(Reading):
@@ -174,10 +174,8 @@ class Writing(Reading):
         Returns:
             The draws of these.
         """
-        columns = ["id", "learner", "closed_at", "how"]
-        rows = ((*each, at, how.value) for each in set(ids))
         close = _CLOSE if self._sqlite else _CLOSE_LOCKED
-        found, _ = self._given(decisions, columns, rows, close)
+        found, _ = self._given(decisions, ["id", "learner"], set(ids), close, at, how.value)
         return {(row[0], row[1]): row[2] for row in found}
 
     def expire(self, learner: int, before: int, at: int, most: int) -> tuple[dict[bytes, bytes], bool]:
