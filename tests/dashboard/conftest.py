@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from live_service import LiveService
+
 from visits import Visit
 
 

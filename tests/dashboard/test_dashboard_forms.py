@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from live_service import LiveService
+
 from visits import Visit, expect, fact, row
 
 

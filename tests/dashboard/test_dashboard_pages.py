@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from live_service import LiveService
+
 from visits import Visit, expect, fact, row
 
 
