@@ -31,7 +31,7 @@ def test_everything_that_admins_do_is_recorded(tmp_path: pathlib.Path) -> None:
         shown = served.admin.get("/v1/audit?limit=9").json()
         found = [(each["action"], each["target"], each["details"]) for each in shown["records"]]
         assert {each["key"] for each in shown["records"]} == {mine}
-        settings = {"kind": "bandit", "items": 3, "epsilon": 1.0, "population": "town"}
+        settings = {"kind": "bandit", "items": 3, "epsilon": 1.0, "delta": 0.0, "population": "town"}
         settings["deadline_seconds"] = 604_800.0
         of_key = {"role": "read", "label": "wall", "learners": ["shop"], "expires_at": None}
         assert found == [

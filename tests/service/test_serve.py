@@ -109,12 +109,15 @@ def test_a_server_goes_on_where_it_stopped(tmp_path: pathlib.Path) -> None:
         assert (code, out) == (0, "")
     with serving(store, log=log) as (process, address):
         with client(address, key) as admin:
-            assert admin.get("/v1/learners/shop").json()["counts"] == {
-                "asked": 3,
-                "told": 2,
-                "expired": 0,
-                "pending": 1,
-            }
+            assert (
+                admin.get("/v1/learners/shop").json()["counts"].items()
+                >= {
+                    "asked": 3,
+                    "told": 2,
+                    "expired": 0,
+                    "pending": 1,
+                }.items()
+            )
             again = admin.post("/v1/learners/shop/ask", json={"count": 3, "request_id": "r"}).json()[
                 "decisions"
             ]

@@ -192,7 +192,8 @@ def targets_of(
     if callable(getattr(given, "release", None)) and hasattr(given, "grid") and hasattr(given, "_source"):
         if rounds is not None or view is not None:
             raise InvalidArgument("'rounds' and 'view' are for learners and sums: this is one release.")
-        return given.guarantee, [_randomizer(given, compiled=not pairs_given)], given._source
+        source = given._source or BitSource()  # the operating system's by default
+        return given.guarantee, [_randomizer(given, source, compiled=not pairs_given)], source
     has = {name for name in ("claim", "observe", "neighbours", "pairs") if hasattr(given, name)}
     if has >= {"claim", "observe"} and len(has) > 2:
         return given.claim(), [given], given._source if isinstance(given, Sessions) else None
@@ -233,9 +234,9 @@ def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
     return Called(run, inputs.pairs_in_slots(changes, slots, claim.rounds_per_person), source)
 
 
-def _randomizer(given: Any, compiled: bool) -> Any:
+def _randomizer(given: Any, source: BitSource, compiled: bool) -> Any:
     """A randomizer of single numbers: by its method `release`, or for exactly `OneBit` compiled."""
-    grid, source = given.grid, given._source or BitSource()
+    grid = given.grid
     if compiled and type(given) is OneBit and "release" not in vars(given):
         mechanism = BitNoise(given.slope, round(given.magnitude))
         return Slots(mechanism, inputs.changes_of_numbers(grid), 1, source, horizon=1)

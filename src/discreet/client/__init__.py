@@ -1,8 +1,9 @@
 """Clients of a service: ask, tell, and randomise costs before they leave this process.
 
 >>> from discreet.client import Client, Pinned
->>> Client("http://127.0.0.1:8710", "discreet_...", randomize=Pinned(epsilon=1.0, cost_range=(0, 1)))
-Client('http://127.0.0.1:8710', randomize=Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=1))
+>>> with Client("http://127.0.0.1:8710", "discreet_...", randomize=Pinned(1.0, (0, 1))) as client:
+...     client.randomize
+Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=1, delta=0.0)
 
 Importing this loads no compiler, no database driver and no code of the server.
 """
