@@ -1,8 +1,9 @@
 """Clients of a service: ask, tell, and randomise costs before they leave this process.
 
 >>> from discreet.client import Client, Pinned
->>> with Client("http://127.0.0.1:8710", "discreet_...", randomize=Pinned(1.0, (0, 1))) as client:
-...     client.randomize
+>>> pinned = Pinned(1.0, (0, 1))
+>>> client = Client("http://127.0.0.1:8710", "discreet_...", randomize=pinned)
+>>> pinned
 Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=1, delta=0.0)
 
 Importing this loads no compiler, no database driver and no code of the server.
