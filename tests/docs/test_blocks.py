@@ -26,6 +26,7 @@ RUN_BY = {
     ("pycon", "docs/service.md"): "tests/docs/test_service_page.py::test_its_commands_work",
     ("pycon", ""): "tests/docs/test_blocks.py::test_sessions",
     ("python", "docs/tutorial.md"): "tests/examples/test_tutorial.py::test_the_page_quotes_the_program",
+    ("python", "docs/gallery.md"): "tests/examples/test_gallery.py::test_what_can_be_copied_runs",
     ("python", ""): "tests/docs/test_blocks.py::test_programs",
     ("python", "docs/device.md"): "tests/clients/test_device_page.py::test_a_message_from_a_backend_is_told",
     ("js", "docs/device.md"): "tests/clients/test_device_page.py::test_a_message_from_a_backend_is_told",

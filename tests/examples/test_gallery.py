@@ -3,6 +3,7 @@
 import pathlib
 import re
 import runpy
+import subprocess
 import sys
 
 import pytest
@@ -32,6 +33,8 @@ SCRIPTS = [
     own_set_function,
     own_stream,
 ]
+#: The sections with code to copy, and how what is not imported begins.
+STARTS = {"own_policy": "class OneByOne", "own_set_function": "class Farthest", "own_stream": "LAMPS = 12"}
 NAMES = sorted(path.stem for path in (ROOT / "examples" / "gallery").glob("*.py"))
 NAMES = [name for name in NAMES if name not in ("__init__", "pictures")]
 
@@ -80,6 +83,21 @@ def test_all_that_the_page_quotes_is_compared() -> None:
         "baskets_from_file",
         "broken_mechanism",
     }
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", STARTS)
+def test_what_can_be_copied_runs(name: str, tmp_path: pathlib.Path) -> None:
+    """The code of a section, copied into a file, by itself; what is more than a call is in the program."""
+    copied = [block.text for block in blocks_of(name, section(name)) if block.language == "python"]
+    program = (ROOT / "examples" / "gallery" / f"{name}.py").read_text()
+    (defined,) = (STARTS[name] + text.partition(STARTS[name])[2] for text in copied if STARTS[name] in text)
+    assert defined.strip() in program
+    file = tmp_path / "copied.py"
+    file.write_text("\n\n".join(copied).replace("50_000", "2_000"))
+    ended = subprocess.run([sys.executable, file], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout
 
 
 def test_the_tour_runs_from_top_to_bottom(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
