@@ -58,7 +58,7 @@ def demo(
 )
 def simulate(
     stream: Annotated[
-        str, Argument(help="An environment; 'discreet list' names them. MODULE:NAME is your own.")
+        str, Argument(metavar="ENVIRONMENT", help="'discreet list' names them. MODULE:NAME is your own.")
     ],
     learners: Annotated[
         list[str] | None,

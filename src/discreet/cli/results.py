@@ -104,7 +104,7 @@ def sweep_table(frame: polars.DataFrame, sweep: Sweep) -> str:
         ]
         for row in sweep_summary(told_apart(frame))
     ]
-    shown = table(["stream / learner", "n", "epsilon", "rounds", "regret per round", "seeds"], rows)
+    shown = table(["environment / learner", "n", "epsilon", "rounds", "regret per round", "seeds"], rows)
     warning = about_data(dict(parameters) for _, parameters in sweep.streams)
     return f"{shown}\n{wrapped(warning)}" if warning else shown
 

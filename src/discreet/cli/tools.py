@@ -242,7 +242,7 @@ def list_(json: Json = False) -> None:
         for row in ([name, entry["about"]], ["", ", ".join(entry["parameters"])])
     ]
     tables = [
-        table(["stream", "about, and its parameters"], rows),
+        table(["environment", "about, and its parameters"], rows),
         table(["learner", "feedback", "about"], [[c.name, c.feedback, c.about] for c in builtin]),
         table(["audit", "about"], [[target.name, target.about] for target in targets]),
     ]
