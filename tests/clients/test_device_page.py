@@ -24,7 +24,7 @@ def test_a_message_from_a_backend_is_told(
     """The blocks of the page, one after the other; the message travels as JSON."""
     backend, device = blocks(ROOT / "docs" / "device.md")
     monkeypatch.setenv("DISCREET_URL", service.url)
-    monkeypatch.setenv("DISCREET_KEY", service.key)
+    monkeypatch.setenv("DISCREET_CLIENT_KEY", service.key)
     with Client(service.url, service.key) as admin:
         admin.create_learner("door", "bandit", ["tea", 7], epsilon=1.0, cost_range=(0, 1), mode="local")
     names: dict[str, Any] = {}
