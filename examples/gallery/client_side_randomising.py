@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> Axes:
         f"A user who says 0 sends a 1 with probability {likely[0]:.2f}, one who says 1 with {likely[1]:.2f}."
     )
     shown = ", ".join(tip for tip in TIPS if tip in server.best)
-    print(f"After {rounds:,} bits the server takes for the best: {shown}.")
+    print(f"After {rounds:,} bits the server considers best: {shown}.")
     some = rounds // 20
     print(
         f"Ones among the first {some:,} bits: {bits[:some].mean():.2f}, the last: {bits[-some:].mean():.2f}."

@@ -20,7 +20,7 @@ from running_service import RunningService
 PAGE = ROOT / "docs" / "service.md"
 TEXT = PAGE.read_text()
 ADDRESS = "127.0.0.1:8710"
-POST = 'curl -s -X POST -H "Authorization: Bearer $ADMIN"'
+POST = 'curl -sS -X POST -H "Authorization: Bearer $ADMIN"'
 NEW_KEY = """-H "Content-Type: application/json" -d '{"role": "ask_tell", "label": "web"}'"""
 COST = """-H "Content-Type: application/json" -d '{"cost": 0.3}'"""
 TOKENS = """-H "Content-Type: application/json" -d '{"tokens": true}'"""
