@@ -79,6 +79,7 @@ results: $(VENV)/.dev ## measure everything again, into the tables of docs/; wan
 dist: $(VENV)/.dev ## build the source archive, the wheel and that of the clients into dist/
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m build --wheel --outdir dist clients/python
+	@grep -q '^Repository' pyproject.toml || echo "Note: [project.urls] has no Repository, so the index will show the README without links and its picture."
 
 clean: ## remove the environment and every cache
 	rm -rf $(VENV) build dist site .coverage htmlcov .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
