@@ -9,11 +9,11 @@ from discreet.checks import FloatArray
 from discreet.errors import InvalidType
 from discreet.kernel import Phase, Released
 from discreet.policies import ChainBandit, Model
+from discreet.policies.memory import KEEP, Seen
 from discreet.policies.model import (
     BEFORE,
     CENTRE,
     FAILED,
-    KEEP,
     LONGEST,
     MODEL,
     OTHERS,
@@ -22,12 +22,11 @@ from discreet.policies.model import (
     RESTARTS,
     RESTARTS_AT_FIRST,
     ROUNDS,
+    TOLD,
     TOTAL,
     WORST_CASE,
     ModelState,
     Noise,
-    Seen,
-    _remember,
 )
 from discreet.randomness import BitSource
 
@@ -168,12 +167,13 @@ def test_the_sets_that_were_played_least_are_forgotten() -> None:
     """When there is no more room, one for each new set; known ones keep their place."""
     n = 12
     rng = np.random.default_rng(5)
-    seen = Seen(np.zeros((KEEP, n)), np.zeros(KEEP), np.zeros(KEEP), np.zeros(KEEP))
+    seen, parts = Seen.nothing(n, 0), np.zeros((KEEP, 0))
     every = np.array([[1.0 if code >> i & 1 else -1.0 for i in range(n)] for code in range(KEEP + 3)])
     rounds = rng.permutation(KEEP) + 10.0
-    _remember(seen, Seen(every[:KEEP], 2 * rounds, rounds, np.ones(KEEP)))
+    seen.add(Seen(every[:KEEP], 2 * rounds, rounds, np.ones(KEEP), parts))
     assert (seen.rounds == rounds).all()
-    _remember(seen, Seen(every[[KEEP, 7, KEEP + 1, KEEP]], np.ones(4), np.full(4, 50.0), np.ones(4)))
+    again = every[[KEEP, 7, KEEP + 1, KEEP]]
+    seen.add(Seen(again, np.ones(4), np.full(4, 50.0), np.ones(4), parts[:4]))
     left = {signs.tobytes(): r for signs, r in zip(seen.signs, seen.rounds, strict=True)}
     assert left[every[KEEP].tobytes()] == 100
     assert left[every[KEEP + 1].tobytes()] == 50
@@ -283,7 +283,7 @@ def test_phases_of_the_model_that_close_late_do_no_harm() -> None:
     state, phases = changing(made)
     late = made.learn(state, released(phases[-2]))
     assert late.counts[ROUNDS] == state.counts[ROUNDS] + phases[-2].rounds.sum()
-    same = [ROUNDS, TOTAL]
+    same = [ROUNDS, TOTAL, TOLD]
     before, after = np.delete(state.counts, same), np.delete(late.counts, same)
     assert before.tolist() == after.tolist()
     assert copy_of(late._replace(counts=state.counts)) == copy_of(state)
@@ -319,7 +319,7 @@ def test_a_prior_is_where_it_starts() -> None:
     signs = np.array([[-1.0, -1, 1, -1, 1], [1, 1, -1, 1, -1], [-1, -1, -1, -1, -1]])
     for weight in (0.01, 1.0, 1e9):
         wrong = np.array([-0.5, 0.5, 0.0]) * weight
-        made = policy(prior=Seen(signs, wrong, np.full(3, weight), np.zeros(3)))
+        made = policy(prior=Seen(signs, wrong, np.full(3, weight), np.zeros(3), np.zeros((3, 0))))
         assert np.flatnonzero(made.point(made.start())).tolist() == [2, 4]
         assert made.mean(made.start()) is None
         state, _ = run(made, 12, seed=2)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from discreet.checks import FloatArray, IntArray, invalid_argument, positive_number
 from discreet.compiled import generic, lean_kernel
 from discreet.kernel.phase import Ticket
@@ -16,6 +18,7 @@ from discreet.privacy.sensitivity import EachBound, VectorBound, bound_in_place,
 
 GRADIENT_UNITS = 1 << 24  # grid steps in half the range of costs, for gradients
 GRADIENT = 1.0  # the first note of tickets of which `CostsOfSets` measures the gradient
+COST_SHARE = 10  # where items are told as well, the cost has this part of the bound
 _FEWEST_UNITS = 1 << 12  # with fewer units than this in a bound, shrinking would round most gradients to zero
 
 
@@ -23,8 +26,8 @@ _FEWEST_UNITS = 1 << 12  # with fewer units than this in a bound, shrinking woul
 def measure(query: Any, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     """Write what is measured of a ticket's feedback into `out`, which is zero, in bounded units.
 
-    The costs are one private cost, or those of all prefixes of the order, the empty one first, or those of
-    all (or of listed) sets, coded by their bits.
+    The costs are one private cost (and what each item brought), or those of all prefixes of the order, the
+    empty one first, or those of all (or of listed) sets, coded by their bits.
     """
     raise AssertionError("declares a generic function")
 
@@ -67,6 +70,68 @@ class CostNearby(NamedTuple):
     @property
     def bound(self) -> VectorBound:
         return CostOfSet(self.low, self.high, self.units).bound
+
+    def dimension(self, n: int) -> int:
+        return 1
+
+
+class CostAndItems(NamedTuple):
+    """The cost of the chosen set, and what each of its items brought: n + 1 numbers.
+
+    The cost is a number in [-units, units]. What the items brought adds up to at most `most` units of their
+    own in absolute values: where it would be more, all of it is scaled down. Items outside of the set count
+    as 0. So all numbers together are within `units + most`.
+    """
+
+    low: float
+    high: float
+    total: float  # the most that all items of a round bring, in absolute values
+    units: int = DEFAULT_UNITS // COST_SHARE
+    most: int = DEFAULT_UNITS - DEFAULT_UNITS // COST_SHARE
+
+    @property
+    def whole(self) -> bool:
+        return False
+
+    @property
+    def bound(self) -> VectorBound:
+        half = 0.5 * self.high - 0.5 * self.low
+        return VectorBound(coordinate=self.most, l1=self.units + self.most, step=half / self.units)
+
+    @property
+    def item_step(self) -> float:
+        """What a unit of an item is worth."""
+        return self.total / self.most
+
+    def dimension(self, n: int) -> int:
+        return n + 1
+
+
+class CostOrSignedItems(NamedTuple):
+    """The cost of the chosen set; or the sum of what its items brought, times their signs: a number.
+
+    Of a ticket with the note 1 in the place `first`, it is the sum, in [-total, total], with the signs that
+    are noted after it. Both are numbers in [-units, units].
+    """
+
+    low: float
+    high: float
+    total: float
+    first: int
+    units: int = DEFAULT_UNITS
+
+    @property
+    def whole(self) -> bool:
+        return False
+
+    @property
+    def bound(self) -> VectorBound:
+        return CostOfSet(self.low, self.high, self.units).bound
+
+    @property
+    def item_step(self) -> float:
+        """What a unit of a sum is worth."""
+        return self.total / self.units
 
     def dimension(self, n: int) -> int:
         return 1
@@ -212,7 +277,25 @@ class CostsOfSets(NamedTuple):
 #: `whole` says whether feedback is the costs along the ticket's order (or of all sets), not only that of the
 #: chosen set, and `dimension` how many integers are measured; all these satisfy `bound`, which has the value
 #: of one unit.
-Query = CostOfSet | CostNearby | ChainGradient | MagnifiedGradient | OnePoint | CostsOfSets
+Query = (
+    CostOfSet
+    | CostNearby
+    | CostAndItems
+    | CostOrSignedItems
+    | ChainGradient
+    | MagnifiedGradient
+    | OnePoint
+    | CostsOfSets
+)
+
+
+def numbers_told(query: Query, n: int, available: int) -> int:
+    """How many costs are told of a round in which so many of n items could be chosen."""
+    if isinstance(query, CostAndItems | CostOrSignedItems):
+        return n + 1
+    if isinstance(query, CostsOfSets):
+        return query.dimension(n)
+    return available + 1 if query.whole else 1
 
 
 def largest_estimate(low: float, high: float, n: int, gamma: float) -> float:
@@ -231,6 +314,31 @@ def _measure_cost(query: CostOfSet, costs: FloatArray, ticket: Ticket, out: IntA
 def _measure_nearby(query: CostNearby, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
     centre = ticket.note[1] if ticket.note.size > 1 else 0.0
     out[0] = to_units(costs[0] - centre, query.low, query.high, query.units)
+
+
+@measure.register(CostAndItems)
+@lean_kernel
+def _measure_items(query: CostAndItems, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
+    for k in range(ticket.size):
+        item = ticket.order[k]
+        out[1 + item] = to_units(costs[1 + item], -query.total, query.total, query.most)
+    bound_in_place(out, query.most, query.most)
+    out[0] = to_units(costs[0], query.low, query.high, query.units)
+
+
+@measure.register(CostOrSignedItems)
+@lean_kernel
+def _measure_signed(query: CostOrSignedItems, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
+    note, first = ticket.note, query.first
+    if note.size < first + costs.size or note[first] != 1.0:
+        out[0] = to_units(costs[0], query.low, query.high, query.units)
+        return
+    total = 0.0
+    for k in range(ticket.size):
+        item = ticket.order[k]
+        if abs(costs[1 + item]) < np.inf:
+            total += note[first + 1 + item] * costs[1 + item]
+    out[0] = to_units(total, -query.total, query.total, query.units)
 
 
 @measure.register(ChainGradient)

@@ -14,7 +14,7 @@ from discreet.checks import FloatArray
 from discreet.constraints import Constraints
 from discreet.errors import InvalidArgument
 from discreet.imports import load_object
-from discreet.kernel.queries import CostNearby, CostOfSet
+from discreet.kernel.queries import CostAndItems, CostNearby, CostOfSet, CostOrSignedItems
 from discreet.kernel.releases import Bits, Laplace
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.feedback import BanditFeedback
@@ -22,13 +22,16 @@ from discreet.learners.learner import Learner
 from discreet.learners.session import Item
 from discreet.policies import ChainBandit, Model
 from discreet.policies.holdout import Held, Holdout
-from discreet.policies.model import KEEP, Noise, Seen
+from discreet.policies.memory import KEEP, Seen
+from discreet.policies.model import ItemFeedback, Noise, signs_place
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import Grid
 from discreet.randomness import BitSource, Seed
 
 Mode = Literal["local", "central"]
 Method = Literal["model", "worst-case"]
+MODES = ("local", "central")
+BanditQuery = CostOfSet | CostNearby | CostAndItems | CostOrSignedItems
 
 #: The model draws tables of all pairs of items: with more items it would be slow.
 MOST_MODELLED = 64
@@ -126,6 +129,7 @@ class BanditLearner(BanditFeedback[Item]):
         prior: Iterable[tuple[Iterable[Hashable], float, float]] | None = None,
         forget: float | None = None,
         window: float | None = None,
+        item_total: float | None = None,
         block: int | None = None,
         exploration_scale: float | None = None,
         step_scale: float | None = None,
@@ -147,7 +151,12 @@ class BanditLearner(BanditFeedback[Item]):
         if method is None:
             method = default_method(len(names))
         checks.one_of(owner, "method", method, ("model", "worst-case"))
-        for_model = {"prior": prior, "forget": forget, "window": window}
+        for_model = {
+            "prior": prior,
+            "forget": forget,
+            "window": window,
+            "item_total": item_total,
+        }
         for_worst = {"block": block, "exploration_scale": exploration_scale, "step_scale": step_scale}
         for name, value in (for_worst if method == "model" else for_model).items():
             if value is not None:
@@ -169,7 +178,9 @@ class BanditLearner(BanditFeedback[Item]):
             )
         sign = -1.0 if maximize else 1.0
         budget = Budget.of(owner, epsilon, rounds_per_person, delta)
-        query, release = _query_and_release(owner, low, high, mode, budget, window)
+        checks.one_of(owner, "mode", mode, MODES)
+        query = _query(owner, len(names), low, high, mode, window, item_total)
+        release = _release(query, mode, budget)
         if block is None:
             length = 1 if mode == "local" else LONGER_BLOCKS * best_length(release.budget.per_round)
             block = min(length, LONGEST_BLOCK)
@@ -177,6 +188,12 @@ class BanditLearner(BanditFeedback[Item]):
             raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
         #: For how many rounds the worst case plays a set.
         self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
+        if item_total is not None:
+            if prior is not None or window is not None:
+                other = "window" if prior is None else "prior"
+                raise InvalidArgument(f"A {owner} with an 'item_total' has no {other!r}.")
+            if holdout is not None and mode == "local":
+                raise InvalidArgument("A local learner with an 'item_total' has no 'holdout'.")
         unit = query.bound.step / self._half  # in halves of the range
         noise = release.noise_variance * unit**2
         self._second_moment = noise if mode == "local" else 1 + noise / self.block**2
@@ -205,6 +222,7 @@ class BanditLearner(BanditFeedback[Item]):
                 half=0.0 if window is None else self._half,
                 middle=self._middle,
                 constraints=constraints,
+                items=self._items_told(query, noise),
             )
             if mode == "local" and expire_after is None:
                 expire_after = EXPIRE_AFTER
@@ -218,6 +236,15 @@ class BanditLearner(BanditFeedback[Item]):
         )
         self.mode: Mode = mode
         self.method: Method = method
+
+    def _items_told(self, query: BanditQuery, noise: float) -> ItemFeedback | None:
+        """What the model has to know of what is released of items."""
+        if not isinstance(query, CostAndItems | CostOrSignedItems):
+            return None
+        unit, total = query.item_step / self._half, query.total / self._half
+        if isinstance(query, CostOrSignedItems):
+            return ItemFeedback(Noise(noise * total**2, 0.0), unit, total)
+        return ItemFeedback(Noise(0.0, noise * (unit / (query.bound.step / self._half)) ** 2), unit, total)
 
     def _holding_out(
         self,
@@ -263,7 +290,13 @@ class BanditLearner(BanditFeedback[Item]):
             signs.append(2 * first_point(owner, "prior", frozenset(chosen), names) - 1)
         if not signs or len(signs) > KEEP:
             raise checks.invalid_argument(owner, "prior", f"1 to {KEEP} sets", len(signs))
-        return Seen(np.array(signs), np.array(totals), np.array(weights), np.zeros(len(signs)))
+        return Seen(
+            np.array(signs),
+            np.array(totals),
+            np.array(weights),
+            np.zeros(len(signs)),
+            np.zeros((len(signs), 0)),
+        )
 
     @property
     def noise_variance(self) -> float:
@@ -347,7 +380,9 @@ class PolicyLearner(BanditFeedback[Item]):
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
         budget = Budget.of(owner, epsilon, rounds_per_person, delta)
-        query, release = _query_and_release(owner, low, high, mode, budget)
+        checks.one_of(owner, "mode", mode, MODES)
+        query = CostOfSet(low, high)
+        release = _release(query, mode, budget)
         given = load_object(policy) if isinstance(policy, str) else policy
         ready = hasattr(given, "plan") and not isinstance(given, type)
         made = given if ready or not callable(given) else given(len(names))
@@ -362,23 +397,26 @@ class PolicyLearner(BanditFeedback[Item]):
         return self._sign * self._grid.value(mean)
 
 
-def _query_and_release(
-    owner: str,
-    low: float,
-    high: float,
-    mode: Mode,
-    budget: Budget,
-    window: float | None = None,
-) -> tuple[CostOfSet | CostNearby, Bits | Laplace]:
-    checks.one_of(owner, "mode", mode, ("local", "central"))
-    query: CostOfSet | CostNearby = CostOfSet(low, high)
-    if window is not None:
-        if checks.positive_number(owner, "window", window) > high - low:
-            wanted = f"at most {high - low:g}, the width of the range"
-            raise checks.invalid_argument(owner, "window", wanted, window)
-        query = CostNearby(-window, window)
-    release = Bits(budget, (query.low, query.high)) if mode == "local" else Laplace(query.bound, budget)
-    return query, release
+def _query(
+    owner: str, n: int, low: float, high: float, mode: Mode, window: float | None, item_total: float | None
+) -> BanditQuery:
+    if item_total is not None:
+        total = checks.positive_number(owner, "item_total", item_total)
+        if mode == "local":
+            return CostOrSignedItems(low, high, total, signs_place(n))
+        return CostAndItems(low, high, total)
+    if window is None:
+        return CostOfSet(low, high)
+    if checks.positive_number(owner, "window", window) > high - low:
+        wanted = f"at most {high - low:g}, the width of the range"
+        raise checks.invalid_argument(owner, "window", wanted, window)
+    return CostNearby(-window, window)
+
+
+def _release(query: BanditQuery, mode: Mode, budget: Budget) -> Bits | Laplace:
+    if mode == "local":
+        return Bits(budget, (query.low, query.high))
+    return Laplace(query.bound, budget)
 
 
 def default_method(n: int) -> Method:

@@ -7,7 +7,7 @@ import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
-from discreet.kernel.queries import CostNearby, CostsOfSets
+from discreet.kernel.queries import CostAndItems, CostNearby, CostOrSignedItems, CostsOfSets
 from discreet.kernel.releases import Bits
 from discreet.learners.session import Decision, Item, Session
 from discreet.privacy.grid import number_or_nan
@@ -28,13 +28,23 @@ FEWER_THAN_ALL = 16
 class BanditFeedback(Session[Item]):
     """A learner that is told one number: what the chosen set cost."""
 
-    def tell(self, decision: Decision | int, cost: Any = NOTHING, *, released: int | None = None) -> None:
+    def tell(
+        self,
+        decision: Decision | int,
+        cost: Any = NOTHING,
+        *,
+        items: Mapping[Any, Any] | None = None,
+        released: int | None = None,
+    ) -> None:
         """Report the cost of a decision.
 
         Args:
             decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             cost: A private number. Outside the declared range it is clipped; anything that is not a finite
                 number counts as the middle of the range (or of a window). Nothing is raised.
+            items: Of a learner with an `item_total`: what items of the set brought, as parts of the cost.
+                Those that are left out brought nothing, and those that were not shown are ignored. Beyond
+                the total all are scaled down. The names are as private as the numbers.
             released: In local mode, instead of a cost: the bit that `randomizer` made of it. If it carries
                 another epsilon or range (see `randomizers.Bit`), it is refused.
         """
@@ -43,7 +53,7 @@ class BanditFeedback(Session[Item]):
             return
         if cost is NOTHING:
             raise TypeError("tell() needs a 'cost', or in local mode a 'released' bit.")
-        costs = self._costs(cost)  # before the lock is taken: it may run the caller's code
+        costs = self._costs(cost, items)  # before the lock is taken: it may run the caller's code
         if not self._learns_from(decision):
             return
         with self._alone():
@@ -80,14 +90,18 @@ class BanditFeedback(Session[Item]):
         release = self.learner.release
         if not isinstance(release, Bits):
             raise InvalidArgument(f"Only a local {type(self).__name__} takes bits: this one is told costs.")
-        if isinstance(self.learner.query, CostNearby):
-            raise InvalidArgument("With a 'window' bits cannot be made elsewhere: tell costs.")
+        if isinstance(self.learner.query, CostNearby | CostOrSignedItems):
+            given = "a 'window'" if isinstance(self.learner.query, CostNearby) else "an 'item_total'"
+            raise InvalidArgument(f"With {given} bits cannot be made elsewhere: tell costs.")
         low, high = sorted(self._sign * end for end in release.cost_range)
         return OneBit(release.budget.per_round, (low, high), source=source)
 
-    def tell_many(self, feedback: Iterable[tuple[Decision | int, Any]]) -> None:
-        """Report many ``(decision, cost)`` pairs; none of them if one decision is unknown or told twice."""
-        told = [(decision, self._costs(cost)) for decision, cost in feedback]
+    def tell_many(self, feedback: Iterable[tuple[Any, ...]]) -> None:
+        """Report many ``(decision, cost)`` pairs; none of them if one decision is unknown or told twice.
+
+        Of a learner with an `item_total` they may be ``(decision, cost, items)``.
+        """
+        told = [(decision, self._costs(*costs)) for decision, *costs in feedback]
         pairs = [(decision, costs) for decision, costs in told if self._learns_from(decision)]
         with self._alone():
             tickets = [self._ticket(decision) for decision, _ in pairs]
@@ -96,10 +110,21 @@ class BanditFeedback(Session[Item]):
             for ticket, (_, costs) in zip(tickets, pairs, strict=True):
                 self._take(ticket, self._measured(ticket, costs))
 
-    def _costs(self, cost: Any) -> FloatArray:
+    def _costs(self, cost: Any, items: Mapping[Any, Any] | None = None) -> FloatArray:
         if issubclass(type(cost), Decision):  # `isinstance` would run code of the value's own
             raise InvalidType("tell() takes the decision first and the cost second. Got a Decision as cost.")
-        return np.array([self._sign * number_or_nan(cost)])
+        by_item = isinstance(self.learner.query, CostAndItems | CostOrSignedItems)
+        if items is not None and not by_item:
+            owner = type(self).__name__
+            raise InvalidArgument(f"Only a {owner} with an 'item_total' is told what 'items' brought.")
+        if not isinstance(items, Mapping | None):
+            raise InvalidType("The 'items' that are told must be a mapping from items to numbers.")
+        costs = np.zeros(1 + len(self.items) if by_item else 1)
+        costs[0] = self._sign * number_or_nan(cost)
+        if items is not None:
+            brought = [items.get(item, 0.0) for item in self.items]
+            costs[1:] = [self._sign * number_or_nan(value) for value in brought]
+        return costs
 
 
 class FunctionFeedback(Session[Item]):

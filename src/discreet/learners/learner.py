@@ -23,7 +23,7 @@ from discreet.kernel.phase import (
     require_dealable,
     sets_in,
 )
-from discreet.kernel.queries import CostsOfSets, Query
+from discreet.kernel.queries import CostsOfSets, Query, numbers_told
 from discreet.kernel.releases import Release, close_many, measured
 from discreet.policies.base import CompiledPolicy, Policy
 from discreet.prefix_sums.steps import check_round
@@ -133,9 +133,7 @@ class Learner:
 
     def report(self, ticket: Ticket, costs: FloatArray, mechanism: Any, noise: BitSource) -> Report:
         """What is measured of the costs of a ticket's set or prefixes; if local, randomised at once."""
-        wanted = ticket.order.size + 1 if self.query.whole else 1
-        if isinstance(self.query, CostsOfSets):
-            wanted = self.dimension
+        wanted = numbers_told(self.query, self.n, ticket.order.size)
         if costs.shape != (wanted,) or costs.dtype != FLOAT or not costs.flags.c_contiguous:
             costs = np.full(wanted, np.nan)  # nothing is raised: it may depend on private numbers
         units = np.zeros(self.dimension, dtype=np.int64)
@@ -195,6 +193,9 @@ class Learner:
     def check_state(self, state: Any, mechanism: Any) -> None:
         """Refuse a restored state that no run could have led to: compiled code trusts its numbers."""
         check_round(mechanism)
+        makes_sense = getattr(self.policy, "makes_sense", None)
+        if makes_sense is not None and not makes_sense(state):
+            raise InvalidArgument("The saved state is damaged: its numbers make no sense.")
         if not self._compiled:
             return
         x, levels = state.x, getattr(state, "levels", state.x)

@@ -25,6 +25,7 @@ from discreet.randomness import BitArray
 UPDATES, RELEASED = 0, 1
 #: Places in a slot's note: the two items of the chain between which the set ends (-1 where there is none).
 RAISED, LOWERED, PROBABILITY, BASELINE = 0, 1, 2, 3
+NOTES = 4
 #: No single estimate is larger than this many units; only absurd parameters reach it.
 LARGEST_SHARE = float(1 << 61)
 
@@ -61,7 +62,7 @@ class ChainBandit(CompiledPolicy):
             start.copy(), start.copy(), np.zeros(2, dtype=np.int64), np.zeros(start.size, dtype=np.int64)
         )
         constants = _Constants(units, rounds, exploration, step, prior, start)
-        super().__init__(constants, first, notes=4)
+        super().__init__(constants, first, notes=NOTES)
         self.unit = 1 / units
 
     def fits(self, note: FloatArray) -> bool:

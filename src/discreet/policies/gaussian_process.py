@@ -18,6 +18,9 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.constraints import Constraints
+from discreet.policies.climbing import climbed
+from discreet.policies.parts import Parts, at_sets, quadratic_in_signs
+from discreet.policies.signed_parts import SignedParts
 
 #: The variance of the constant part; costs are in [-1, 1].
 CONSTANT = 0.25
@@ -92,48 +95,79 @@ class Means(NamedTuple):
         return Means(*[part[chosen] for part in self])
 
 
-def fitted(covariance: Covariance, observed: Means, scales: Scales, variance: bool) -> Scales:
+def fitted(
+    covariance: Covariance,
+    observed: Means,
+    scales: Scales,
+    variance: bool,
+    parts: Parts | SignedParts | None = None,
+) -> Scales:
     """The scales of largest evidence that steps along the grids lead to; the `variance` may stay as it is."""
     distance = covariance.distances(observed.signs, observed.signs)
-    best = _evidence(covariance, observed, distance, scales)
-    for _ in range(2):
-        before = scales
-        for part, grid in enumerate(GRIDS if variance else GRIDS[:3]):
-            at = int(np.abs(np.log(grid / scales[part])).argmin())
-            for step in (-1, 1):
-                place = at + step
-                while 0 <= place < grid.size:
-                    values = list(scales)
-                    values[part] = float(grid[place])
-                    evidence = _evidence(covariance, observed, distance, Scales(*values))
-                    if evidence <= best:
-                        break
-                    best, scales = evidence, Scales(*values)
-                    place += step
-        if scales == before:
-            break
-    return scales
+    known = _Known.of(observed.signs, parts)
+
+    def evidence(tried: tuple[float, ...]) -> float:
+        return _evidence(covariance, observed, distance, Scales(*tried), known)
+
+    return Scales(*climbed(evidence, scales, GRIDS if variance else GRIDS[:3]))
 
 
-def _evidence(covariance: Covariance, observed: Means, distance: IntArray, scales: Scales) -> float:
+def _evidence(
+    covariance: Covariance, observed: Means, distance: IntArray, scales: Scales, known: _Known | None = None
+) -> float:
     matrix = covariance.by_distance(scales)[distance]
+    means = observed.means
+    if known is not None:
+        matrix += known.covariance
+        means = means - known.means
     matrix.flat[:: len(matrix) + 1] += observed.per_cost * scales.variance + observed.noise
     root = cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
-    scaled = solve_triangular(root, observed.means, lower=True, check_finite=False)
+    scaled = solve_triangular(root, means, lower=True, check_finite=False)
     return float(-0.5 * scaled @ scaled - np.log(root.diagonal()).sum())
 
 
-class Posterior:
-    """What the observed means say about all sets."""
+class _Known(NamedTuple):
+    """What parts say about some sets: the expected means, and features whose products are covariances."""
 
-    def __init__(self, covariance: Covariance, observed: Means, scales: Scales) -> None:
-        self.covariance, self.observed, self.scales = covariance, observed, scales
+    means: FloatArray
+    features: FloatArray
+
+    @classmethod
+    def of(cls, signs: FloatArray, parts: Parts | SignedParts | None) -> _Known | None:
+        if parts is None:
+            return None
+        members = (signs + 1) / 2
+        return cls(at_sets(parts.means[None], members)[0], parts.features(members))
+
+    @property
+    def covariance(self) -> FloatArray:
+        return np.asarray(self.features @ self.features.T)
+
+
+class Posterior:
+    """What the observed means say about all sets, and the parts that their items bring, if these are known.
+
+    The mean cost of a set is then the sum of its parts, and a rest that the process is about.
+    """
+
+    def __init__(
+        self,
+        covariance: Covariance,
+        observed: Means,
+        scales: Scales,
+        parts: Parts | SignedParts | None = None,
+    ) -> None:
+        self.covariance, self.observed, self.scales, self.parts = covariance, observed, scales, parts
         self._table = covariance.by_distance(scales)
         self._variance = observed.per_cost * scales.variance + observed.noise
         matrix = self._table[covariance.distances(observed.signs, observed.signs)]
+        self._known, means = _Known.of(observed.signs, parts), observed.means
+        if self._known is not None:
+            matrix += self._known.covariance
+            means = means - self._known.means
         matrix.flat[:: len(matrix) + 1] += self._variance
         self._root = cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
-        self._weights = self._solve(observed.means)
+        self._weights = self._solve(means)
 
     def _solve(self, right: FloatArray) -> FloatArray:
         return np.asarray(cho_solve((self._root, True), right, check_finite=False))
@@ -141,23 +175,42 @@ class Posterior:
     def predicted(self, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The expected mean costs of sets, and their variances."""
         across = self._table[self.covariance.distances(signs, self.observed.signs)]
+        means, variances = np.zeros(len(signs)), self._table[0]
+        known = _Known.of(signs, self.parts)
+        if known is not None and self._known is not None:
+            across = across + known.features @ self._known.features.T
+            means, variances = known.means, variances + (known.features**2).sum(axis=1)
         half = solve_triangular(self._root, across.T, lower=True, check_finite=False)
-        return across @ self._weights, np.maximum(self._table[0] - (half**2).sum(axis=0), 0.0)
+        return means + across @ self._weights, np.maximum(variances - (half**2).sum(axis=0), 0.0)
 
     def mean(self) -> Functions:
         """The expected mean cost as a function of the set."""
-        return Functions(self._table, self.observed.signs, self._weights[None], None)
+        weights, prior = self._weights[None], None
+        if self.parts is not None:
+            prior = Prior.nothing(1, self.covariance.n).plus(self._coefficients(weights, self.parts.means))
+        return Functions(self._table, self.observed.signs, weights, prior)
 
     def drawn(self, factors: FloatArray, rng: np.random.Generator) -> Functions:
         """Functions of the set, drawn at random; a factor says how far each is from the expected one."""
-        count, observed = len(factors), self.observed
+        count, observed, share = len(factors), self.observed, factors[:, None]
         prior = Prior.drawn(self.covariance, self.scales, count, rng)
         error = rng.standard_normal((count, observed.means.size)) * np.sqrt(self._variance)
-        drawn = self._solve((observed.means - error - prior.at_all(observed.signs)).T).T
-        share = factors[:, None]
-        return Functions(
-            self._table, observed.signs, (1 - share) * self._weights + share * drawn, prior.scaled(factors)
-        )
+        left = observed.means - error - prior.at_all(observed.signs)
+        parts = None
+        if self.parts is not None:
+            parts = self.parts.drawn(count, rng)
+            left = left - at_sets(parts, (observed.signs + 1) / 2)
+        weights = (1 - share) * self._weights + share * self._solve(left.T).T
+        prior = prior.scaled(factors)
+        if self.parts is not None and parts is not None:
+            parts = self.parts.means + share[:, None] * (parts - self.parts.means)
+            prior = prior.plus(self._coefficients(weights, parts))
+        return Functions(self._table, observed.signs, weights, prior)
+
+    def _coefficients(self, weights: FloatArray, parts: FloatArray) -> FloatArray:
+        """Those of parts, with what the weighed observations of whole sets say about them."""
+        assert self.parts is not None
+        return parts + self.parts.across((self.observed.signs + 1) / 2, weights)
 
 
 class Prior(NamedTuple):
@@ -180,6 +233,19 @@ class Prior(NamedTuple):
             pairs + pairs.transpose(0, 2, 1),
             size * rng.standard_normal((count, FEATURES)),
             (rng.random((FEATURES, n)) < covariance.share).astype(np.float64),
+        )
+
+    @classmethod
+    def nothing(cls, count: int, n: int) -> Prior:
+        """Functions that are zero."""
+        zeros = np.zeros((count, n))
+        return cls(zeros[:, 0], zeros, np.zeros((count, n, n)), zeros[:, :0], zeros[:0])
+
+    def plus(self, coefficients: FloatArray) -> Prior:
+        """With the quadratic functions of these coefficients added (`policies.parts`)."""
+        constant, items, pairs = quadratic_in_signs(coefficients)
+        return self._replace(
+            constant=self.constant + constant, items=self.items + items, pairs=self.pairs + pairs
         )
 
     def scaled(self, factors: FloatArray) -> Prior:

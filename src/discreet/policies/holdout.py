@@ -108,6 +108,11 @@ class Holdout:
         policy: Any = self.policy
         return state._replace(policy=policy.widened(state.policy, replaced))
 
+    def makes_sense(self, state: HoldoutState) -> bool:
+        """Whether a state that was kept elsewhere may be one of this policy's, as the policy within has it."""
+        own = getattr(self.policy, "makes_sense", None)
+        return bool(np.isfinite(state.sums).all()) and (own is None or own(state.policy))
+
     def point(self, state: HoldoutState) -> FloatArray:
         own = getattr(self.policy, "point", None)
         return np.full(self._order.size, 0.5) if own is None else np.array(own(state.policy))

@@ -13,7 +13,7 @@ worst-case policy takes over for good.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.constraints import Constraints
 from discreet.errors import InvalidType
 from discreet.kernel.phase import Phase, Released
-from discreet.policies.chain_bandit import BASELINE, ChainBandit, ChainBanditState
+from discreet.policies.chain_bandit import BASELINE, NOTES, ChainBandit, ChainBanditState
 from discreet.policies.gaussian_process import (
     FIRST,
     Covariance,
@@ -31,19 +31,20 @@ from discreet.policies.gaussian_process import (
     fitted,
     one_thread,
 )
+from discreet.policies.memory import Seen, as_signs
+from discreet.policies.parts import FIRST_PARTS, PartMeans, Parts, PartScales, fitted_parts
+from discreet.policies.signed_parts import SignedParts, fitted_size
 from discreet.randomness import BitSource
 
-#: So many sets are remembered; those played least are forgotten first. The scales are fitted to some of them,
-#: whenever the rounds have grown by a third.
-KEEP, FIT, FIT_AGAIN = 400, 200, 1.3
-#: With a half-life, a set that counts for fewer rounds than this is forgotten.
-FORGOTTEN = 1e-3
+#: The scales are fitted to so many sets, whenever the rounds have grown by a third.
+FIT, FIT_AGAIN = 200, 1.3
 #: Places in a note: who planned the slot (MODEL or WORST_CASE), what its costs are compared with, the rest.
 PLANNER, CENTRE, REST = 0, 1, 2
 MODEL, WORST_CASE = 0.0, 1.0
 #: Places in `ModelState.counts`: rounds learned from, those before this episode, the rounds of this episode
-#: when the scales were fitted, restarts, whether the model has failed, the sum of released costs.
-ROUNDS, BEFORE, FITTED, RESTARTS, FAILED, TOTAL = range(6)
+#: when the scales were fitted, restarts, whether the model has failed, the sum of released costs and of how
+#: many rounds.
+ROUNDS, BEFORE, FITTED, RESTARTS, FAILED, TOTAL, TOLD = range(7)
 
 #: A phase has this share of the rounds before it, the smaller one after `SLOWER` rounds.
 GROWTH, LATER_GROWTH, SLOWER = 0.2, 0.1, 20_000
@@ -62,17 +63,17 @@ BLIND, OFTEN = 160, 0.2
 CAP, NOISY_CAP = 49.0, 9.0
 #: One or two slots must add more than this: single means are off more often than many together.
 FAR_OUT = 36.0
+#: Where it is told what items brought, these take the place of others above: the rounds of the first phase
+#: (times the deviation of what is released of an item, in parts of the declared total), GROWTH, the distance
+#: of drawn functions, OTHERS.
+FIRST_ROUNDS, ITEMS_GROWTH, ITEMS_FACTOR, ITEMS_OTHERS = 200.0, 0.3, 0.1, 0.03
+#: In local mode a signed sum of what items brought is measured in this share of the rounds, with so many
+#: signings of each set; and how far drawn functions are.
+SIGNED, SIGNINGS, SIGNED_FACTOR = 0.75, 4, 0.4
+#: No number of a state is larger, and no scale and no number of rounds smaller.
+LARGEST, SMALLEST = 1e18, 1e-9
 #: Restarts that are allowed at first, and rounds (times epsilon, if that is below 1) that allow one more.
 RESTARTS_AT_FIRST, ROUNDS_PER_RESTART = 4, 4000.0
-
-
-class Seen(NamedTuple):
-    """What was released of each set: the sum in halves of the range, of so many rounds and releases."""
-
-    signs: FloatArray
-    totals: FloatArray
-    rounds: FloatArray  # 0: no set is here
-    releases: FloatArray
 
 
 class ModelState(NamedTuple):
@@ -81,6 +82,8 @@ class ModelState(NamedTuple):
     x: FloatArray
     seen: Seen
     scales: FloatArray
+    part_scales: FloatArray
+    signed: FloatArray  # what was released of sums with signs (`policies.signed_parts`); empty where none are
     counts: FloatArray
     worst: ChainBanditState
 
@@ -90,6 +93,17 @@ class Noise(NamedTuple):
 
     cost: float
     sum: float
+
+
+class ItemFeedback(NamedTuple):
+    """That it is told what items brought: the noise, what a unit is worth, and the total.
+
+    All in halves of the range.
+    """
+
+    noise: Noise
+    unit: float
+    total: float
 
 
 class Model:
@@ -114,8 +128,10 @@ class Model:
         half: float = 0.0,
         middle: float = 0.0,
         constraints: Constraints | None = None,
+        items: ItemFeedback | None = None,
     ) -> None:
         self.n = worst.constants.start.size
+        self._items = items
         self._worst, self._noise, self._unit = worst, noise, unit
         self._half, self._middle = half, middle
         self._prior, self._half_life = prior, half_life
@@ -130,28 +146,53 @@ class Model:
         self._draws, self._scouts = (14, 2) if noise.cost else (4, 1)
         #: Bits cost the same in many short phases; noise on sums does not.
         self._shortest, self._growth = (2, LATER_GROWTH) if noise.cost else (4, GROWTH)
+        self._others = OTHERS
+        #: How long the best known set is played, times one that was drawn; whether all items come first.
+        self._beside, self._each_first = self._draws / 2, False
+        if items is not None and noise.cost:
+            self._factor = SIGNED_FACTOR
+        elif items is not None:
+            # Every slot costs every one of its items its noise: few of them, and long ones.
+            first = FIRST_ROUNDS * math.sqrt(items.noise.sum) / items.total
+            self._clear = max(8.0, first / 20)
+            self._shortest, self._growth = first / self._clear, ITEMS_GROWTH
+            self._draws, self._factor, self._others = 1, ITEMS_FACTOR, ITEMS_OTHERS
+            self._beside, self._each_first = 0.0, True
         self._restart_share = min(1.0, epsilon) / ROUNDS_PER_RESTART
-        self._width = REST + max(self.n, worst.notes)
+        self._signed = items is not None and noise.cost > 0
+        self._width = signs_place(self.n) + (1 + self.n if self._signed else 0)
 
     def start(self) -> ModelState:
         n = self.n
-        seen = Seen(np.zeros((KEEP, n)), np.zeros(KEEP), np.zeros(KEEP), np.zeros(KEEP))
+        seen = Seen.nothing(n, n if self._items is not None and not self._signed else 0)
         worst = self._worst.start()
         first = worst.x.copy()
         if self._constraints is not None:  # the point is a set that is allowed
             first = self._constraints.repaired(first[None] > 0.5, -first[None])[0].astype(np.float64)
-        state = ModelState(first, seen, np.array(FIRST), np.zeros(6), worst)
+        scales, signed = (np.array(FIRST), np.array(FIRST_PARTS)), np.zeros((n + 1, n if self._signed else 0))
+        state = ModelState(first, seen, *scales, signed, np.zeros(7), worst)
         if self._prior is not None:
-            _remember(seen, self._prior)
+            seen.add(self._prior)
             state = state._replace(x=self._least(state))
         return state
 
     def point(self, state: ModelState) -> FloatArray:
         return state.x.copy()
 
+    def makes_sense(self, state: ModelState) -> bool:
+        """Whether a state that was kept elsewhere may be one of this policy's."""
+        numbers = np.concatenate([part.ravel() for part in (*state[0:1], *state.seen, *state[2:6])])
+        scales, rounds = np.concatenate((state.scales, state.part_scales)), state.seen.rounds
+        return bool(
+            (np.abs(numbers) < LARGEST).all()
+            and ((state.x >= 0) & (state.x <= 1)).all()
+            and ((scales > SMALLEST) & (scales < 1 / SMALLEST)).all()
+            and ((rounds == 0) | (rounds > SMALLEST)).all()
+        )
+
     def mean(self, state: ModelState) -> float | None:
         """The mean of all released costs, in halves of the range around its middle; None before any."""
-        rounds, total = state.counts[[ROUNDS, TOTAL]].tolist()
+        rounds, total = state.counts[[TOLD, TOTAL]].tolist()
         return total / rounds if rounds else None
 
     def widened(self, state: ModelState, replaced: IntArray) -> ModelState:
@@ -164,13 +205,18 @@ class Model:
         counts[BEFORE], counts[FITTED] = counts[ROUNDS], 0.0
         if counts[FAILED]:
             counts[[FAILED, RESTARTS]] = 0.0
-        seen = Seen(_signs(state.seen.signs, self.n), *[part.copy() for part in state.seen[1:]])
+        seen = state.seen.widened(self.n)
         seen.rounds[(seen.signs[:, replaced] > 0).any(axis=1)] = 0.0
-        if not _known(seen).any():
-            return start._replace(counts=counts)
+        signed = start.signed.copy()
+        if self._signed:
+            old = state.signed.shape[1]
+            signed[:old, :old], signed[-1, :old] = state.signed[:-1], state.signed[-1]
+            signed[replaced], signed[:, replaced] = 0.0, 0.0
+        if not seen.known.any():
+            return start._replace(signed=signed, counts=counts)
         x = np.append(state.x, np.zeros(self.n - state.x.size))
         x[replaced] = 0.0
-        state = ModelState(x, seen, state.scales.copy(), counts, start.worst)
+        state = state._replace(x=x, seen=seen, signed=signed, counts=counts, worst=start.worst)
         with one_thread():
             return state._replace(x=self._least(state))
 
@@ -185,25 +231,29 @@ class Model:
         rng = coins.generator()
         with one_thread():
             if available is not None:
-                return self._one_round(state, rng, available)
-            sets, most = self._candidates(state, rng)
-            return self._phase(state, sets, self._rounds(state, most), np.arange(self.n))
+                phase = self._one_round(state, rng, available)
+            else:
+                sets, most = self._candidates(state, rng)
+                phase = self._phase(state, sets, self._rounds(state, most), np.arange(self.n))
+        return self._signing(phase, rng) if self._signed else phase
 
     def _candidates(self, state: ModelState, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Sets for a phase, the best one first, and for how many rounds each is played at most."""
-        draws, known, among = self._draws, _known(state.seen).any(), self._constraints
+        draws, known, among = self._draws, state.seen.known.any(), self._constraints
         ends = _allowed(np.array([np.ones(self.n), -np.ones(self.n)]), among, rng)
         best = np.where(state.x > 0.5, 1.0, -1.0)[None]
         some = _allowed(_random_sets(1 if known else draws + 4, self.n, rng), among, rng)
         starts = np.concatenate((best, ends, some))
-        if not known:
-            return _distinct(starts), np.full(len(_distinct(starts)), np.inf)
+        first = self._with_new_items(state, rng) if self._each_first else starts[: 0 if known else None]
+        if len(first):
+            first = _distinct(first)
+            return first, np.full(len(first), np.inf)
         episode = state.counts[ROUNDS] - state.counts[BEFORE]
         blindly = episode < BLIND * self._clear or rng.random() < OFTEN
         factors = np.array([self._factor] * draws + [1.0] * 4)
         drawn = self._posterior(state).drawn(factors, rng).least(starts, among)
         parts = [
-            (np.concatenate((best, drawn[:draws])), np.inf),
+            (np.concatenate((best[: int(self._beside > 0)], drawn[:draws])), np.inf),
             (drawn[draws:], max(self._clear, self._length(state) / 50)),
             (self._scouting(state, best[0], blindly, rng), self._clear),
             (ends if episode < 8 * self._clear else ends[:0], self._clear),
@@ -214,9 +264,20 @@ class Model:
         most = np.array([limits[signs.tobytes()] for signs in sets])
         others = rng.permutation(np.flatnonzero(np.isfinite(most)))
         before = np.cumsum(most[others]) - most[others]
-        some = others[before < OTHERS * self._length(state)]
+        some = others[before < self._others * self._length(state)]
         kept = np.sort(np.append(np.flatnonzero(np.isinf(most)), some))
         return sets[kept], most[kept]
+
+    def _with_new_items(self, state: ModelState, rng: np.random.Generator) -> FloatArray:
+        """Allowed sets that have every item of which nothing is known yet, if it can be shown."""
+        among = self._constraints or Constraints(self.n, self.n)
+        left = ~(state.seen.signs[state.seen.known] > 0).any(axis=0)
+        sets = np.zeros((0, self.n), dtype=np.bool_)
+        while True:
+            chosen = among.repaired(np.ones((1, self.n)) > 0, (rng.random(self.n) - left)[None])
+            if not chosen[0, left].any():
+                return np.where(sets, 1.0, -1.0)
+            sets, left = np.concatenate((sets, chosen)), left & ~chosen[0]
 
     def _scouting(
         self, state: ModelState, best: FloatArray, blindly: bool, rng: np.random.Generator
@@ -252,8 +313,8 @@ class Model:
         length = self._length(state)
         rounds = np.minimum(most, length / most.size)
         shares = np.where(np.isinf(most), 1.0, 0.0)
-        if _known(state.seen).any():
-            shares[0] = self._draws / 2
+        if state.seen.known.any() and self._beside:
+            shares[0] = self._beside
         rounds[shares > 0] = 0.0
         rounds += (length - rounds.sum()) * shares / shares.sum()
         return np.asarray(np.maximum(1, rounds).astype(np.int64))
@@ -270,7 +331,7 @@ class Model:
         starts = np.concatenate((2 * state.x[None] - 1, _random_sets(3, self.n, rng)))
         starts = _allowed(starts, among, rng)
         chosen = starts[-1:]
-        if _known(state.seen).any():
+        if state.seen.known.any():
             chosen = self._posterior(state).drawn(np.array([self._factor]), rng).least(starts, among)
         return self._phase(state, chosen, np.ones(1, dtype=np.int64), available)
 
@@ -281,9 +342,23 @@ class Model:
         chance = np.ones((len(signs), items.size + 1))
         phase = Phase(order, chance, (among > 0).sum(axis=1), rounds, signs)
         centre = np.zeros(len(signs))
-        if self._half and _known(state.seen).any():
+        if self._half and state.seen.known.any():
             centre = np.clip(self._posterior(state).predicted(signs)[0], -1.0, 1.0)
         return self._noted(phase, MODEL, centre, signs)
+
+    def _signing(self, phase: Phase, rng: np.random.Generator) -> Phase:
+        """The same sets, for as long: in some rounds the cost is measured, in the others signed sums."""
+        slots, place = len(phase.rounds), signs_place(self.n)
+        shares = np.append(1 - SIGNED, np.full(SIGNINGS, SIGNED / SIGNINGS))
+        rounds = rng.multinomial(phase.rounds, shares).ravel()
+        repeated: list[Any] = [np.repeat(part, 1 + SIGNINGS, axis=0) for part in phase]
+        made = Phase(*repeated)
+        made.note[:, place] = np.tile(np.arange(1 + SIGNINGS) > 0, slots)
+        made.note[:, place + 1 :] = rng.choice((-1.0, 1.0), (len(made.note), self.n))
+        made.note[:: 1 + SIGNINGS, place + 1 :] = 0.0
+        kept = rounds > 0
+        left: list[Any] = [part[kept] for part in made._replace(rounds=rounds)]
+        return Phase(*left)
 
     def _noted(self, phase: Phase, planner: float, centre: FloatArray, rest: FloatArray) -> Phase:
         note = np.zeros((len(rest), self._width))
@@ -300,18 +375,40 @@ class Model:
         totals = released.values[:, 0] * self._unit
         if self._half:
             totals = totals + rounds * (released.note[:, CENTRE] - self._middle) / self._half
+        signed, by_model = self._with_signs(released), released.note[:, PLANNER] == MODEL
         counts[ROUNDS] += rounds.sum()
-        counts[TOTAL] += totals.sum()
-        by_model = released.note[:, PLANNER] == MODEL
+        counts[TOLD] += rounds[~signed].sum()
+        counts[TOTAL] += totals[~signed].sum()
         state = state._replace(counts=counts)
+        if signed.any() and not counts[FAILED]:
+            state = self._learn_signed(state, released, signed)
         if not by_model.all():
             state = self._learn_worst(state, released, totals, ~by_model)
+        by_model &= ~signed
         if not counts[FAILED] and by_model.any():
-            signs = _signs(released.note[by_model, REST : REST + self.n], self.n)
-            new = Seen(signs, totals[by_model], rounds[by_model], np.ones(int(by_model.sum())))
+            signs = as_signs(released.note[by_model, REST : REST + self.n], self.n)
+            parts = np.zeros((len(signs), 0))
+            if self._items is not None and not self._signed:
+                parts = released.values[by_model, 1:] * self._items.unit
+            new = Seen(signs, totals[by_model], rounds[by_model], np.ones(len(signs)), parts)
             with one_thread():
                 state = self._learn_sets(state, new)
         return state
+
+    def _with_signs(self, released: Released) -> BoolArray:
+        """In which slots sums of parts with signs were measured, not costs."""
+        place = signs_place(self.n)
+        if not self._signed or released.note.shape[1] <= place:
+            return np.zeros(len(released.note), dtype=np.bool_)
+        return np.asarray(released.note[:, place] == 1.0)
+
+    def _learn_signed(self, state: ModelState, released: Released, rows: BoolArray) -> ModelState:
+        assert self._items is not None
+        place, note = signs_place(self.n) + 1, released.note[rows]
+        signs = note[:, place : place + self.n] * (note[:, REST : REST + self.n] > 0)
+        totals = released.values[rows, 0] * self._items.unit
+        products = (signs * released.rounds[rows, None]).T @ signs
+        return state._replace(signed=state.signed + np.vstack((products, totals @ signs)))
 
     def _learn_worst(
         self, state: ModelState, released: Released, totals: FloatArray, rows: BoolArray
@@ -322,41 +419,70 @@ class Model:
         return state._replace(worst=worst, x=worst.x.copy() if state.counts[FAILED] else state.x)
 
     def _learn_sets(self, state: ModelState, new: Seen) -> ModelState:
-        counts, seen = state.counts.copy(), Seen(*[part.copy() for part in state.seen])
+        counts, seen = state.counts.copy(), state.seen.copy()
         rounds = new.rounds.sum()
         if self._half_life is not None:
-            seen.rounds[seen.rounds < FORGOTTEN] = 0.0
-            for part in seen[1:]:
-                part *= 0.5 ** (rounds / self._half_life)
+            share = 0.5 ** (rounds / self._half_life)
+            seen.fade(share)
+            state = state._replace(signed=state.signed * share)
         elif self._surprised(state, new):
             seen.rounds[:] = 0.0
+            state = state._replace(signed=np.zeros_like(state.signed))
             counts[BEFORE], counts[FITTED] = counts[ROUNDS] - rounds, 0.0
             counts[RESTARTS] += 1
             allowed = RESTARTS_AT_FIRST + counts[ROUNDS] * self._restart_share
             if counts[RESTARTS] > allowed and self._constraints is None:
                 counts[FAILED] = 1.0
                 return state._replace(counts=counts, x=state.worst.x.copy())
-        _remember(seen, new)
-        scales, episode = state.scales, counts[ROUNDS] - counts[BEFORE]
+        seen.add(new)
+        state, episode = state._replace(seen=seen, counts=counts), counts[ROUNDS] - counts[BEFORE]
         if episode >= FIT_AGAIN * counts[FITTED]:
             counts[FITTED] = episode
-            observed = self._means(_played(seen)).heaviest(FIT)
-            scales = np.array(fitted(self._covariance, observed, Scales(*scales), self._fits_variance()))
-        state = state._replace(seen=seen, scales=scales, counts=counts)
+            state = self._fitted(state)
         return state._replace(x=self._least(state))
+
+    def _fitted(self, state: ModelState) -> ModelState:
+        """The state with scales that fit what was released."""
+        if self._signed and self._items is not None:
+            size = fitted_size(state.signed, self._items.noise.cost, float(state.part_scales[0]))
+            state = state._replace(part_scales=np.array(FIRST_PARTS._replace(own=size)))
+        elif self._items is not None:
+            of_items = _part_means(self._items, state.seen.played())
+            part_scales = fitted_parts(of_items, PartScales(*state.part_scales))
+            state = state._replace(part_scales=np.array(part_scales))
+        observed = self._means(state.seen.played()).heaviest(FIT)
+        first, variance = Scales(*state.scales), self._fits_variance()
+        scales = fitted(self._covariance, observed, first, variance, self._parts(state))
+        return state._replace(scales=np.array(scales))
+
+    def _parts(self, state: ModelState) -> Parts | SignedParts | None:
+        """What is known of what items bring."""
+        if self._items is None:
+            return None
+        if self._signed:
+            return SignedParts(state.signed, self._items.noise.cost, float(state.part_scales[0]))
+        observed = _part_means(self._items, state.seen.played())
+        return Parts(observed, PartScales(*state.part_scales))
 
     def _surprised(self, state: ModelState, new: Seen) -> bool:
         """Whether what was released of a phase is too far from what the model expected of it."""
-        slots = len(new.rounds)
-        if new.rounds.sum() < self._clear or not _known(state.seen).any():
+        if new.rounds.sum() < self._clear or not state.seen.known.any():
             return False
         means = self._means(new)
         expected, variance = self._posterior(state).predicted(new.signs)
         # The largest variance of costs with that mean: what was fitted is for all sets, from few at first.
         variance += means.per_cost * (1 - np.clip(expected, -1.0, 1.0) ** 2) + means.noise
-        cap = np.where(self._noise.sum / new.rounds**2 > 0.5 * variance, NOISY_CAP, CAP)
-        squares = np.minimum((means.means - expected) ** 2 / variance, cap)
-        most = slots + 4 * math.sqrt(2 * slots) + 8 if slots > 2 else FAR_OUT
+        squares = _surprise(means.means - expected, variance, self._noise.sum / new.rounds**2)
+        parts = self._parts(state)
+        if isinstance(parts, Parts) and self._items is not None:
+            told = _part_means(self._items, new)
+            expected, variance = parts.predicted(told, self._items.total)
+            variance += told.noise[:, None]
+            laplace = np.broadcast_to((self._items.noise.sum / new.rounds**2)[:, None], variance.shape)
+            of_items = _surprise(told.means - expected, variance, laplace)
+            squares = np.append(squares, of_items[told.members > 0])
+        number = squares.size
+        most = number + 4 * math.sqrt(2 * number) + 8 if number > 2 else FAR_OUT
         return bool(squares.sum() > most)
 
     def _least(self, state: ModelState) -> FloatArray:
@@ -373,7 +499,7 @@ class Model:
         least = max(orders, ORDERS * min(1.0, episode / (SPOKEN * self._clear)))
         scales = Scales(*state.scales)
         scales = scales._replace(orders=max(scales.orders, least / scales.items))
-        return Posterior(self._covariance, self._means(_played(state.seen)), scales)
+        return Posterior(self._covariance, self._means(state.seen.played()), scales, self._parts(state))
 
     def _means(self, seen: Seen) -> Means:
         noise = self._noise.cost / seen.rounds + self._noise.sum * seen.releases / seen.rounds**2
@@ -385,20 +511,20 @@ class Model:
         return self._noise.cost == 0.0
 
 
-def _known(seen: Seen) -> BoolArray:
-    return np.asarray(seen.rounds > 0)
+def signs_place(n: int) -> int:
+    """Where the signs of items are noted, with a 1 before them: only where their signed sum is measured."""
+    return REST + max(n, NOTES)
 
 
-def _played(seen: Seen) -> Seen:
-    known = _known(seen)
-    return Seen(*[part[known] for part in seen])
+def _surprise(error: FloatArray, variance: FloatArray, laplace: FloatArray) -> FloatArray:
+    """Squared deviations, capped; so much of the variance is that of Laplace noise."""
+    return np.minimum(error**2 / variance, np.where(laplace > 0.5 * variance, NOISY_CAP, CAP))
 
 
-def _signs(signs: FloatArray, n: int) -> FloatArray:
-    """Sets, given by signs, that have none of the items which were added since."""
-    widened = np.full((len(signs), n), -1.0)
-    widened[:, : signs.shape[1]] = np.where(signs > 0, 1.0, -1.0)
-    return widened
+def _part_means(items: ItemFeedback, seen: Seen) -> PartMeans:
+    noise = items.noise.cost / seen.rounds + items.noise.sum * seen.releases / seen.rounds**2
+    rounds = seen.rounds
+    return PartMeans((seen.signs + 1) / 2, seen.parts / rounds[:, None], 1 / rounds, noise)
 
 
 def _random_sets(count: int, n: int, rng: np.random.Generator) -> FloatArray:
@@ -419,19 +545,3 @@ def _distinct(signs: FloatArray) -> FloatArray:
     """Each set once, in the order of their first places."""
     _, first = np.unique(signs, axis=0, return_index=True)
     return signs[np.sort(first)]
-
-
-def _remember(seen: Seen, new: Seen) -> None:
-    """Add sums to those of the same sets; a new set takes the place of the one that was played least."""
-    places = {signs.tobytes(): i for i, signs in enumerate(seen.signs) if seen.rounds[i] > 0}
-    for signs, *numbers in zip(*new, strict=True):
-        place = places.get(signs.tobytes())
-        if place is None:
-            place = int(seen.rounds.argmin())
-            places.pop(seen.signs[place].tobytes(), None)
-            places[signs.tobytes()] = place
-            seen.signs[place] = signs
-            for part in seen[1:]:
-                part[place] = 0.0
-        for part, number in zip(seen[1:], numbers, strict=True):
-            part[place] += number
