@@ -104,6 +104,8 @@ TOO_LITTLE_NOISE = {
     "bandit": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1))),
     "bandit, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), mode="local")),
     "bandit, window": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), window=0.3)),
+    "bandit, items": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), item_total=0.5)),
+    "bandit, items, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), item_total=0.5, mode="local")),
     "bandit, worst case": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), method="worst-case")),
     "bandit, worst case, local": lambda: weak_learner(worst_case_bandit(2, 1.0, (0, 1))),
     "full information": lambda: weak_learner(full()),

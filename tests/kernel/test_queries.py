@@ -13,8 +13,10 @@ import families
 from discreet.errors import InvalidArgument
 from discreet.kernel import (
     ChainGradient,
+    CostAndItems,
     CostNearby,
     CostOfSet,
+    CostOrSignedItems,
     CostsOfSets,
     Discard,
     Exact,
@@ -44,6 +46,8 @@ def queries(low: float, high: float) -> list[Any]:
         MagnifiedGradient.of(ChainGradient.of("this test", low, high)),
         OnePoint.of(low, high, N, 0.5),
         CostsOfSets.of("this test", N, low, high),
+        CostAndItems(low, high, 0.4 * (high - low)),
+        CostOrSignedItems(low, high, 0.4 * (high - low), 0),
     ]
 
 
@@ -77,6 +81,7 @@ def test_bounds_hold_for_every_input(
         if not isinstance(query, CostsOfSets):
             assert np.abs(units).sum() <= query.bound.l1
         fits = len(costs) == (N + 1 if query.whole else 1) or len(units) == len(costs)
+        fits |= len(costs) == N + 1 and isinstance(query, CostAndItems | CostOrSignedItems)
         if not fits or not np.isfinite(costs).any():
             assert not units.any()
 
@@ -108,6 +113,54 @@ def test_a_cost_nearby_is_measured_from_the_tickets_centre(cost: float, centre: 
     learner = Learner(N, Fixed(np.ones(N, dtype=np.bool_)), query, Exact())
     report = learner.report(plain, np.array([0.25]), learner.mechanism(), BitSource(1))
     assert report.units._units.tolist() == [query.units // 2]
+
+
+@given(hnp.arrays(np.float64, N + 1, elements=anything), st.integers(0, N))
+def test_what_items_brought_is_bounded_together(costs: Any, size: int) -> None:
+    """The cost by itself, the items of the set within their total, the others 0."""
+    query = CostAndItems(-1.0, 2.0, 0.5)
+    units, shown = reported(query, costs, size), np.isin(np.arange(N), [2, 0, 3, 1][:size])
+    assert units[0] == Grid(-1.0, 2.0, query.units).of(costs[0])
+    assert not units[1:][~shown].any()
+    assert np.abs(units[1:]).sum() <= query.most
+    clipped = np.clip(np.where(np.isfinite(costs[1:]) & shown, costs[1:], 0.0), -0.5, 0.5)
+    if np.abs(clipped).sum() <= 0.5 - 1e-5:  # nothing is scaled down
+        np.testing.assert_allclose(units[1:] * query.item_step, clipped, atol=query.item_step)
+    assert query.bound.l1_distance() == 2 * (query.units + query.most)
+    assert query.units * 10 <= query.units + query.most  # the cost has no more than a tenth of it
+
+
+def test_items_that_brought_too_much_are_scaled_down_together() -> None:
+    """Their proportions stay."""
+    query = CostAndItems(0.0, 1.0, 0.5)
+    units = reported(query, np.array([0.5, 0.3, 9.0, -0.2, 0.0]), 3)  # the items 2, 0 and 3 are shown
+    assert units[[0, 2, 4]].tolist() == [0, 0, 0]
+    assert units[1] * query.item_step == pytest.approx(0.3, abs=1e-5)
+    assert units[3] * query.item_step == pytest.approx(-0.2, abs=1e-5)
+    units = reported(query, np.array([0.5, 0.4, 0.0, -0.4, 0.0]), 3)
+    assert units[[1, 3]].tolist() == [query.most // 2, -(query.most // 2)]
+
+
+@given(
+    hnp.arrays(np.float64, N + 1, elements=st.floats(-1, 1)),
+    st.lists(st.sampled_from([-1.0, 1.0]), min_size=N, max_size=N),
+)
+def test_a_signed_sum_is_measured_where_the_ticket_says_so(costs: Any, signs: list[float]) -> None:
+    """Of the items that were shown, clipped to the total; otherwise the cost is."""
+    query = CostOrSignedItems(0.0, 1.0, 0.5, 2)
+    learner = Learner(N, Fixed(np.ones(N, dtype=np.bool_)), query, Exact())
+    shown = np.array([2, 0, 3, 1])
+
+    def units(note: list[float], size: int = 3) -> int:
+        ticket = Ticket(1, 0, 0, size, 0.5, shown, np.array(note))
+        return int(learner.report(ticket, costs, learner.mechanism(), BitSource(1)).units._units[0])
+
+    total = sum(signs[i] * costs[1 + i] for i in shown[:3].tolist())
+    assert units([7.0, 7.0, 1.0, *signs]) == Grid(-0.5, 0.5).of(total)
+    for other in ([7.0, 7.0, 0.0, *signs], [7.0, 7.0], [7.0, 7.0, 1.0]):
+        assert units(other) == Grid(0.0, 1.0).of(costs[0])
+    assert units([0.0, 0.0, 1.0, *signs], 0) == 0  # nothing was shown, nothing was brought
+    assert query.bound.l1_distance() == 2 * query.units
 
 
 @given(st.sampled_from(sorted(families.FAMILIES)), st.integers(0, 10**6))

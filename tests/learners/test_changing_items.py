@@ -43,7 +43,10 @@ LEARNERS: dict[str, Make] = {
 }
 each = pytest.mark.parametrize("kind", LEARNERS)
 #: Of all learners, those that take a change.
-CHANGEABLE = ("BanditLearner", "BanditLearner local", "FullInformationLearner")
+CHANGEABLE = (
+    *("BanditLearner", "BanditLearner local", "FullInformationLearner"),
+    *("BanditLearner items", "BanditLearner items local"),
+)
 
 
 def worth(chosen: Any) -> float:

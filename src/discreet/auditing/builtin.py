@@ -102,6 +102,12 @@ _LISTED = [
     Entry("bandit", "BanditLearner with a model", _bandit()),
     Entry("bandit-three-rounds", "BanditLearner, a person in three rounds", _bandit(rounds_per_person=3)),
     Entry("bandit-window", "BanditLearner with a window", _bandit(window=0.3)),
+    Entry("bandit-items", "BanditLearner told what items brought", _bandit(item_total=0.5)),
+    Entry(
+        "bandit-items-local",
+        "BanditLearner told what items brought, of bits",
+        _bandit(item_total=0.5, mode="local"),
+    ),
     Entry("bandit-local", "BanditLearner with a model, of bits", _bandit(mode="local")),
     Entry("bandit-worst-case", "BanditLearner for the worst case", _bandit(method="worst-case")),
     Entry(

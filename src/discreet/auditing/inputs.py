@@ -10,7 +10,7 @@ import numpy as np
 from discreet.auditing.attack import Pair
 from discreet.checks import FloatArray, IntArray
 from discreet.kernel.phase import Ticket
-from discreet.kernel.queries import CostsOfSets, Query, measure
+from discreet.kernel.queries import CostsOfSets, Query, measure, numbers_told
 from discreet.learners.learner import Learner
 from discreet.privacy.guarantee import Neighbours
 from discreet.privacy.sensitivity import VectorBound
@@ -105,10 +105,10 @@ def changes_of_feedback(learner: Learner) -> list[Pair]:
 
 def _feedback(query: Query, n: int) -> Iterator[tuple[str, FloatArray]]:
     """Costs of one set, all prefixes of an order, or all sets: a value in some places, else the lower end."""
-    places = np.arange(n + 1 if query.whole else 1)
+    places = np.arange(numbers_told(query, n, n))
     masks = {"": places >= 0}
     if isinstance(query, CostsOfSets):  # the same for all of them shows nothing
-        places, masks = np.arange(query.dimension(n)), {}
+        masks = {}
     for k in range(1, min(places.size, 5)):
         masks |= {f" after {k} items": places == k, f" except after {k} items": places != k}
     step = (query.high - query.low) / 2 / getattr(query, "units", 1 << 20)

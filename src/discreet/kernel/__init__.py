@@ -12,8 +12,10 @@ from discreet.kernel.choice import Choice
 from discreet.kernel.phase import EACH_ROUND, Phase, Released, Report, Ticket
 from discreet.kernel.queries import (
     ChainGradient,
+    CostAndItems,
     CostNearby,
     CostOfSet,
+    CostOrSignedItems,
     CostsOfSets,
     MagnifiedGradient,
     OnePoint,
@@ -26,8 +28,10 @@ __all__ = [
     "Bits",
     "ChainGradient",
     "Choice",
+    "CostAndItems",
     "CostNearby",
     "CostOfSet",
+    "CostOrSignedItems",
     "CostsOfSets",
     "Discard",
     "Exact",

@@ -122,7 +122,8 @@ def settled(session: Any) -> dict[str, Any]:
 
 def takes_reports_for(before: Learner, after: Learner) -> bool:
     """Whether reports that were measured before the change may be added up and released after it."""
-    return before.query == after.query and not isinstance(after.query, CostsOfSets)
+    same = before.query == after.query and before.dimension == after.dimension
+    return same and not isinstance(after.query, CostsOfSets)
 
 
 def open_sets(learner: Learner, phases: Iterable[Phase]) -> BoolArray:

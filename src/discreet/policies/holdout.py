@@ -109,7 +109,7 @@ class Holdout:
         return state._replace(policy=policy.widened(state.policy, replaced))
 
     def makes_sense(self, state: HoldoutState) -> bool:
-        """Whether a state that was kept elsewhere may be one of this policy's, as the policy within has it."""
+        """Whether a state that was kept elsewhere may be one of this policy's."""
         own = getattr(self.policy, "makes_sense", None)
         return bool(np.isfinite(state.sums).all()) and (own is None or own(state.policy))
 

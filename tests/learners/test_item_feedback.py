@@ -1,0 +1,206 @@
+"""Bandits that are told what each item brought, besides the cost of the set."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from discreet import BanditLearner, FullInformationLearner, load
+from discreet.errors import InvalidArgument, InvalidType
+from discreet.kernel import Bits, Laplace
+from discreet.policies.model import RESTARTS
+from discreet.policies.signed_parts import SignedParts
+from every_learner import state_of
+
+ITEMS = tuple("abcdefgh")
+#: How often somebody buys the item, if it is shown; showing one costs a tenth.
+CHANCES = dict(zip(ITEMS, (0.3, 0.25, 0.2, 0.05, 0.04, 0.03, 0.02, 0.01), strict=True))
+GOOD = frozenset("abc")
+MODES = pytest.mark.parametrize("mode", ["central", "local"])
+
+
+def bandit(**options: Any) -> BanditLearner[Any]:
+    given = {"epsilon": 2.0, "cost_range": (-1, 1), "item_total": 1.0, "maximize": True, "seed": 4}
+    return BanditLearner(ITEMS, **(given | options))
+
+
+def customer(rng: np.random.Generator, shown: frozenset[str], chances: dict[str, float]) -> dict[str, float]:
+    """What the items bring: a customer buys one of them at most."""
+    bought = rng.choice([*ITEMS, ""], p=[*chances.values(), 1 - sum(chances.values())])
+    return {item: (0.9 if item == bought else 0.0) - 0.1 for item in shown}
+
+
+def play(
+    learner: BanditLearner[Any], rounds: int, by_item: bool = True, chances: dict[str, float] = CHANCES
+) -> float:
+    """The mean of what each round's set is worth on average."""
+    rng, worth = np.random.default_rng(7), 0.0
+    for _ in range(rounds):
+        decision = learner.ask()
+        brought = customer(rng, decision.subset, chances)
+        learner.tell(decision, sum(brought.values()), **({"items": brought} if by_item else {}))
+        worth += sum(0.9 * chances[item] - 0.1 for item in decision.subset)
+    return worth / rounds
+
+
+def test_with_many_items_it_earns_far_more() -> None:
+    """Seeds 0 to 3, 5,000 customers, epsilon 1, 20 items of which 5 are good, each a little."""
+    chances, price, earned = np.array([0.1] * 5 + [0.01] * 15), 0.04, {}
+    best = (chances - price)[:5].sum()
+    for total in (1.0, None):
+        paid = 0.0
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            learner = BanditLearner(20, 1.0, (-1, 1), item_total=total, maximize=True, seed=seed)
+            for bought in rng.choice(21, 5000, p=[*chances, 1 - chances.sum()]).tolist():
+                decision = learner.ask()
+                brought = {item: (item == bought) - price for item in decision.subset}
+                told = {} if total is None else {"items": brought}
+                learner.tell(decision, sum(brought.values()), **told)
+                paid += sum(chances[item] - price for item in decision.subset) / 20_000
+        earned[total] = paid / best
+    assert earned[1.0] > 0.6
+    assert earned[None] < 0.75 * earned[1.0]
+
+
+def test_bits_of_signed_sums_teach_too() -> None:
+    """In local mode, of items that change the cost by little: 40,000 customers, epsilon 4."""
+    learner = bandit(mode="local", epsilon=4.0)
+    play(learner, 40_000)
+    assert learner.best == GOOD
+    parts = learner.learner.policy._parts(learner._learned_state())  # type: ignore[attr-defined]
+    assert isinstance(parts, SignedParts)
+    expected = [0.1 - 0.9 * chance for chance in CHANCES.values()]
+    np.testing.assert_allclose(parts.means.diagonal(), expected, atol=0.1)
+    wrong = np.roll(expected, 4)
+    assert np.abs(parts.means.diagonal() - wrong).max() > 0.1
+
+
+@MODES
+def test_the_guarantee_is_that_of_the_release(mode: Any) -> None:
+    """Central: Laplace noise for both bounds together. Local: one bit of one number."""
+    learner = bandit(mode=mode, seed=None)
+    kind = Bits if mode == "local" else Laplace
+    assert isinstance(learner.learner.release, kind)
+    assert (learner.guarantee.epsilon, learner.guarantee.local) == (2.0, mode == "local")
+    with pytest.raises(
+        InvalidArgument, match=r"'item_total' bits cannot be made" if mode == "local" else "local"
+    ):
+        learner.randomizer()
+
+
+@MODES
+def test_names_and_numbers_are_private(mode: Any) -> None:
+    """Unknown items, items that were not shown, and what is no number: nothing is raised, all count as 0."""
+    states = []
+    for other in ({}, {"z": 5.0}, {"a": "x"}, {"b": None}, {"a": float("nan")}, {"h": object()}):
+        learner = bandit(mode=mode)
+        for t in range(5):
+            decision = learner.ask()
+            kept = {"c": 0.25} if "c" in decision.subset else {}
+            hidden = {"d": 0.5} if "d" not in decision.subset else {}
+            learner.tell(decision, 0.5, items=kept | hidden | (other if t == 2 else {}))
+        states.append(state_of(learner))
+    assert all(state == states[0] for state in states[1:])
+
+
+def test_what_cannot_be_told_is_refused() -> None:
+    """By what is public: the kind of learner, and that it is no mapping."""
+    learner = bandit()
+    decision = learner.ask()
+    with pytest.raises(InvalidType, match="mapping from items"):
+        learner.tell(decision, 0.5, items=[("a", 0.73)])  # type: ignore[arg-type]
+    plain = BanditLearner(3, 1.0, (0, 1))
+    asked = plain.ask()
+    with pytest.raises(InvalidArgument, match="with an 'item_total'"):
+        plain.tell(asked, 0.5, items={0: 0.73})
+    learner.tell(decision, 0.5)  # nothing brought anything
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"window": 0.1},
+        {"prior": [({"a"}, 0.3, 10.0)]},
+        {"method": "worst-case"},
+        {"item_total": 0.0},
+        {"item_total": float("inf")},
+        {"mode": "local", "holdout": ({"a"}, 0.1)},
+    ],
+)
+def test_options_that_do_not_go_together(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument):
+        bandit(**options)
+
+
+def test_whole_functions_have_no_items() -> None:
+    """Who is told everything needs no parts."""
+    with pytest.raises(TypeError):
+        FullInformationLearner(3, 1.0, (0, 1), item_total=1.0)  # type: ignore[call-arg]
+
+
+def test_many_at_once() -> None:
+    """The same as one by one."""
+    one, many = bandit(), bandit()
+    decisions = one.ask(count=20)
+    for decision in decisions:
+        one.tell(decision, 0.5, items={"a": 0.25})
+    many.tell_many([(decision, 0.5, {"a": 0.25}) for decision in many.ask(count=20)])
+    assert state_of(one) == state_of(many)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"at_most": 3}, {"groups": [["a", "b"]], "required": ["h"]}, {"holdout": ({"a", "h"}, 0.2)}],
+    ids=["plain", "at most", "groups", "holdout"],
+)
+@MODES
+def test_with_other_options(mode: Any, options: dict[str, Any], tmp_path: Path) -> None:
+    """Constraints hold, the first phase shows every item that it can, and a file goes on in the same way."""
+    if "holdout" in options and mode == "local":
+        pytest.skip("refused")
+    learner, shown = bandit(mode=mode, **options), set[str]()
+    for t in range(1500):
+        decision = learner.ask(available=(*ITEMS[:6], "h")) if t % 50 == 0 else learner.ask()
+        shown |= decision.subset
+        assert len(decision.subset) <= options.get("at_most", 8)
+        assert "required" not in options or ("h" in decision.subset and not {"a", "b"} <= decision.subset)
+        learner.tell(decision, 0.1, items={item: CHANCES[item] - 0.1 for item in decision.subset})
+    assert shown == set(ITEMS)
+    if "holdout" in options:
+        assert learner.held is not None
+    before = state_of(learner)
+    learner.save(tmp_path / "learner")
+    again = load(tmp_path / "learner")
+    assert state_of(again) == before
+
+
+def test_a_change_of_what_items_bring_is_noticed() -> None:
+    """From then on other items are good: it starts again, and ends with them."""
+    learner = bandit(epsilon=4.0)
+    play(learner, 3000)
+    assert learner.best == GOOD
+    turned = dict(zip(ITEMS, reversed(CHANCES.values()), strict=True))
+    play(learner, 6000, chances=turned)
+    assert learner._learned_state().counts[RESTARTS] >= 1
+    assert learner.best == frozenset("fgh")
+
+
+@MODES
+def test_new_items_are_shown_and_learned(mode: Any) -> None:
+    """What is known of the others stays."""
+    learner = bandit(mode=mode, epsilon=8.0)
+    play(learner, 3000 if mode == "central" else 20_000)
+    learner.change_items(add=["new"], retire=["a"])
+    rng, shown = np.random.default_rng(1), 0
+    for _ in range(4000 if mode == "central" else 20_000):
+        decision = learner.ask()
+        assert "a" not in decision.subset
+        shown += "new" in decision.subset
+        brought = customer(rng, decision.subset - {"new"}, CHANCES)
+        if "new" in decision.subset:
+            brought["new"] = 0.2
+        learner.tell(decision, sum(brought.values()), items=brought)
+    assert learner.best == {"b", "c", "new"}
+    assert shown > 1000
