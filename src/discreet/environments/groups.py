@@ -13,7 +13,7 @@ import numpy.typing as npt
 from discreet import checks
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
-from discreet.environments.stream import Environment, Stream, chain_costs, named, prefix_cost
+from discreet.environments.stream import Environment, Stream, chain_costs, named, part_costs, prefix_cost
 from discreet.errors import InvalidArgument
 from discreet.set_functions import Bundles, Cut, SetFunction
 from discreet.set_functions.graphs import cut_chain, cut_value
@@ -322,6 +322,26 @@ def _prefix(stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, size
     first, last = stream.firsts[stream.choice[t]], stream.firsts[stream.choice[t] + 1]
     starts, values = stream.starts[first : last + 1], stream.values[first:last]
     return groups_value(starts, stream.members, values, stream.prices, 0.0, -1.0, shown)
+
+
+@part_costs.register(CustomerRounds)
+@kernel
+def _parts(
+    stream: CustomerRounds, t: int, x: FloatArray, order: IntArray, size: int, parts: FloatArray
+) -> None:
+    """Its price, minus its equal share of each wish that is fulfilled."""
+    shown = np.zeros(order.size, dtype=np.bool_)
+    for k in range(size):
+        shown[order[k]] = True
+        parts[order[k]] = stream.prices[order[k]]
+    for wish in range(stream.firsts[stream.choice[t]], stream.firsts[stream.choice[t] + 1]):
+        wanted = stream.members[stream.starts[wish] : stream.starts[wish + 1]]
+        fulfilled = True
+        for item in wanted:
+            fulfilled = fulfilled and shown[item]
+        if fulfilled:
+            for item in wanted:
+                parts[item] -= stream.values[wish] / wanted.size
 
 
 @chain_costs.register(PictureRounds)

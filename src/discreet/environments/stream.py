@@ -33,6 +33,14 @@ def prefix_cost(stream: Any, t: int, x: FloatArray, order: IntArray, size: int) 
 
 
 @generic
+def part_costs(stream: Any, t: int, x: FloatArray, order: IntArray, size: int, parts: FloatArray) -> None:
+    """Write into `parts` what each of these first items brought to the cost; not all streams can say that.
+
+    The place of item i is i; those of other items are zero.
+    """
+
+
+@generic
 def set_costs(stream: Any, t: int, x: FloatArray, room: IntArray, costs: FloatArray) -> None:
     """Write the costs of all sets in round t, coded by their bits, into `costs`; `room` is for an order."""
 

@@ -11,10 +11,10 @@ import numpy.typing as npt
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
 from discreet.constraints import Constraints
-from discreet.environments.stream import Stream, chain_costs, prefix_cost, set_costs
+from discreet.environments.stream import Stream, chain_costs, part_costs, prefix_cost, set_costs
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, draw_size, empty_phase, shuffled_deck
-from discreet.kernel.queries import CostsOfSets
+from discreet.kernel.queries import CostAndItems, CostOrSignedItems, CostsOfSets
 from discreet.kernel.releases import announce, close, measured
 from discreet.learners.session import Session
 from discreet.minimizers import Minimum, minimize
@@ -79,6 +79,24 @@ def _pay_function(told: Any, t: int, x: FloatArray, order: IntArray, size: int, 
     for k in range(costs.size):
         costs[k] *= told.sign
     return float(costs[size])
+
+
+class WithItems(NamedTuple):
+    """A stream of which the cost of the chosen set is told, and what its items brought; times the sign."""
+
+    stream: Any
+    sign: float
+
+
+@pay.register(WithItems)
+@lean_kernel
+def _pay_with_items(told: Any, t: int, x: FloatArray, order: IntArray, size: int, costs: FloatArray) -> float:
+    costs[1:] = 0.0
+    part_costs(told.stream, t, x, order, size, costs[1:])
+    costs[0] = prefix_cost(told.stream, t, x, order, size)
+    for k in range(costs.size):
+        costs[k] *= told.sign
+    return float(costs[0])
 
 
 class AllSets(NamedTuple):
@@ -230,6 +248,11 @@ class Run:
         self._host: CompiledHost | None = None
         if isinstance(learner, Session):
             self._whole = learner.learner.query.whole
+            if is_told_items(learner) and type(stream.compiled) not in part_costs.kernels:
+                raise InvalidArgument(
+                    f"The stream {type(stream).__name__} does not say what each item brought, which this "
+                    "learner is told. Those of customers do: checkout, baskets, invoices, groups_of_four."
+                )
             if stream.compiled is not None:
                 self._host = CompiledHost(learner, stream.compiled, self.sign)
         else:
@@ -263,6 +286,11 @@ class Run:
         return cost
 
 
+def is_told_items(session: Session) -> bool:
+    """Whether it is told what each item brought."""
+    return isinstance(session.learner.query, CostAndItems | CostOrSignedItems)
+
+
 class CompiledHost:
     """Runs the parts of a session, which it changes; what it was in the middle of is given up."""
 
@@ -270,7 +298,9 @@ class CompiledHost:
         learner = session.learner
         self._session, self._learner = session, learner
         self._told: Any = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
-        if isinstance(learner.query, CostsOfSets):
+        if is_told_items(session):
+            self._told = WithItems(stream, sign)
+        elif isinstance(learner.query, CostsOfSets):
             self._told = AllSets(stream, sign, np.zeros(learner.n, dtype=np.int64))
         if learner.listed is not None:
             orders = np.argsort(~learner.listed, axis=1, kind="stable")
