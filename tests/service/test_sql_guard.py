@@ -161,7 +161,7 @@ def test_a_phase_that_another_process_closes_meanwhile(
         functions(one)
         told(one, "plan", one.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
         hosted = one.registry.named("plan")
-        assert one.maintenance._apply_all(hosted) == 40  # complete, and not closed
+        assert one.maintenance._apply_all([hosted]) == 40  # complete, and not closed
         told(one, "plan", one.ask("plan", 5), function=Modular([0.5, -0.2, 0.1]))
         other, look = two.registry.named("plan"), two._guard.is_behind
         before = hosted.generation
@@ -172,7 +172,7 @@ def test_a_phase_that_another_process_closes_meanwhile(
             return look(*state, **options)
 
         monkeypatch.setattr(two._guard, "is_behind", slow)
-        assert two.maintenance._apply_all(other) == 5
+        assert two.maintenance._apply_all([other]) == 5
         assert not other.stale
         one.maintenance._close_phases()
         assert hosted.generation > before

@@ -10,7 +10,7 @@ from discreet.checks import IntArray
 from discreet.errors import Archived, Busy, Conflict, HorizonReached, InvalidArgument
 from discreet.learners.tickets import INLINE, Dealt, phase_of
 from discreet.service.clock import minute_of
-from discreet.service.hosted_learner import Applied, HostedLearner
+from discreet.service.hosted_learner import Applied, HostedLearner, write
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import Code
 from discreet.storage.records import Counts, DecisionRecord, How, PhaseRecord, Status
@@ -38,7 +38,7 @@ class Batch:
     def __init__(self, writing: Writing, now: int, *, alone: bool) -> None:
         self._writing, self._now, self._alone = writing, now, alone
         self._counts: dict[int, Counts] = collections.defaultdict(Counts)
-        self.applied: list[tuple[HostedLearner, Applied]] = []
+        self.applied: dict[HostedLearner, Applied] = {}
         self.behind: set[HostedLearner] = set()
         self.closed: dict[HostedLearner, list[bytes]] = collections.defaultdict(list)
         self.queued = False
@@ -69,8 +69,8 @@ class Batch:
     def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, tuple[Status, int]]:
         """Status and generation of the learners; none of them ends before this transaction does."""
         limited = {each.hosted.id for each in operations if isinstance(each, Ask) and each.hosted.limited}
-        for learner in sorted(limited):  # until the end of the transaction nobody else counts its rounds
-            self._writing.start_update(learner, wait=True, most=0)
+        if limited:  # until the end of the transaction nobody else counts their rounds
+            self._writing.start_updates(limited, wait=True, most=0)
         return self._writing.hold({each.hosted.id for each in operations})
 
     def _refusal(
@@ -171,20 +171,17 @@ class Batch:
     ) -> None:
         """Apply tickets and reports, or queue the reports."""
         queued: list[tuple[bytes, int, bytes]] = []
-        states: dict[int, tuple[int, bytes]] = {}
         for hosted, told in payloads.items():
-            if not (hosted.host.by_rounds and hosted.host.local and self._alone):
+            if hosted.host.by_rounds and hosted.host.local and self._alone:
+                applied = hosted.apply_now(heads[hosted.id][1], [*told.values()])
+                self._counts[hosted.id].released += applied.released
+                self._counts[hosted.id].ones += applied.ones
+                self.applied[hosted] = applied
+            else:
                 queued += (
                     (key, hosted.id, hosted.seals.feedback(key, report)) for key, (_, report) in told.items()
                 )
-                continue
-            applied = hosted.apply_now(self._writing, heads[hosted.id][1], [*told.values()])
-            self._counts[hosted.id].released += applied.released
-            self._counts[hosted.id].ones += applied.ones
-            if applied.sealed is not None:
-                states[hosted.id] = applied.generation - 1, applied.sealed
-            self.applied.append((hosted, applied))
-        self._writing.put_states(states)
+        write(self._writing, self.applied)
         self._writing.queue_feedback(queued)
         self.queued = bool(queued)
 

@@ -15,7 +15,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.clock import minute_of
 from discreet.service.encryption import KeyRing
-from discreet.service.hosted_learner import Applied, HostedLearner
+from discreet.service.hosted_learner import Applied, HostedLearner, write
 from discreet.service.records import IN_PROCESS, check_name, members
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
@@ -149,7 +149,7 @@ class Management:
                         break
                     with contextlib.suppress(StaleState):
                         applied = hosted.apply_queued(writing, update)
-                        hosted.write(writing, applied)
+                        write(writing, {hosted: applied})
                         writing.add_counts(minute_of(self._clock()), {hosted.id: applied.counts})
                 if before is Status.ACTIVE:
                     writing.drop_queued(hosted.id)
@@ -158,7 +158,7 @@ class Management:
                 generation, sealed = writing.state(hosted.id)
                 state = hosted.state if hosted.damaged else hosted.opened(generation, sealed)
                 yield writing, before, state
-            hosted.show(Applied(generation, state, hosted.host.releases(state)))
+            hosted.show(Applied(generation, state, in_sums=0))
         finally:
             with self._store.reading() as reading:  # whatever happened, take what the store has
                 self.registry.hosts(reading.learners([hosted.id]))

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from discreet.errors import UnknownName
 from discreet.service.encryption import KeyRing
-from discreet.service.hosted_learner import HostedLearner
+from discreet.service.hosted_learner import HostedLearner, not_shown
 from discreet.service.records import NAME
 from discreet.service.rollback_guard import ENDED, RollbackGuard
 from discreet.storage.records import LearnerRecord, Status
 from discreet.storage.store import Store
 
-#: Seconds after its last use for which a learner is followed at least.
+#: Seconds after its last use for which a learner is followed.
 IN_USE = 600.0
 #: Learners read with one statement.
 _AT_ONCE = 1_000
@@ -35,12 +35,8 @@ class Registry:
         self._lock = threading.Lock()
         #: All that somebody holds, by id: a learner is never in memory twice.
         self._made: weakref.WeakValueDictionary[int, HostedLearner] = weakref.WeakValueDictionary()
-        #: The latest epochs that were asked or told here, by name.
+        #: The latest epochs that were asked, told or worked on here, by name.
         self._kept: dict[str, HostedLearner] = {}
-        #: Those used since about `IN_USE` seconds ago, by id, and in as many seconds before.
-        self._in_use: dict[int, HostedLearner] = {}
-        self._used_before: dict[int, HostedLearner] = {}
-        self._in_use_until = 0.0
         self.record_ended()
 
     # Finding
@@ -54,31 +50,36 @@ class Registry:
             or lineage not in (None, hosted.record.lineage)
         ):
             hosted = self.shown(name)  # another process may have created or restarted it
-            self._kept[name] = hosted
-        self._in_use[hosted.id] = hosted
+        return self._used(hosted)
+
+    def _used(self, hosted: HostedLearner) -> HostedLearner:
+        """The same, which stays in memory, and is followed for a while."""
+        hosted.used_at = time.monotonic()
+        self._kept[hosted.record.name] = hosted
         return hosted
 
     def active(self) -> list[HostedLearner]:
         """The active learners that this process has used lately."""
-        if time.monotonic() > self._in_use_until:
-            self._used_before, self._in_use = self._in_use, {}
-            self._in_use_until = time.monotonic() + IN_USE
-        found = (self._used_before | self._in_use).values()
-        return [hosted for hosted in found if hosted.record.status is Status.ACTIVE]
+        since = time.monotonic() - IN_USE
+        return [
+            hosted
+            for hosted in list(self._kept.values())
+            if hosted.used_at > since and hosted.record.status is Status.ACTIVE
+        ]
 
     def with_ids(self, ids: Iterable[int]) -> Iterator[HostedLearner]:
-        """The active ones among learners that have work to be done."""
+        """Those among learners with work to be done that may continue."""
         listed = list(ids)
         for some in (listed[k : k + _AT_ONCE] for k in range(0, len(listed), _AT_ONCE)):
-            missing = [learner for learner in some if learner not in self._in_use]
-            if missing:
+            found = {learner: made for learner in some if (made := self._made.get(learner)) is not None}
+            if missing := set(some) - found.keys():
                 with self._store.reading() as reading:
                     records = reading.learners(missing)
-                self._in_use |= {hosted.id: hosted for hosted in self.hosts(records)}
+                found |= {hosted.id: hosted for hosted in self.hosts(records)}
             for learner in some:
-                hosted = self._in_use.get(learner)
-                if hosted is not None and hosted.record.status is Status.ACTIVE:
-                    yield hosted
+                each = found.get(learner)
+                if each is not None and each.record.status is Status.ACTIVE and not each.stale:
+                    yield self._used(each)
 
     def every_active(self) -> Iterator[HostedLearner]:
         """All learners that can be asked and told."""
@@ -104,15 +105,12 @@ class Registry:
         The rollback guard records releases before they are shown: whatever else is read of a learner, it
         catches up in the same reading.
         """
-        held = {record.id: self._made.get(record.id) for record in records}
-        states = {}
+        held = {each.id: made for each in records if (made := self._made.get(each.id)) is not None}
+        missing = [record.id for record in records if record.id not in held]
         with self._store.reading() as reading:
-            if missing := [learner for learner, made in held.items() if made is None]:
-                states = reading.states(missing)
-            for record in records:
-                made = held[record.id]
-                if made is not None and (made.generation < record.generation or made.catches_up_always):
-                    made.catch_up(reading)
+            states = reading.states(missing) if missing else {}
+            for made, stored in not_shown(reading, held.values()):
+                made.follow(*stored)
         found = []
         for record in records:
             with self._lock:
@@ -135,7 +133,7 @@ class Registry:
             found = dict.fromkeys(reading.ended(), ENDED)
         for hosted in self.every_active():
             with self._store.reading() as reading:
-                found[hosted.record.lineage] = hosted.releases(reading)
+                found[hosted.record.lineage] = hosted.releases(hosted.state, reading.applied(hosted.id))
         return found
 
     def record_ended(self) -> None:

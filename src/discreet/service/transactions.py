@@ -47,7 +47,7 @@ class Transactions:
             raise
         for hosted, ids in batch.closed.items():
             hosted.drawn.committed(ids)
-        self._committed.extend(batch.applied)
+        self._committed.extend(batch.applied.items())
         self._show_committed()
         if batch.queued or batch.behind:
             self._maintenance.wake(batch.behind, batch.closed)
