@@ -161,7 +161,7 @@ class Management:
             hosted.show(Applied(generation, state, in_sums=0))
         finally:
             with self._store.reading() as reading:  # whatever happened, take what the store has
-                self.registry.hosts(reading.learners([hosted.id]))
+                self.registry.hosts(reading, reading.learners([hosted.id]))
 
     def _add(
         self,
@@ -209,8 +209,7 @@ class Management:
             deadline_seconds=deadline,
         )
 
-    # What is shown. The rollback guard records releases before they are shown: whatever else is read of a
-    # learner, it catches up in the same reading.
+    # What is shown
 
     def learners(self) -> list[LearnerView]:
         """The latest epoch of every learner, by name."""
@@ -245,7 +244,7 @@ class Management:
             records = reading.latest(names=names, search=search, after=after, most=most + 1)
             more, records = len(records) > most, records[:most]
             totals = reading.totals([record.id for record in records])
-        hosts = self.registry.hosts(records)
+            hosts = self.registry.hosts(reading, records)
         views = tuple(learner_view(hosted, totals.get(hosted.id, Counts())) for hosted in hosts)
         return LearnerPage(learners=views, next=views[-1].name) if more else LearnerPage(learners=views)
 
@@ -257,7 +256,8 @@ class Management:
 
     def guarantee(self, name: str) -> Guarantee:
         """The privacy guarantee of a learner."""
-        return self.registry.shown(name).host.guarantee
+        with self._shown(name) as (hosted, _):
+            return hosted.host.guarantee
 
     def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
         """The counts of a learner by minute, since a time in milliseconds."""
@@ -281,10 +281,8 @@ class Management:
 
     @contextlib.contextmanager
     def _shown(self, name: str) -> Iterator[tuple[HostedLearner, Reading]]:
-        hosted = self.registry.shown(name)
         with self._store.reading() as reading:
-            yield hosted, reading
-            hosted.catch_up(reading)
+            yield self.registry.shown(reading, name), reading
 
     # Populations
 

@@ -12,6 +12,7 @@ from discreet.service.encryption import KeyRing
 from discreet.service.hosted_learner import HostedLearner, not_shown
 from discreet.service.records import NAME
 from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.storage.reading import Reading
 from discreet.storage.records import LearnerRecord, Status
 from discreet.storage.store import Store
 
@@ -49,7 +50,8 @@ class Registry:
             or hosted.record.status is not Status.ACTIVE
             or lineage not in (None, hosted.record.lineage)
         ):
-            hosted = self.shown(name)  # another process may have created or restarted it
+            with self._store.reading() as reading:
+                hosted = self.shown(reading, name)  # another process may have created or restarted it
         return self._used(hosted)
 
     def _used(self, hosted: HostedLearner) -> HostedLearner:
@@ -75,7 +77,7 @@ class Registry:
             if missing := set(some) - found.keys():
                 with self._store.reading() as reading:
                     records = reading.learners(missing)
-                found |= {hosted.id: hosted for hosted in self.hosts(records)}
+                    found |= {hosted.id: hosted for hosted in self.hosts(reading, records)}
             for learner in some:
                 each = found.get(learner)
                 if each is not None and each.record.status is Status.ACTIVE and not each.stale:
@@ -87,30 +89,30 @@ class Registry:
             records = reading.learners()
         for record in records:
             if record.status is Status.ACTIVE:
-                yield from self.hosts([record])
+                with self._store.reading() as reading:
+                    (hosted,) = self.hosts(reading, [record])
+                yield hosted
 
-    def shown(self, name: str) -> HostedLearner:
+    def shown(self, reading: Reading, name: str) -> HostedLearner:
         """The latest epoch of a learner, as the store has it."""
         found = []
         if isinstance(name, str) and NAME.fullmatch(name):
-            with self._store.reading() as reading:
-                found = reading.latest(names=[name])
+            found = reading.latest(names=[name])
         if not found:
             raise UnknownName(f"No learner is named {name!r}.")
-        return self.hosts(found)[0]
+        return self.hosts(reading, found)[0]
 
-    def hosts(self, records: Sequence[LearnerRecord]) -> list[HostedLearner]:
+    def hosts(self, reading: Reading, records: Sequence[LearnerRecord]) -> list[HostedLearner]:
         """Learners as the store has them.
 
-        The rollback guard records releases before they are shown: whatever else is read of a learner, it
-        catches up in the same reading.
+        The rollback guard records releases before they are shown: whatever else is read of a learner is read
+        in the same transaction.
         """
         held = {each.id: made for each in records if (made := self._made.get(each.id)) is not None}
         missing = [record.id for record in records if record.id not in held]
-        with self._store.reading() as reading:
-            states = reading.states(missing) if missing else {}
-            for made, stored in not_shown(reading, held.values()):
-                made.follow(*stored)
+        states = reading.states(missing) if missing else {}
+        for made, stored in not_shown(reading, held.values()):
+            made.follow(*stored)
         found = []
         for record in records:
             with self._lock:
