@@ -68,12 +68,12 @@ class Maintenance:
         registry: Registry,
         clock: Callable[[], int],
         note_uses: Callable[[], None],
-        busy: Callable[[], bool] = lambda: False,
-        health: Health | None = None,
+        busy: Callable[[], bool],
+        health: Health,
     ) -> None:
         self._store, self._guard, self._registry, self._clock = store, guard, registry, clock
         self._note_uses, self._pace = note_uses, Pace(busy, lambda: self._closed)
-        self._health = health or Health()
+        self._health = health
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
