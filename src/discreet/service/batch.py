@@ -94,21 +94,22 @@ class Batch:
         retried = [key for place, ask in asks.items() if ask.request_id for key in ids[place]]
         known = self._writing.decisions(retried) if retried else {}
         new: dict[bytes, int] = {}  # places of asks that are new, by their first id
-        left: dict[HostedLearner, int | None] = {}
+        left: dict[HostedLearner, int] = {}
         refused: dict[int, HorizonReached] = {}
         for place, ask in asks.items():
             first, hosted = ids[place][0], ask.hosted
             if first in known or first in new:
                 continue
-            room = left[hosted] if hosted in left else left.setdefault(hosted, self._room(hosted))
-            if room is not None and ask.count > room:
+            if hosted not in left:
+                left[hosted] = self._room(hosted)
+            if ask.count > left[hosted]:
                 refused[place] = HorizonReached(
                     f"The learner {hosted.record.name!r} was made for {hosted.host.horizon} rounds, and "
-                    f"{room} are left."
+                    f"{left[hosted]} are left."
                 )
                 continue
             new[first] = place
-            left[hosted] = None if room is None else room - ask.count
+            left[hosted] -= ask.count
         made = self._made([(asks[place], ids[place]) for place in new.values()])
         if self._writing.add_decisions(made) < len(made):
             raise Conflict("Another process answered this request just now; nothing was changed.")
@@ -134,11 +135,10 @@ class Batch:
         self._writing.deal(dealt, self._now)
         return made
 
-    def _room(self, hosted: HostedLearner) -> int | None:
-        """How many more decisions a learner with a horizon can make; None if it has none."""
-        if not hosted.limited:  # all learners count at most 2^32 rounds
-            return None if hosted.host.rounds(hosted.state) < hosted.host.horizon else 0
-        return hosted.host.horizon - self._writing.counts(hosted.id).asked
+    def _room(self, hosted: HostedLearner) -> int:
+        """How many more decisions a learner can make; the rounds of one without a horizon are far away."""
+        counts = self._writing.counts(hosted.id).asked if hosted.limited else 0
+        return hosted.host.horizon - max(counts, hosted.host.rounds(hosted.state))
 
     # Tells
 

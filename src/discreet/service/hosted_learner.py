@@ -7,7 +7,7 @@ import functools
 import logging
 import math
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -36,6 +36,8 @@ _PLANS = 64
 
 #: A ticket and its report.
 Told = tuple[bytes, bytes]
+#: What the store has of a learner: the generation, the state (None if it is shown), reports in open sums.
+Stored = tuple[int, bytes | None, int]
 
 log = logging.getLogger("discreet.service")
 
@@ -216,9 +218,10 @@ class HostedLearner:
         for _, stored in not_shown(reading, [self]):
             self.follow(*stored)
 
-    def follow(self, generation: int, sealed: bytes, in_sums: int) -> None:
-        """Show a state that the store has, with so many reports in open sums; see `catch_up`."""
-        self.show(Applied(generation, self.opened(generation, sealed), in_sums))
+    def follow(self, generation: int, sealed: bytes | None, in_sums: int) -> None:
+        """Show a state that the store has, or None if it is shown, with so many reports in open sums."""
+        state = self.state if sealed is None else self.opened(generation, sealed)
+        self.show(Applied(generation, state, in_sums))
 
     def releases(self, state: HostState, in_sums: int) -> int:
         """How often it has released something up to a state, with so many reports in open sums."""
@@ -227,7 +230,7 @@ class HostedLearner:
     @property
     def catches_up_always(self) -> bool:
         """Whether something may have been released, or must be recorded, though its state is shown."""
-        return (self._counts_open and not self.damaged) or self._unrecorded
+        return self._counts_open or self._unrecorded
 
     @property
     def _counts_open(self) -> bool:
@@ -413,19 +416,15 @@ class HostedLearner:
             return None
 
 
-def not_shown(
-    reading: Reading, learners: Iterable[HostedLearner]
-) -> Iterator[tuple[HostedLearner, tuple[int, bytes, int]]]:
+def not_shown(reading: Reading, learners: Iterable[HostedLearner]) -> list[tuple[HostedLearner, Stored]]:
     """Learners of which the store may have more than is shown, and what it has: see `follow`."""
     held = {hosted.id: hosted for hosted in learners}
     heads = reading.heads(held) if held else {}
-    behind = [
-        learner
-        for learner, (_, generation) in heads.items()
-        if generation > held[learner].generation or held[learner].catches_up_always
-    ]
-    for learner, stored in (reading.states(behind) if behind else {}).items():
-        yield held[learner], stored
+    behind = {learner for learner, (_, generation) in heads.items() if generation > held[learner].generation}
+    found: dict[int, Stored] = dict(reading.states(behind)) if behind else {}
+    if others := [each for each in heads if each not in behind and held[each].catches_up_always]:
+        found |= {each: (at, None, in_sums) for each, (at, in_sums) in reading.progress(others).items()}
+    return [(held[learner], stored) for learner, stored in found.items()]
 
 
 def write(writing: Writing, applied: Mapping[HostedLearner, Applied]) -> None:

@@ -16,7 +16,8 @@ from discreet.storage.records import split_ids
 #: How tokens begin.
 PREFIX = "discreet_tell_"
 _TOKEN = re.compile(PREFIX + "([A-Za-z0-9_-]{64})")
-_STATE, _FEEDBACK, _SUMS = "state", "feedback", "sums"
+#: Kinds of what is sealed.
+STATE, FEEDBACK, SUMS = "state", "feedback", "sums"
 
 
 class Seals:
@@ -34,28 +35,28 @@ class Seals:
 
     def state(self, generation: int, state: bytes) -> bytes:
         """A state as the store may hold it."""
-        return self._ring.seal(state, self._lineage, _STATE, str(generation).encode())
+        return self._ring.seal(state, self._lineage, STATE, state_id(generation))
 
     def open_state(self, generation: int, state: bytes) -> bytes:
         """A state from the store."""
-        return self._ring.unseal(state, self._lineage, _STATE, str(generation).encode())
+        return self._ring.unseal(state, self._lineage, STATE, state_id(generation))
 
     def sums(self, number: int, sums: OpenSums) -> bytes:
         """The sums of a phase as the store may hold them."""
-        return self._ring.seal(sums.encode(), self._lineage, _SUMS, f"{number} {sums.applied}".encode())
+        return self._ring.seal(sums.encode(), self._lineage, SUMS, sums_id(number, sums.applied))
 
     def open_sums(self, host: Host, number: int, plan: Plan, applied: int, sealed: bytes) -> OpenSums:
         """The sums of a phase from the store."""
-        data = self._ring.unseal(sealed, self._lineage, _SUMS, f"{number} {applied}".encode())
+        data = self._ring.unseal(sealed, self._lineage, SUMS, sums_id(number, applied))
         return host.decode_sums(data, applied, plan)
 
     def feedback(self, decision_id: bytes, payload: bytes) -> bytes:
         """A report as the store may hold it."""
-        return self._ring.seal(payload, self._lineage, _FEEDBACK, decision_id)
+        return self._ring.seal(payload, self._lineage, FEEDBACK, decision_id)
 
     def open_feedback(self, decision_id: bytes, payload: bytes) -> bytes:
         """A report from the store."""
-        return self._ring.unseal(payload, self._lineage, _FEEDBACK, decision_id)
+        return self._ring.unseal(payload, self._lineage, FEEDBACK, decision_id)
 
     def decision_ids(self, request_id: str | None, count: int) -> list[bytes]:
         """New ids for decisions; those of a request depend on its id, so that a retry finds them."""
@@ -75,6 +76,16 @@ class Seals:
     def person(self, person: str) -> bytes:
         """The keyed hash of a person's id."""
         return self._ring.person(self._lineage, person)
+
+
+def state_id(generation: int) -> bytes:
+    """What a state is sealed for."""
+    return str(generation).encode()
+
+
+def sums_id(phase: int, applied: int) -> bytes:
+    """What the sums of a phase with so many reports are sealed for."""
+    return f"{phase} {applied}".encode()
 
 
 class TellToken(NamedTuple):
