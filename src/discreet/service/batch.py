@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,20 +52,20 @@ class Batch:
         refused = {
             number: self._refusal(each, *heads[number], shown[number]) for number, each in hosted.items()
         }
-        answers: list[Any] = [refused[each.hosted.id] for each in operations]
-        asks, tells = dict[int, Ask](), dict[int, Tell]()
+        answers, asks, tells = dict[int, Any](), dict[int, Ask](), dict[int, Tell]()
         for place, operation in enumerate(operations):
-            if isinstance(operation, Tell):
-                if answers[place] is None:
-                    tells[place] = operation
-            elif heads[operation.hosted.id][0] is Status.CLOSED:
+            learner = operation.hosted.id
+            if isinstance(operation, Ask) and heads[learner][0] is Status.CLOSED:
                 raise Conflict(_restarted(operation.hosted))  # asks are retried with the next epoch
-            elif answers[place] is None:
+            if refused[learner] is not None:
+                answers[place] = refused[learner]
+            elif isinstance(operation, Ask):
                 asks[place] = operation
-        for place, answer in (self._ask(asks) | self._tell(tells, heads)).items():
-            answers[place] = answer
+            else:
+                tells[place] = operation
+        answers |= self._ask(asks) | self._tell(tells, heads)
         self._writing.add_counts(minute_of(self._now), self._counts)
-        return answers
+        return [answers[place] for place in range(len(operations))]
 
     def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, tuple[Status, int]]:
         """Status and generation of the learners; none of them ends before this transaction does."""
@@ -78,7 +79,7 @@ class Batch:
     ) -> Exception | None:
         """Why a learner cannot be asked or told now; None if it can."""
         if status is not Status.ACTIVE:
-            hosted.end(status)
+            hosted.record = dataclasses.replace(hosted.record, status=status)
             if status is Status.CLOSED:
                 return Busy(f"{_restarted(hosted)} Try again.")
             return Archived(f"The learner {hosted.record.name!r} is {status.value}.")
@@ -197,7 +198,10 @@ class Batch:
             (key[1], person) for key in closed if (person := reports[key].person) is not None
         )
         totals = self._writing.count_attempts(people) if people else {}
-        left = {each: hosts[each[0]].cap - (totals[each] - count) for each, count in people.items()}
+        left = {
+            each: hosts[each[0]].host.guarantee.rounds_per_person - (totals[each] - count)
+            for each, count in people.items()
+        }
         found: dict[HostedLearner, dict[bytes, tuple[bytes, bytes]]] = collections.defaultdict(dict)
         for key, ticket in closed.items():
             (decision_id, learner), (_, payload, person) = key, reports[key]

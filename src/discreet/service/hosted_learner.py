@@ -147,11 +147,6 @@ class HostedLearner:
         """Whether it has a horizon."""
         return self.host.horizon < 1 << 32
 
-    @property
-    def cap(self) -> int:
-        """How many pieces of one person's feedback count."""
-        return self.host.guarantee.rounds_per_person
-
     def check(self) -> None:
         """Raise `StaleState` if it is active but must not continue."""
         if self.stale and self.record.status is Status.ACTIVE:
@@ -183,10 +178,6 @@ class HostedLearner:
             "continued, it would release the same data again. Restore the latest state, or close this "
             "epoch and start a new one from the last point (`restart`)."
         )
-
-    def end(self, status: Status) -> None:
-        """Take over the status that the store has."""
-        self.record = dataclasses.replace(self.record, status=status)
 
     # Showing what is committed
 

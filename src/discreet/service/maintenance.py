@@ -35,7 +35,7 @@ REMEMBERED = 7 * 86_400.0
 #: are never deleted: a horizon is checked against them.
 MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 #: Learners whose reports are applied in one transaction.
-_TOGETHER = 32
+_TOGETHER = 8
 #: Numbers of full-information learners in one step.
 _MOST_COSTS = 1 << 22
 #: What the log and the metrics call its work.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import hmac
 import re
 import secrets
@@ -62,7 +63,8 @@ class Seals:
         """New ids for decisions; those of a request depend on its id, so that a retry finds them."""
         if request_id is None:
             return split_ids(secrets.token_bytes(16 * count))
-        return self._ring.decision_ids(self._lineage, request_id, count)
+        seed = self._ring.hashed("request", self._lineage, request_id.encode())
+        return split_ids(hashlib.shake_256(seed).digest(16 * count))
 
     def token(self, decision_id: bytes) -> str:
         """What allows a device to tell this decision, and nothing else.
@@ -70,12 +72,12 @@ class Seals:
         It proves with a keyed hash that the service made it, so it is checked without the database, whoever
         sends it; and it ends with the decision, which is closed once.
         """
-        parts = bytes.fromhex(self._lineage) + decision_id + self._ring.token(self._lineage, decision_id)
+        parts = bytes.fromhex(self._lineage) + decision_id + _proof(self._ring, self._lineage, decision_id)
         return PREFIX + base64.urlsafe_b64encode(parts).decode()
 
     def person(self, person: str) -> bytes:
-        """The keyed hash of a person's id."""
-        return self._ring.person(self._lineage, person)
+        """The keyed hash of a person's id, for this learner."""
+        return self._ring.hashed("person", self._lineage, person.encode("utf-8", "surrogatepass"))[:16]
 
 
 def state_id(generation: int) -> bytes:
@@ -107,6 +109,11 @@ def read_token(ring: KeyRing, token: str) -> TellToken | None:
         return None
     parts = base64.urlsafe_b64decode(match[1])
     lineage, decision_id, proof = parts[:16].hex(), parts[16:32], parts[32:]
-    if not hmac.compare_digest(proof, ring.token(lineage, decision_id)):
+    if not hmac.compare_digest(proof, _proof(ring, lineage, decision_id)):
         return None
     return TellToken(lineage, decision_id.hex())
+
+
+def _proof(ring: KeyRing, lineage: str, decision_id: bytes) -> bytes:
+    """What shows that the service allowed its holder to tell a decision."""
+    return ring.hashed("token", lineage, decision_id)[:16]
