@@ -86,12 +86,7 @@ _Keys = dict[str, tuple[bytes, ApiKey]]
 
 
 class ApiKeys:
-    """The API keys of a store, cached in memory.
-
-    Args:
-        store: Holds their digests.
-        clock: Milliseconds since 1970.
-    """
+    """The API keys of a store, cached in memory. The store holds their digests."""
 
     def __init__(self, store: Store, clock: Callable[[], int]) -> None:
         self._store, self._clock = store, clock

@@ -220,11 +220,7 @@ class Batch:
 class _Dealer:
     """Deals rounds of a learner from its committed state, and plans phases as they are needed.
 
-    Args:
-        hosted: The learner.
-        writing: The transaction.
-        now: Milliseconds.
-        current: The phase that has rounds to deal.
+    It begins with the current phase, if there is one with rounds to deal.
     """
 
     def __init__(

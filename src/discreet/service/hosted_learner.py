@@ -73,18 +73,10 @@ class Applied:
 
 
 class HostedLearner:
-    """One learner.
-
-    Args:
-        record: From the store.
-        generation: Of the state.
-        state: From the store.
-        applied: How many reports are in the sums of open phases.
-        ring: Seals secrets.
-        guard: Records how far it has released.
+    """One learner, with the record, the state and the number of reports in open sums that the store has.
 
     Attributes:
-        record: As above, at the time it was read.
+        record: At the time it was read.
         host: Deals, reports and applies; it holds no state.
         stale: Whether it must not continue: the store is an old backup, or its state is damaged.
         damaged: Whether the state in the store cannot be read.

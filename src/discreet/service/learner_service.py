@@ -25,7 +25,7 @@ from discreet import checks
 from discreet.errors import Conflict, DiscreetError, InvalidArgument, StoreError
 from discreet.service.api_keys import ApiKeys
 from discreet.service.batch import Batch
-from discreet.service.clock import GuardedClock, milliseconds
+from discreet.service.clock import GuardedClock
 from discreet.service.committer import Committer
 from discreet.service.encryption import KeyRing
 from discreet.service.health import Health, reason_of
@@ -48,13 +48,6 @@ MOST_DECISIONS = 1_000
 
 class LearnerService(Management):
     """Learners in a store, for many threads at once. Create one with `open`.
-
-    Args:
-        store: The store; closed with the service.
-        ring: The encryption key.
-        guard: The rollback guard of the store; closed with the service.
-        clock: Milliseconds since 1970.
-        maintenance: Whether a background thread applies queued feedback, expires and compacts decisions.
 
     Attributes:
         api_keys: The API keys of the store.
@@ -79,11 +72,11 @@ class LearnerService(Management):
         store: Store,
         ring: KeyRing,
         guard: RollbackGuard,
+        clock: Callable[[], int],
         *,
-        clock: Callable[[], int] | None = None,
-        maintenance: bool = True,
+        maintenance: bool,
     ) -> None:
-        super().__init__(store, ring, guard, clock or milliseconds)
+        super().__init__(store, ring, guard, clock)
         self._guard = guard
         self.api_keys = ApiKeys(store, self._clock)
         self.health = Health()
@@ -132,8 +125,7 @@ class LearnerService(Management):
         try:
             require_latest(store, guard)
             guard.begin()
-            clock = clock or GuardedClock(store)
-            return cls(store, ring, guard, clock=clock, maintenance=maintenance)
+            return cls(store, ring, guard, clock or GuardedClock(store), maintenance=maintenance)
         except BaseException:
             guard.close()
             store.close()

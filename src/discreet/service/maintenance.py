@@ -51,14 +51,8 @@ log = logging.getLogger("discreet.service")
 class Maintenance:
     """The background thread of a store, and its steps, which may also be called directly.
 
-    Args:
-        store: The store.
-        guard: Its rollback guard.
-        registry: Knows which learners have something to be done.
-        clock: Milliseconds.
-        note_uses: Stores when API keys were last used.
-        busy: Whether there is traffic.
-        health: Is told when everything due was done, and what failed.
+    It also stores when API keys were last used (`note_uses`), and tells `health` when everything due was
+    done, and what failed. While there is traffic (`busy`) it takes its time.
     """
 
     def __init__(

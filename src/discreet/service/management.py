@@ -46,17 +46,7 @@ _MOST = 1_000
 
 
 class Management:
-    """The learners and populations of a store.
-
-    Args:
-        store: The store.
-        ring: Seals the learners' secrets.
-        guard: Records how far they have released.
-        clock: Milliseconds since 1970.
-
-    Attributes:
-        registry: The learners that are in memory.
-    """
+    """The learners and populations of a store; `registry` has those that are in memory."""
 
     def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard, clock: Callable[[], int]) -> None:
         self._store, self._ring, self._clock = store, ring, clock

@@ -23,13 +23,7 @@ _AT_ONCE = 1_000
 
 
 class Registry:
-    """All learners. Those that are asked or told stay in memory; others are made when they are shown.
-
-    Args:
-        store: The store.
-        ring: Seals their secrets.
-        guard: Records how far they have released.
-    """
+    """All learners. Those that are asked, told or worked on stay in memory; others are made to be shown."""
 
     def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard) -> None:
         self._store, self._ring, self._guard = store, ring, guard

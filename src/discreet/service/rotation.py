@@ -32,12 +32,6 @@ _SEALED: dict[str, tuple[Column[Any], Column[Any], Callable[[Row[Any]], bytes]]]
 def rotate(store: Store, old: KeyRing, new: KeyRing, audit: AuditRecord) -> int:
     """Seal everything again; return how many values. What the old key cannot open stays as it is.
 
-    Args:
-        store: The store.
-        old: Its keys.
-        new: The keys that it gets.
-        audit: Recorded with it.
-
     Raises:
         StoreInUse: A server has the store open.
     """

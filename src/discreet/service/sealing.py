@@ -25,10 +25,6 @@ class Seals:
     """The seals of one epoch of a learner: nothing can be opened in another place than it was made for.
 
     States of local learners are sealed as well: what a failed transaction leaves on the disk says nothing.
-
-    Args:
-        ring: The keys.
-        lineage: Of the epoch.
     """
 
     def __init__(self, ring: KeyRing, lineage: str) -> None:
