@@ -203,7 +203,11 @@ class HostedLearner:
 
     def follow(self, generation: int, sealed: bytes | None, in_sums: int) -> None:
         """Show a state that the store has, or None if it is shown, with so many reports in open sums."""
-        state = self.state if sealed is None else self.opened(generation, sealed)
+        shown, state = self._shown
+        if sealed is not None:
+            state = self.opened(generation, sealed)
+        elif shown != generation:  # another thread has shown a later one: reports may be in it, not in sums
+            return
         self.show(Applied(generation, state, in_sums))
 
     def releases(self, state: HostState, in_sums: int) -> int:
