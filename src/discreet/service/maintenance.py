@@ -139,9 +139,11 @@ class Maintenance:
     def _apply(self, learners: Sequence[HostedLearner], most: int) -> tuple[int, bool]:
         shown = self.refresh(learners)  # the rollback guard records earlier releases first
         applied, behind = dict[HostedLearner, Applied](), False
+        if not shown:
+            return 0, False
         with self._store.writing() as writing:
             updates = writing.start_updates([hosted.id for hosted in shown], most=most)
-            heads = writing.hold(updates) if updates else {}
+            heads = writing.hold(updates)
             for hosted in shown:
                 update = updates.get(hosted.id)
                 if update is None:
@@ -249,6 +251,8 @@ class Maintenance:
         if learners is None:
             learners = () if self._store.one_process else self._registry.active()
         shown = dict.fromkeys(learners)
+        if not shown:
+            return []
         with self._store.reading() as reading:
             for hosted, stored in not_shown(reading, [*shown]):
                 del shown[hosted]
