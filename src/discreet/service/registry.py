@@ -23,15 +23,17 @@ _AT_ONCE = 1_000
 
 
 class Registry:
-    """All learners. Those that are asked, told or worked on stay in memory; others are made to be shown."""
+    """All learners. Those that are asked or told stay in memory; others are made when they are shown."""
 
     def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard) -> None:
         self._store, self._ring, self._guard = store, ring, guard
         self._lock = threading.Lock()
         #: All that somebody holds, by id: a learner is never in memory twice.
         self._made: weakref.WeakValueDictionary[int, HostedLearner] = weakref.WeakValueDictionary()
-        #: The latest epochs that were asked, told or worked on here, by name.
+        #: The latest epochs that were asked or told here, by name.
         self._kept: dict[str, HostedLearner] = {}
+        #: Those that had work to be done lately, by id.
+        self._worked_on: dict[int, HostedLearner] = {}
         self.record_ended()
 
     # Finding
@@ -46,22 +48,16 @@ class Registry:
         ):
             with self._store.reading() as reading:
                 hosted = self.shown(reading, name)  # another process may have created or restarted it
-        return self._used(hosted)
-
-    def _used(self, hosted: HostedLearner) -> HostedLearner:
-        """The same, which stays in memory, and is followed for a while."""
+            self._kept[name] = hosted
         hosted.used_at = time.monotonic()
-        self._kept[hosted.record.name] = hosted
         return hosted
 
     def active(self) -> list[HostedLearner]:
         """The active learners that this process has used lately."""
         since = time.monotonic() - IN_USE
-        return [
-            hosted
-            for hosted in list(self._kept.values())
-            if hosted.used_at > since and hosted.record.status is Status.ACTIVE
-        ]
+        self._worked_on = {n: each for n, each in list(self._worked_on.items()) if each.used_at > since}
+        found = dict.fromkeys([*self._kept.values(), *self._worked_on.values()])
+        return [each for each in found if each.used_at > since and each.record.status is Status.ACTIVE]
 
     def with_ids(self, ids: Iterable[int]) -> Iterator[HostedLearner]:
         """Those among learners with work to be done that may continue."""
@@ -75,7 +71,9 @@ class Registry:
             for learner in some:
                 each = found.get(learner)
                 if each is not None and each.record.status is Status.ACTIVE and not each.stale:
-                    yield self._used(each)
+                    each.used_at = time.monotonic()
+                    self._worked_on[learner] = each
+                    yield each
 
     def every_active(self) -> Iterator[HostedLearner]:
         """All learners that can be asked and told."""
