@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import uvicorn
 
-from discreet.service.app import Settings, create_app
+from discreet.service.app import create_app
 from discreet.service.learner_service import LearnerService
 from discreet.service.web.connections import Connection
 
@@ -94,7 +94,7 @@ def service(where: object, *, connections: int = 1_000, **settings: Any) -> Iter
     """A service on a store, with one learner of each kind."""
     with contextlib.ExitStack() as stack:
         learner_service = stack.enter_context(LearnerService.open(str(where)))
-        app = create_app(learner_service, Settings(**settings))
+        app = create_app(learner_service, **settings)
         address = stack.enter_context(listening(app, connections))
         keys = [learner_service.api_keys.create(role)[1] for role in ("admin", "ask_tell", "read")]
         clients = [stack.enter_context(client(address, key)) for key in (*keys, None)]

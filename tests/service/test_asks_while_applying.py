@@ -9,7 +9,7 @@ from service_helpers import bandit, functions, opened, rounds, told
 from discreet.learners.host import Host
 from discreet.learners.tickets import INLINE
 from discreet.randomness import BitSource
-from discreet.service.hosted_learner import HostedLearner
+from discreet.service.hosted_learner import HostedLearner, write
 from discreet.service.learner_service import LearnerService
 from discreet.service.operations import Ask, Report, Tell
 from discreet.set_functions import Modular
@@ -64,7 +64,7 @@ def test_an_ask_does_not_wait_for_an_update(
         with service._store.writing() as writing:
             update = writing.start_update(hosted.id)
             assert update is not None
-            hosted.write(writing, hosted.apply_queued(writing, update))
+            write(writing, {hosted: hosted.apply_queued(writing, update)})
             chosen = service.submit_ask("slow", 30).result(20)  # the update is not committed yet
             assert len(chosen) == 30
         service.maintenance.refresh()

@@ -15,6 +15,7 @@ from discreet.errors import StoreInUse, WrongKey
 from discreet.service import admin
 from discreet.service.encryption import KeyRing
 from discreet.service.records import Code
+from discreet.service.sealing import Seals
 from discreet.set_functions import Modular
 from discreet.storage import tables
 from discreet.storage.writing import Writing
@@ -111,7 +112,7 @@ def test_a_key_ring_shows_no_key() -> None:
     ring = KeyRing(bytes(range(32)))
     assert bytes(range(32)).hex()[:8] not in repr(ring)
     assert ring.fingerprint in repr(ring)
-    assert len(ring.person("line", "\ud800odd")) == 16
+    assert len(Seals(ring, "line").person("\ud800odd")) == 16
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgres"])

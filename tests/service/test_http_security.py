@@ -17,7 +17,7 @@ from discreet import dashboard
 from discreet.errors import Busy, InvalidArgument, StoreError, UnknownName
 from discreet.service import api_keys
 from discreet.service.api_keys import ApiKeys
-from discreet.service.app import Settings, create_app
+from discreet.service.app import create_app
 from discreet.service.learner_service import LearnerService
 from discreet.service.web import limits
 from discreet.service.web.errors import HttpError
@@ -191,7 +191,7 @@ def test_keys_revoked_elsewhere_are_noticed(postgres: str, tmp_path: pathlib.Pat
         two.api_keys.revoke(api_key.id)
         assert one.api_keys.find(key) == api_key
         one.api_keys._read_at -= 60  # as if a minute had passed
-        with listening(create_app(one, Settings())) as address, client(address, key) as holder:
+        with listening(create_app(one)) as address, client(address, key) as holder:
             assert holder.get("/v1/learners").status_code == 401
 
 

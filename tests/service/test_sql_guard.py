@@ -43,7 +43,7 @@ def test_numbers_of_bandits_are_written_together(postgres: str, monkeypatch: pyt
         sa.event.listen(
             guard._engine, "before_cursor_execute", lambda c, u, text, *_: statements.append(text)
         )
-        monkeypatch.setattr("discreet.service.shared_guard.EVERY", 3600.0)
+        monkeypatch.setattr("discreet.service.rollback_guard.RollbackGuard.every", 3600.0)
         guard.record(A, 0, durable=False)
         del statements[:]
         for count in range(1, 1001):
@@ -52,9 +52,9 @@ def test_numbers_of_bandits_are_written_together(postgres: str, monkeypatch: pyt
         guard.sync()
         assert sum("INSERT" in each for each in statements) == 1
         other.settle({f"{number:032x}": 0 for number in range(100)})
-        monkeypatch.setattr("discreet.service.shared_guard.EVERY", -1.0)
-        guard._by_others(B, 0)
-        monkeypatch.setattr("discreet.service.shared_guard.EVERY", 3600.0)
+        monkeypatch.setattr("discreet.service.rollback_guard.RollbackGuard.every", -1.0)
+        guard._is_recorded(B, 0)
+        monkeypatch.setattr("discreet.service.rollback_guard.RollbackGuard.every", 3600.0)
         del statements[:]
         for number in range(100):
             guard.record(f"{number:032x}", 0, durable=False)
@@ -74,7 +74,7 @@ def test_a_guard_that_cannot_be_written_keeps_things_hidden(
         with pytest.raises(StoreError, match="rollback guard cannot be written"):
             guard.record(A, 2, durable=True)
         assert guard.lineages == {A}
-        monkeypatch.setattr("discreet.service.shared_guard.EVERY", 3600.0)
+        monkeypatch.setattr("discreet.service.rollback_guard.RollbackGuard.every", 3600.0)
         guard.record(A, 3, durable=False)
         connection.execute("ALTER TABLE discreet_guard.away RENAME TO rollback_guard")
         guard.sync()
@@ -161,7 +161,7 @@ def test_a_phase_that_another_process_closes_meanwhile(
         functions(one)
         told(one, "plan", one.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
         hosted = one.registry.named("plan")
-        assert one.maintenance._apply_all(hosted) == 40  # complete, and not closed
+        assert one.maintenance._apply_all([hosted]) == 40  # complete, and not closed
         told(one, "plan", one.ask("plan", 5), function=Modular([0.5, -0.2, 0.1]))
         other, look = two.registry.named("plan"), two._guard.is_behind
         before = hosted.generation
@@ -172,7 +172,7 @@ def test_a_phase_that_another_process_closes_meanwhile(
             return look(*state, **options)
 
         monkeypatch.setattr(two._guard, "is_behind", slow)
-        assert two.maintenance._apply_all(other) == 5
+        assert two.maintenance._apply_all([other]) == 5
         assert not other.stale
         one.maintenance._close_phases()
         assert hosted.generation > before

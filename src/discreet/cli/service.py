@@ -64,11 +64,7 @@ def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
         counts = table(["table", "rows"], [[name, str(rows)] for name, rows in inspection.rows.items()])
         parts.append(f"{inspection.backend}, schema {inspection.schema}; the key is right\n{counts}")
     if found.learners:
-        rows = [
-            [a.name, a.epoch, a.status, a.generation, a.rounds, a.asked, a.told, a.expired, a.pending]
-            for a in found.learners
-        ]
-        parts.append(table(COLUMNS, [[str(cell) for cell in row] for row in rows]))
+        parts.append(table(COLUMNS, [[str(cell) for cell in row.values()] for row in found.learners]))
     parts.append("\n".join(found.problems) or "No problems were found.")
     show(json, found, "\n\n".join(parts))
     if found.problems:

@@ -36,21 +36,8 @@ Where = str | os.PathLike[str]
 
 #: Seconds that a statement may take: those that go through whole tables do.
 _PATIENCE = 3_600.0
-
-
-@dataclasses.dataclass(frozen=True)
-class CheckedLearner:
-    """The latest epoch of a learner."""
-
-    name: str
-    epoch: int
-    status: str
-    generation: int
-    rounds: int
-    asked: int
-    told: int
-    expired: int
-    pending: int
+#: What a check shows of each learner, by the names of its view and its counts.
+CHECKED = ("name", "epoch", "status", "generation", "rounds", "asked", "told", "expired", "pending")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,12 +46,12 @@ class Checked:
 
     Attributes:
         inspection: Of the database; None if it is damaged.
-        learners: The latest epoch of each.
+        learners: The latest epoch of each: see `CHECKED`.
         problems: One sentence for each problem.
     """
 
     inspection: Inspection | None
-    learners: tuple[CheckedLearner, ...]
+    learners: tuple[dict[str, Any], ...]
     problems: tuple[str, ...]
 
 
@@ -98,19 +85,8 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
             ids = {record.name: record.id for record in reading.latest()}
         for view in management.learners():
             counts, still_open = view.counts, found.open.get(ids[view.name], 0)
-            learners.append(
-                CheckedLearner(
-                    name=view.name,
-                    epoch=view.epoch,
-                    status=view.status,
-                    generation=view.generation,
-                    rounds=view.rounds,
-                    asked=counts.asked,
-                    told=counts.told,
-                    expired=counts.expired,
-                    pending=counts.pending,
-                )
-            )
+            shown = dict(view) | dict(counts)
+            learners.append({name: shown[name] for name in CHECKED})
             if view.status == "stale":
                 problems.append(
                     f"The store is older than what {view.name!r} has released: an old backup, which must not "

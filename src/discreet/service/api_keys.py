@@ -81,18 +81,17 @@ class ApiKey:
         return self.expires_at is not None and self.expires_at <= now
 
 
-class ApiKeys:
-    """The API keys of a store, cached in memory.
+#: Digests and public parts of keys, by their ids.
+_Keys = dict[str, tuple[bytes, ApiKey]]
 
-    Args:
-        store: Holds their digests.
-        clock: Milliseconds since 1970.
-    """
+
+class ApiKeys:
+    """The API keys of a store, cached in memory. The store holds their digests."""
 
     def __init__(self, store: Store, clock: Callable[[], int]) -> None:
         self._store, self._clock = store, clock
         self._lock = threading.Lock()
-        self._cached: dict[str, tuple[bytes, ApiKey]] = {}
+        self._cached: _Keys = {}
         self._read_at = -float("inf")
         #: Minutes in which keys were used, by digest, and the minute in which they were stored last.
         self._used: dict[bytes, int] = {}
@@ -203,15 +202,15 @@ class ApiKeys:
         """Create a key like another one, which is refused after a while, or at once."""
         grace = round(1000 * checks.nonnegative_number("rotate", "grace_seconds", grace_seconds))
         with self._store.writing() as writing:
-            record, old = _found(writing, key_id)
+            digest, old = _found(_locked(writing), key_id)
             now = self._clock()
             if old.expired(now):
                 raise InvalidArgument("This key has expired. Create another one.")
             new, key = self._new(old.role, old.label, old.learners, old.expires_at)
             if not grace:
-                writing.revoke_key(record.digest)
+                writing.revoke_key(digest)
             elif old.expires_at is None or old.expires_at > now + grace:
-                writing.let_key_expire(record.digest, now + grace)
+                writing.let_key_expire(digest, now + grace)
             self._add(writing, new, "key rotated", by, replaced=key_id, grace_seconds=grace / 1000)
         self.refresh()
         return _public(new), key
@@ -219,16 +218,14 @@ class ApiKeys:
     def revoke(self, key_id: str, *, by: str = IN_PROCESS) -> ApiKey:
         """Revoke a key; not the last admin key, without which no other could be created."""
         with self._store.writing() as writing:
-            record, api_key = _found(writing, key_id)
-            now = self._clock()
+            keys, now = _locked(writing), self._clock()
+            digest, api_key = _found(keys, key_id)
             admins = [
-                other.id
-                for _, other in _by_id(writing.keys(locked=True)).values()
-                if other.role is Role.ADMIN and not other.expired(now)
+                each.id for _, each in keys.values() if each.role is Role.ADMIN and not each.expired(now)
             ]
             if admins == [key_id]:
                 raise InvalidArgument("This is the last admin key. Create another one first.")
-            writing.revoke_key(record.digest)
+            writing.revoke_key(digest)
             writing.add_audit(AuditRecord(now, by, "key revoked", key_id, {"label": api_key.label}))
         self.refresh()
         return api_key
@@ -261,7 +258,7 @@ class ApiKeys:
 
     def _add(self, writing: Writing, record: KeyRecord, action: str, by: str, **details: Any) -> None:
         """Add a key, with an id that no other has."""
-        if _id(record.digest) in _by_id(writing.keys(locked=True)):
+        if _id(record.digest) in _locked(writing):
             raise AlreadyExists("This API key already exists.")
         writing.add_key(record)
         details |= {name: getattr(record, name) for name in ("role", "label", "learners", "expires_at")}
@@ -295,13 +292,16 @@ def _public(record: KeyRecord) -> ApiKey:
     return ApiKey(_id(facts.pop("digest")), Role(facts.pop("role")), **facts)
 
 
-def _by_id(records: Iterable[KeyRecord]) -> dict[str, tuple[bytes, ApiKey]]:
+def _by_id(records: Iterable[KeyRecord]) -> _Keys:
     return {_id(record.digest): (record.digest, _public(record)) for record in records}
 
 
-def _found(writing: Writing, key_id: str) -> tuple[KeyRecord, ApiKey]:
-    """A key that is not revoked; nobody else changes keys until the transaction ends."""
-    for record in writing.keys(locked=True):
-        if _id(record.digest) == key_id:
-            return record, _public(record)
-    raise UnknownName("No key has this id.")
+def _locked(writing: Writing) -> _Keys:
+    """All keys that are not revoked; nobody else changes them until the transaction ends."""
+    return _by_id(writing.keys(locked=True))
+
+
+def _found(keys: _Keys, key_id: str) -> tuple[bytes, ApiKey]:
+    if key_id not in keys:
+        raise UnknownName("No key has this id.")
+    return keys[key_id]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Response
@@ -17,6 +16,7 @@ from starlette.types import ASGIApp
 
 from discreet import dashboard
 from discreet.service.learner_service import LearnerService
+from discreet.service.options import MAX_BODY, RATE
 from discreet.service.web import errors, models
 from discreet.service.web.ask_tell import AskTellRoutes
 from discreet.service.web.logs import RequestLog
@@ -27,26 +27,6 @@ from discreet.service.web.reference import POLICY, reference, script
 from discreet.service.web.routes import add_routes, described
 from discreet.service.web.watching import watch
 
-#: Requests per second of one key, and bytes of a body, by default.
-RATE, MAX_BODY = 10_000.0, 4 << 20
-
-
-@dataclasses.dataclass(frozen=True)
-class Settings:
-    """Settings of the app.
-
-    Attributes:
-        rate: Requests per second of one key, in each process; a second's worth may come at once.
-        max_body: Bytes of a request's body.
-        log_requests: Whether to log requests on standard error.
-        cors_origins: Websites whose scripts may call the service; "*" for all.
-    """
-
-    rate: float = RATE
-    max_body: int = MAX_BODY
-    log_requests: bool = True
-    cors_origins: tuple[str, ...] = ()
-
 
 class AsciiJson(JSONResponse):
     """JSON in ASCII, so that strings with lone surrogates can be written."""
@@ -55,17 +35,25 @@ class AsciiJson(JSONResponse):
         return json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
 
 
-def create_app(service: LearnerService, settings: Settings | None = None) -> ASGIApp:
+def create_app(
+    service: LearnerService,
+    *,
+    rate: float = RATE,
+    max_body: int = MAX_BODY,
+    log_requests: bool = True,
+    cors_origins: Sequence[str] = (),
+) -> ASGIApp:
     """Create the application of a service, which it closes when it shuts down.
 
     Args:
         service: The learners.
-        settings: Limits and logging.
+        rate: Requests per second of one key, in each process; a second's worth may come at once.
+        max_body: Bytes of a request's body.
+        log_requests: Whether to log requests on standard error.
+        cors_origins: Websites whose scripts may call the service; "*" for all.
     """
-    settings = settings or Settings()
     metrics = Metrics()
-    log = RequestLog(sys.stderr if settings.log_requests else None)
-
+    log = RequestLog(sys.stderr if log_requests else None)
     service.time_commits(metrics.committed)
 
     @contextlib.asynccontextmanager
@@ -109,14 +97,14 @@ def create_app(service: LearnerService, settings: Settings | None = None) -> ASG
         service.api_keys,
         metrics,
         log,
-        rate=settings.rate,
-        max_body=settings.max_body,
+        rate=rate,
+        max_body=max_body,
     )
-    if not settings.cors_origins:
+    if not cors_origins:
         return served
     return CORSMiddleware(
         served,
-        settings.cors_origins,
+        cors_origins,
         allow_methods=("GET", "POST", "PUT", "DELETE"),
         allow_headers=("Authorization", "Content-Type"),
         expose_headers=("Retry-After",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from discreet.checks import IntArray
 from discreet.errors import Archived, Busy, Conflict, HorizonReached, InvalidArgument
 from discreet.learners.tickets import INLINE, Dealt, phase_of
 from discreet.service.clock import minute_of
-from discreet.service.hosted_learner import Applied, HostedLearner
+from discreet.service.hosted_learner import Applied, HostedLearner, write
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import Code
 from discreet.storage.records import Counts, DecisionRecord, How, PhaseRecord, Status
@@ -38,7 +39,7 @@ class Batch:
     def __init__(self, writing: Writing, now: int, *, alone: bool) -> None:
         self._writing, self._now, self._alone = writing, now, alone
         self._counts: dict[int, Counts] = collections.defaultdict(Counts)
-        self.applied: list[tuple[HostedLearner, Applied]] = []
+        self.applied: dict[HostedLearner, Applied] = {}
         self.behind: set[HostedLearner] = set()
         self.closed: dict[HostedLearner, list[bytes]] = collections.defaultdict(list)
         self.queued = False
@@ -51,26 +52,26 @@ class Batch:
         refused = {
             number: self._refusal(each, *heads[number], shown[number]) for number, each in hosted.items()
         }
-        answers: list[Any] = [refused[each.hosted.id] for each in operations]
-        asks, tells = dict[int, Ask](), dict[int, Tell]()
+        answers, asks, tells = dict[int, Any](), dict[int, Ask](), dict[int, Tell]()
         for place, operation in enumerate(operations):
-            if isinstance(operation, Tell):
-                if answers[place] is None:
-                    tells[place] = operation
-            elif heads[operation.hosted.id][0] is Status.CLOSED:
+            learner = operation.hosted.id
+            if isinstance(operation, Ask) and heads[learner][0] is Status.CLOSED:
                 raise Conflict(_restarted(operation.hosted))  # asks are retried with the next epoch
-            elif answers[place] is None:
+            if refused[learner] is not None:
+                answers[place] = refused[learner]
+            elif isinstance(operation, Ask):
                 asks[place] = operation
-        for place, answer in (self._ask(asks) | self._tell(tells, heads)).items():
-            answers[place] = answer
+            else:
+                tells[place] = operation
+        answers |= self._ask(asks) | self._tell(tells, heads)
         self._writing.add_counts(minute_of(self._now), self._counts)
-        return answers
+        return [answers[place] for place in range(len(operations))]
 
     def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, tuple[Status, int]]:
         """Status and generation of the learners; none of them ends before this transaction does."""
         limited = {each.hosted.id for each in operations if isinstance(each, Ask) and each.hosted.limited}
-        for learner in sorted(limited):  # until the end of the transaction nobody else counts its rounds
-            self._writing.start_update(learner, wait=True, most=0)
+        if limited:  # until the end of the transaction nobody else counts their rounds
+            self._writing.start_updates(limited, wait=True, most=0)
         return self._writing.hold({each.hosted.id for each in operations})
 
     def _refusal(
@@ -78,7 +79,7 @@ class Batch:
     ) -> Exception | None:
         """Why a learner cannot be asked or told now; None if it can."""
         if status is not Status.ACTIVE:
-            hosted.end(status)
+            hosted.record = dataclasses.replace(hosted.record, status=status)
             if status is Status.CLOSED:
                 return Busy(f"{_restarted(hosted)} Try again.")
             return Archived(f"The learner {hosted.record.name!r} is {status.value}.")
@@ -94,21 +95,22 @@ class Batch:
         retried = [key for place, ask in asks.items() if ask.request_id for key in ids[place]]
         known = self._writing.decisions(retried) if retried else {}
         new: dict[bytes, int] = {}  # places of asks that are new, by their first id
-        left: dict[HostedLearner, int | None] = {}
+        left: dict[HostedLearner, int] = {}
         refused: dict[int, HorizonReached] = {}
         for place, ask in asks.items():
             first, hosted = ids[place][0], ask.hosted
             if first in known or first in new:
                 continue
-            room = left[hosted] if hosted in left else left.setdefault(hosted, self._room(hosted))
-            if room is not None and ask.count > room:
+            if hosted not in left:
+                left[hosted] = self._room(hosted)
+            if ask.count > left[hosted]:
                 refused[place] = HorizonReached(
                     f"The learner {hosted.record.name!r} was made for {hosted.host.horizon} rounds, and "
-                    f"{room} are left."
+                    f"{left[hosted]} are left."
                 )
                 continue
             new[first] = place
-            left[hosted] = None if room is None else room - ask.count
+            left[hosted] -= ask.count
         made = self._made([(asks[place], ids[place]) for place in new.values()])
         if self._writing.add_decisions(made) < len(made):
             raise Conflict("Another process answered this request just now; nothing was changed.")
@@ -134,11 +136,10 @@ class Batch:
         self._writing.deal(dealt, self._now)
         return made
 
-    def _room(self, hosted: HostedLearner) -> int | None:
-        """How many more decisions a learner with a horizon can make; None if it has none."""
-        if not hosted.limited:  # all learners count at most 2^32 rounds
-            return None if hosted.host.rounds(hosted.state) < hosted.host.horizon else 0
-        return hosted.host.horizon - self._writing.counts(hosted.id).asked
+    def _room(self, hosted: HostedLearner) -> int:
+        """How many more decisions a learner can make; the rounds of one without a horizon are far away."""
+        counts = self._writing.counts(hosted.id).asked if hosted.limited else 0
+        return hosted.host.horizon - max(counts, hosted.host.rounds(hosted.state))
 
     # Tells
 
@@ -171,20 +172,17 @@ class Batch:
     ) -> None:
         """Apply tickets and reports, or queue the reports."""
         queued: list[tuple[bytes, int, bytes]] = []
-        states: dict[int, tuple[int, bytes]] = {}
         for hosted, told in payloads.items():
-            if not (hosted.host.by_rounds and hosted.host.local and self._alone):
+            if hosted.host.by_rounds and hosted.host.local and self._alone:
+                applied = hosted.apply_now(heads[hosted.id][1], [*told.values()])
+                self._counts[hosted.id].released += applied.released
+                self._counts[hosted.id].ones += applied.ones
+                self.applied[hosted] = applied
+            else:
                 queued += (
                     (key, hosted.id, hosted.seals.feedback(key, report)) for key, (_, report) in told.items()
                 )
-                continue
-            applied = hosted.apply_now(self._writing, heads[hosted.id][1], [*told.values()])
-            self._counts[hosted.id].released += applied.released
-            self._counts[hosted.id].ones += applied.ones
-            if applied.sealed is not None:
-                states[hosted.id] = applied.generation - 1, applied.sealed
-            self.applied.append((hosted, applied))
-        self._writing.put_states(states)
+        write(self._writing, self.applied)
         self._writing.queue_feedback(queued)
         self.queued = bool(queued)
 
@@ -200,7 +198,10 @@ class Batch:
             (key[1], person) for key in closed if (person := reports[key].person) is not None
         )
         totals = self._writing.count_attempts(people) if people else {}
-        left = {each: hosts[each[0]].cap - (totals[each] - count) for each, count in people.items()}
+        left = {
+            each: hosts[each[0]].host.guarantee.rounds_per_person - (totals[each] - count)
+            for each, count in people.items()
+        }
         found: dict[HostedLearner, dict[bytes, tuple[bytes, bytes]]] = collections.defaultdict(dict)
         for key, ticket in closed.items():
             (decision_id, learner), (_, payload, person) = key, reports[key]
@@ -219,11 +220,7 @@ class Batch:
 class _Dealer:
     """Deals rounds of a learner from its committed state, and plans phases as they are needed.
 
-    Args:
-        hosted: The learner.
-        writing: The transaction.
-        now: Milliseconds.
-        current: The phase that has rounds to deal.
+    It begins with the current phase, if there is one with rounds to deal.
     """
 
     def __init__(

@@ -24,7 +24,6 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from discreet.atomic_files import errors_name, name_beside, sync_folder
 from discreet.errors import WrongKey
-from discreet.storage.records import split_ids
 
 #: The environment variable that may hold the key.
 VARIABLE = "DISCREET_KEY"
@@ -51,9 +50,11 @@ class KeyRing:
         self.keys = _closed(key, opened) if keys is None else keys
         self.fingerprint = fingerprint(key)
         self._sealing, self._hashing = opened[:_SIZE], opened[_SIZE:]
-        self._people = _derived(self._hashing, b"discreet people")
-        self._requests = _derived(self._hashing, b"discreet requests")
-        self._tokens = _derived(self._sealing, b"discreet tell tokens")
+        self._of = {
+            "person": _derived(self._hashing, b"discreet people"),
+            "request": _derived(self._hashing, b"discreet requests"),
+            "token": _derived(self._sealing, b"discreet tell tokens"),
+        }
 
     def rotated(self, key: bytes) -> KeyRing:
         """A ring for another key. It seals with a new key, and hashes ids as before."""
@@ -76,19 +77,12 @@ class KeyRing:
                 "elsewhere, or was sealed with another key."
             ) from None
 
-    def person(self, lineage: str, person: str) -> bytes:
-        """The keyed hash of a person's id, for one learner: without the key no guess can be checked."""
-        name = _name(lineage, "person", person.encode("utf-8", "surrogatepass"))
-        return _derived(self._people, name)[:16]
+    def hashed(self, kind: str, lineage: str, data: bytes) -> bytes:
+        """The keyed hash of a "person", a "request" or a "token" of a learner.
 
-    def decision_ids(self, lineage: str, request_id: str, count: int) -> list[bytes]:
-        """The ids of a request's decisions: the same for a retry, and beyond guessing without the key."""
-        seed = _derived(self._requests, _name(lineage, "request", request_id.encode()))
-        return split_ids(hashlib.shake_256(seed).digest(16 * count))
-
-    def token(self, lineage: str, decision_id: bytes) -> bytes:
-        """What shows that the service allowed its holder to tell a decision."""
-        return _derived(self._tokens, _name(lineage, "token", decision_id))[:16]
+        Without the key no guess can be checked.
+        """
+        return _derived(self._of[kind], _name(lineage, kind, data))
 
     def __repr__(self) -> str:
         return f"KeyRing(fingerprint={self.fingerprint!r})"

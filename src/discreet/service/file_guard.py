@@ -17,11 +17,11 @@ import os
 import pathlib
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from discreet.atomic_files import sync_folder
 from discreet.errors import StaleState
-from discreet.service.rollback_guard import GONE, DamagedGuard, RollbackGuard
+from discreet.service.rollback_guard import DamagedGuard, RollbackGuard
 
 _LINE = 64
 _HEAD = "discreet guard of"
@@ -43,6 +43,8 @@ class FileGuard(RollbackGuard):
         StaleState: The file belongs to another store.
     """
 
+    every = 0.0  # a line costs little
+
     def __init__(
         self,
         path: pathlib.Path,
@@ -55,78 +57,65 @@ class FileGuard(RollbackGuard):
         super().__init__(str(path), look_only=look_only)
         self.path = path
         self._name = f"{_HEAD} {store} ".encode("ascii")
-        self._shared = shared
-        self._handle = -1
-        self._dirty = False
+        self._shared, self._handle = shared, -1
+        #: Whether what was written need not be on disk yet, and whether the file must begin again.
+        self._dirty = self._damage = False
         #: Line numbers of learners, and of the next one, when the file was last read.
         self._places: dict[str, int] = {}
         self._end = 1
         content = path.read_bytes() if path.exists() else b""
+        self.fresh = len(content) < _LINE
         try:
-            self._known = {} if not content else self._read(content)
-            self.fresh = len(content) < _LINE
+            self._known = self._parsed(content) if content else {}
         except DamagedGuard:
             if not repair:
                 raise
-            self._known, self.fresh = {}, True
-
-    def begin(self) -> None:
-        with self._lock, self._locked():
-            os.fsync(self._handle)
-
-    def settle(self, releases: Mapping[str, int]) -> None:
-        with self._lock, self._locked(check=False) as handle:
-            try:
-                numbers = self._read(os.pread(handle, os.fstat(handle).st_size, 0))
-            except DamagedGuard:  # to be repaired
-                numbers = {}
-            numbers |= dict.fromkeys(self._known.keys() - releases.keys(), GONE)
-            numbers |= {lineage: max(count, numbers.get(lineage, 0)) for lineage, count in releases.items()}
-            lines = [_line(lineage, count) for lineage, count in numbers.items()]
-            content = b"".join([self._head(len(lines)), *lines])
-            os.pwrite(handle, content, 0)
-            os.ftruncate(handle, len(content))
-            os.fsync(handle)
+            self.fresh = self._damage = True
 
     def close(self) -> None:
+        super().close()
         with self._lock:
-            self._sync()
             if self._handle >= 0:
                 os.close(self._handle)
                 self._handle = -1
 
     def _recorded(self, lineage: str) -> int | None:
-        return self._written(self._handle, lineage) if self._handle >= 0 else None
+        return self._numbers([lineage]).get(lineage) if self._handle >= 0 else None
 
     def _recorded_by_others(self, lineage: str) -> bool:
         return self._shared
 
-    def _write(self, lineage: str, releases: int, durable: bool) -> None:
-        with self._locked() as handle:
-            written = self._written(handle, lineage)
-            if written is None or releases > written:
-                line, place = _line(lineage, releases), self._places.get(lineage, self._end)
-                _put(handle, line, place)
-                self._places[lineage] = place
-                if written is None:
-                    os.fdatasync(handle)  # on disk before it is counted
-                    _put(handle, self._head(place), 0)
+    def _is_recorded(self, lineage: str, releases: int) -> bool:
+        return False  # `_raise` looks
+
+    def _raise(self, numbers: Mapping[str, int]) -> None:
+        with self._locked():
+            written, end = self._numbers(numbers), self._end
+            for lineage, releases in numbers.items():
+                if releases > written.get(lineage, -1):
+                    place = self._places.setdefault(lineage, self._end)
+                    self._put(_line(lineage, releases), place)
                     self._end = max(self._end, place + 1)
+            if self._end > end:
+                os.fdatasync(self._handle)  # on disk before it is counted
+                self._put(self._head(self._end - 1), 0)
         self._dirty = True
-        if durable:
-            self._sync()
 
-    def _written(self, handle: int, lineage: str) -> int | None:
-        """The releases of a learner in the file now; another process may have added or moved its line."""
-        place = self._places.get(lineage)
-        line = b"" if place is None else os.pread(handle, _LINE, place * _LINE)
-        found = _entry(line)
-        if found is not None and found[0] == lineage:
-            return found[1]
-        return self._read(os.pread(handle, os.fstat(handle).st_size, 0)).get(lineage)
+    def _numbers(self, lineages: Iterable[str]) -> Mapping[str, int]:
+        """Numbers in the file now; another process may have added or moved lines."""
+        found = {}
+        for lineage in lineages:
+            entry = _entry(os.pread(self._handle, _LINE, self._places.get(lineage, 0) * _LINE))
+            if entry is None or entry[0] != lineage:
+                return self._read()
+            found[lineage] = entry[1]
+        return found
 
-    def _read(self, content: bytes) -> dict[str, int]:
-        """Parse a file, and remember the line numbers."""
+    def _read(self) -> dict[str, int]:
+        return self._parsed(os.pread(self._handle, os.fstat(self._handle).st_size, 0))
+
+    def _parsed(self, content: bytes) -> dict[str, int]:
+        """The numbers in a file; remember the line numbers."""
         # A power failure may leave zeros, or a partial line, that nobody relied on.
         content = content.rstrip(b"\0")
         lines = [content[k : k + _LINE] for k in range(0, len(content) - _LINE + 1, _LINE)]
@@ -174,22 +163,28 @@ class FileGuard(RollbackGuard):
             self._dirty = False
 
     @contextlib.contextmanager
-    def _locked(self, *, check: bool = True) -> Iterator[int]:
-        """Open, lock and check the file."""
+    def _locked(self) -> Iterator[None]:
+        """Open, lock and check the file; one that is to be repaired begins again."""
         if self._handle < 0:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
             sync_folder(self.path.parent)
         fcntl.flock(self._handle, fcntl.LOCK_EX)
         try:
+            if self._damage:
+                os.ftruncate(self._handle, 0)
+                self._damage = False
             head = os.pread(self._handle, _LINE, 0)
-            if check:
-                self._check_head(head)
+            self._check_head(head)
             if len(head) < _LINE:
-                _put(self._handle, self._head(0), 0)
-            yield self._handle
+                self._put(self._head(0), 0)
+            yield
         finally:
             fcntl.flock(self._handle, fcntl.LOCK_UN)
+
+    def _put(self, line: bytes, place: int) -> None:
+        if os.pwrite(self._handle, line, place * _LINE) != len(line):  # the disk is full
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _line(lineage: str, releases: int) -> bytes:
@@ -203,8 +198,3 @@ def _entry(line: bytes) -> tuple[str, int] | None:
     if found is None or int(found[4], 16) != zlib.crc32(found[1]):
         return None
     return found[2].decode(), int(found[3])
-
-
-def _put(handle: int, line: bytes, place: int) -> None:
-    if os.pwrite(handle, line, place * _LINE) != len(line):  # the disk is full
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

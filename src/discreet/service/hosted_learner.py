@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import functools
 import logging
+import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
 from discreet.errors import Conflict, DiscreetError, InvalidArgument, StaleState, StoreError, WrongKey
-from discreet.learners.host import Host, HostState, OpenSums
+from discreet.learners.host import NOTHING, Host, HostState, OpenSums
 from discreet.learners.tickets import INLINE, Plan, phase_of
 from discreet.service.drawn_bits import DrawnBits
 from discreet.service.encryption import KeyRing
@@ -35,6 +36,8 @@ _PLANS = 64
 
 #: A ticket and its report.
 Told = tuple[bytes, bytes]
+#: What the store has of a learner: the generation, the state (None if it is shown), reports in open sums.
+Stored = tuple[int, bytes | None, int]
 
 log = logging.getLogger("discreet.service")
 
@@ -46,20 +49,20 @@ class Applied:
     Attributes:
         generation: Of the state.
         state: The state.
-        releases: How often the learner has released something, sums that are still open included.
+        in_sums: How many reports are in open sums then.
         sealed: The state as it is written; None if it is the one that was read.
-        sums: The sums of open phases that changed.
-        reports: The reports that were applied; their draws and payloads say nothing any more.
+        sums: The sums of open phases that changed, sealed, and how many reports are in each.
+        reports: The decisions whose reports were applied; their draws and payloads say nothing any more.
         released: Released bits in this update.
         ones: How many of them were 1.
     """
 
     generation: int
     state: HostState
-    releases: int
+    in_sums: int
     sealed: bytes | None = None
-    sums: Mapping[int, OpenSums] = dataclasses.field(default_factory=dict)
-    reports: Sequence[QueuedReport] = ()
+    sums: Mapping[int, tuple[int, bytes]] = dataclasses.field(default_factory=dict)
+    reports: Sequence[bytes] = ()
     released: int = 0
     ones: int = 0
 
@@ -70,18 +73,10 @@ class Applied:
 
 
 class HostedLearner:
-    """One learner.
-
-    Args:
-        record: From the store.
-        generation: Of the state.
-        state: From the store.
-        applied: How many reports are in the sums of open phases.
-        ring: Seals secrets.
-        guard: Records how far it has released.
+    """One learner, with the record, the state and the number of reports in open sums that the store has.
 
     Attributes:
-        record: As above, at the time it was read.
+        record: At the time it was read.
         host: Deals, reports and applies; it holds no state.
         stale: Whether it must not continue: the store is an old backup, or its state is damaged.
         damaged: Whether the state in the store cannot be read.
@@ -115,6 +110,8 @@ class HostedLearner:
         self._unrecorded = False
         #: The generation that is in the history, and when the next may be noted.
         self.noted = (generation, 0)
+        #: When it was asked, told or worked on last, in seconds.
+        self.used_at = -math.inf
         try:
             self.follow(generation, state, applied)
         except (InvalidArgument, WrongKey):  # the key is the right one; other learners can continue
@@ -141,11 +138,6 @@ class HostedLearner:
     def limited(self) -> bool:
         """Whether it has a horizon."""
         return self.host.horizon < 1 << 32
-
-    @property
-    def cap(self) -> int:
-        """How many pieces of one person's feedback count."""
-        return self.host.guarantee.rounds_per_person
 
     def check(self) -> None:
         """Raise `StaleState` if it is active but must not continue."""
@@ -179,15 +171,12 @@ class HostedLearner:
             "epoch and start a new one from the last point (`restart`)."
         )
 
-    def end(self, status: Status) -> None:
-        """Take over the status that the store has."""
-        self.record = dataclasses.replace(self.record, status=status)
-
     # Showing what is committed
 
     def show(self, applied: Applied) -> None:
         """Make a committed state visible if it is newer; the rollback guard records it first."""
-        generation, releases, lineage = applied.generation, applied.releases, self.record.lineage
+        generation, lineage = applied.generation, self.record.lineage
+        releases = self.releases(applied.state, applied.in_sums)
         with self._showing:
             newer = generation > self.generation  # otherwise another thread has shown a later one meanwhile
             if newer:
@@ -209,27 +198,21 @@ class HostedLearner:
         Raises:
             StoreError: The rollback guard cannot record it, so it must not be shown.
         """
-        if reading.heads([self.id])[self.id][1] > self.generation:
-            self.follow(*reading.states([self.id])[self.id])
-        elif self.catches_up_always:  # bits are released before the state changes
-            generation, state = self._shown
-            self.show(Applied(generation, state, self._released(state, reading)))
+        for _, stored in not_shown(reading, [self]):
+            self.follow(*stored)
 
-    def follow(self, generation: int, sealed: bytes, applied: int) -> None:
-        """Show a state that the store has, with so many reports in open sums; see `catch_up`."""
-        state = self.opened(generation, sealed)
-        self.show(Applied(generation, state, self._releases(state, applied)))
+    def follow(self, generation: int, sealed: bytes | None, in_sums: int) -> None:
+        """Show a state that the store has, or None if it is shown, with so many reports in open sums."""
+        shown, state = self._shown
+        if sealed is not None:
+            state = self.opened(generation, sealed)
+        elif shown != generation:  # another thread has shown a later one: reports may be in it, not in sums
+            return
+        self.show(Applied(generation, state, in_sums))
 
-    def releases(self, reading: Reading) -> int:
-        """How often it has released something up to the state that is shown."""
-        return self._released(self.state, reading)
-
-    def _released(self, state: HostState, reading: Reading) -> int:
-        """How often it has released something, as the store says."""
-        return self._releases(state, reading.applied(self.id) if self._counts_open else 0)
-
-    def _releases(self, state: HostState, applied: int) -> int:
-        return self.host.releases(state) + (applied if self._counts_open else 0)
+    def releases(self, state: HostState, in_sums: int) -> int:
+        """How often it has released something up to a state, with so many reports in open sums."""
+        return self.host.releases(state) + (in_sums if self._counts_open else 0)
 
     @property
     def catches_up_always(self) -> bool:
@@ -249,16 +232,14 @@ class HostedLearner:
             self._decoded = sealed, state
         return state
 
-    # Phases
-
     def plan_of(self, phase: PhaseRecord) -> Plan:
         """The plan of a stored phase; the latest ones are not decoded again."""
         return self._plan(phase.plan)
 
     # Applying
 
-    def apply_now(self, reading: Reading, generation: int, told: Sequence[Told]) -> Applied:
-        """Apply tickets and reports that are not sealed to the shown state, without reading the store.
+    def apply_now(self, generation: int, told: Sequence[Told]) -> Applied:
+        """Apply reports of rounds that are phases by themselves to the shown state: nothing is read.
 
         Raises:
             Conflict: The shown state is not of this generation: another thread has just committed a later
@@ -268,64 +249,54 @@ class HostedLearner:
         if shown != generation:
             raise Conflict(f"The learner {self.record.name!r} was updated just now; nothing was changed.")
         with self._applying:
-            self._refuse_old(reading, state)
-            return self._applied(reading, generation, state, told)
+            self._refuse_old(state, 0)
+            return self._applied(generation, state, 0, told)
 
     def apply_queued(self, reading: Reading, update: StateUpdate) -> Applied:
-        """Apply queued reports to the stored state. Nothing is visible before it is written and shown."""
+        """Apply queued reports to the stored state. Nothing is visible before it is written and shown.
+
+        What is damaged is left out, or it would block all others.
+        """
         with self._applying:
-            state = self.latest_state(reading, update)
+            before = update.generation, self.latest_state(update), update.applied
             told = self._opened(update.queued)
-            return dataclasses.replace(
-                self._applied(reading, update.generation, state, told, damaged=True), reports=update.queued
-            )
+            plans, sums = self._open_phases(reading, {phase_of(ticket) for ticket, _ in told} - {INLINE})
+            try:
+                applied = self._applied(*before, told, plans, sums)
+            except InvalidArgument:
+                sound = [each for each in told if self.host.sound(*each, plans.get(phase_of(each[0])))]
+                self._report_lost(len(told) - len(sound))
+                applied = self._applied(*before, sound, plans, sums)
+            return dataclasses.replace(applied, reports=[each.decision_id for each in update.queued])
 
     def _applied(
         self,
-        reading: Reading,
         generation: int,
         before: HostState,
+        in_sums: int,
         told: Sequence[Told],
-        *,
-        damaged: bool = False,
+        plans: Mapping[int, Plan] = NOTHING,
+        sums: Mapping[int, OpenSums] = NOTHING,
     ) -> Applied:
-        """Tickets and reports applied to a state and to sums; some may be damaged, and are left out."""
-        plans, sums = self._open_phases(reading, told)
+        """Tickets and reports applied to a state, and to sums."""
         told = told[: self.host.horizon - self.host.rounds(before)]
-        try:
-            after, changed = self.host.apply(before, *_transposed(told), plans, sums)
-        except InvalidArgument:
-            if not damaged:  # it has not been acknowledged yet
-                raise
-            sound = [each for each in told if self.host.sound(*each, plans.get(phase_of(each[0])))]
-            self._report_lost(len(told) - len(sound))
-            told = sound
-            after, changed = self.host.apply(before, *_transposed(told), plans, sums)
+        tickets, reports = [ticket for ticket, _ in told], [report for _, report in told]
+        after, changed = self.host.apply(before, tickets, reports, plans, sums)
         sealed = None
         if after is not before:
             generation += 1
-            sealed = self.seals.state(generation, self.host.encode(after))
-            self._decoded = sealed, after
-        bits = b"".join(report for _, report in told) if self.host.local else b""
-        before_in = {number: each.applied for number, each in sums.items()}
-        more = sum(each.applied - before_in.get(number, 0) for number, each in changed.items())
+            sealed = self._sealed(generation, after)
+        bits = b"".join(reports) if self.host.local else b""
+        before_in = sum(sums[number].applied for number in changed if number in sums)
         return Applied(
             generation,
             after,
-            self._released(after, reading) + (more if self.host.local else 0),
+            in_sums + sum(each.applied for each in changed.values()) - before_in,
             sealed,
-            changed,
+            {number: (each.applied, self.seals.sums(number, each)) for number, each in changed.items()},
             released=len(bits),
             ones=bits.count(1),
         )
-
-    def write(self, writing: Writing, applied: Applied) -> None:
-        """Write what was applied, in the transaction that read it."""
-        for number, each in applied.sums.items():
-            writing.put_sums(self.id, number, each.applied, self.seals.sums(number, each))
-        if applied.sealed is not None:
-            writing.put_states({self.id: (applied.generation - 1, applied.sealed)})
-        writing.drop_feedback(each.decision_id for each in applied.reports)
 
     def close(self, reading: Reading, number: int) -> Applied | None:
         """Release the sums of a complete phase: noise is drawn, and the policy learns. Nothing is written.
@@ -333,35 +304,34 @@ class HostedLearner:
         None if another process was faster.
         """
         with self._applying:
-            generation, sealed = reading.state(self.id)
-            record = reading.phases(self.id, [number]).get(number)
-            found = reading.sums(self.id, [number]).get(number)
-            if record is None or found is None:
+            generation, sealed, in_sums = reading.states([self.id])[self.id]
+            plans, sums = self._open_phases(reading, [number])
+            if number not in sums:
                 return None
-            plan = self.plan_of(record)
-            sums = self.seals.open_sums(self.host, number, plan, *found)
-            after = self.host.closed(self.opened(generation, sealed), plan, sums)
-            sealed = self.seals.state(generation + 1, self.host.encode(after))
-            self._decoded = sealed, after
-        releases = self._released(after, reading) - (sums.applied if self.host.local else 0)
-        return Applied(generation + 1, after, releases, sealed)
+            after = self.host.closed(self.opened(generation, sealed), plans[number], sums[number])
+            sealed = self._sealed(generation + 1, after)
+        return Applied(generation + 1, after, in_sums - sums[number].applied, sealed)
 
-    def fill(self, writing: Writing, number: int) -> None:
+    def fill(self, reading: Reading, number: int) -> Applied | None:
         """Add a neutral report for each that is missing to the sums of a phase, which completes it."""
-        record = writing.phases(self.id, [number]).get(number)
-        if record is None:
-            return
-        plan, found = self.plan_of(record), writing.sums(self.id, [number])
-        sums = {k: self.seals.open_sums(self.host, k, plan, *each) for k, each in found.items()}
+        generation, sealed, in_sums = reading.states([self.id])[self.id]
+        plans, sums = self._open_phases(reading, [number])
+        if number not in plans:
+            return None
+        plan = plans[number]
         missing = plan.total - (sums[number].applied if sums else 0)
         if missing <= 0:
-            return
+            return None
         log.error("%s: a phase lacks %d reports: they count as neutral", self.record.name, missing)
         tickets = [self.host.dealt(plan, number, place, None).ticket for place in range(missing)]
-        reports = [self.host.neutral(ticket) for ticket in tickets]
-        _, changed = self.host.apply(self.state, tickets, reports, {number: plan}, sums)
-        for filled in changed.values():
-            writing.put_sums(self.id, number, filled.applied, self.seals.sums(number, filled))
+        told = [(ticket, self.host.neutral(ticket)) for ticket in tickets]
+        return self._applied(generation, self.opened(generation, sealed), in_sums, told, plans, sums)
+
+    def _sealed(self, generation: int, state: HostState) -> bytes:
+        """A new state as it is written."""
+        sealed = self.seals.state(generation, self.host.encode(state))
+        self._decoded = sealed, state
+        return sealed
 
     def moment(self, state: HostState, now: int) -> Moment:
         """What a state says of the time so far."""
@@ -377,14 +347,14 @@ class HostedLearner:
             np.array(summary.point, dtype="<f4").tobytes(),
         )
 
-    def latest_state(self, reading: Reading, update: StateUpdate) -> HostState:
+    def latest_state(self, update: StateUpdate) -> HostState:
         """The state that an update starts from; refused if it is an old one."""
         state = self.opened(update.generation, update.state)
-        self._refuse_old(reading, state)
+        self._refuse_old(state, update.applied)
         return state
 
-    def _refuse_old(self, reading: Reading, state: HostState) -> None:
-        if self._guard.is_behind(self.record.lineage, self._released(state, reading), look=True):
+    def _refuse_old(self, state: HostState, in_sums: int) -> None:
+        if self._guard.is_behind(self.record.lineage, self.releases(state, in_sums), look=True):
             self.stale = True
             raise self._stale_error()
 
@@ -405,21 +375,19 @@ class HostedLearner:
         return opened
 
     def _open_phases(
-        self, reading: Reading, told: Iterable[Told]
+        self, reading: Reading, numbers: Collection[int]
     ) -> tuple[dict[int, Plan], dict[int, OpenSums]]:
-        """The plans and sums of the phases that reports belong to."""
-        numbers = {phase_of(ticket) for ticket, _ in told} - {INLINE}
-        if not numbers:
-            return {}, {}
-        plans, sums = {}, {}
-        found = reading.sums(self.id, numbers)
-        for number, record in reading.phases(self.id, numbers).items():
+        """The plans and sums of open phases, except damaged ones: their reports are damaged, too."""
+        plans, sums = dict[int, Plan](), dict[int, OpenSums]()
+        found = reading.sums(self.id, numbers) if numbers else {}
+        for number, record in (reading.phases(self.id, numbers) if numbers else {}).items():
             try:
-                plans[number] = plan = self.plan_of(record)
+                plan = self.plan_of(record)
                 if number in found:
                     sums[number] = self.seals.open_sums(self.host, number, plan, *found[number])
+                plans[number] = plan
             except (InvalidArgument, WrongKey):
-                plans.pop(number, None)  # its reports are damaged, too
+                log.error("%s: a stored phase is damaged", self.record.name)
         return plans, sums
 
     def _report_lost(self, count: int) -> None:
@@ -435,5 +403,25 @@ class HostedLearner:
             return None
 
 
-def _transposed(told: Sequence[Told]) -> tuple[list[bytes], list[bytes]]:
-    return [ticket for ticket, _ in told], [report for _, report in told]
+def not_shown(reading: Reading, learners: Iterable[HostedLearner]) -> list[tuple[HostedLearner, Stored]]:
+    """Learners of which the store may have more than is shown, and what it has: see `follow`."""
+    held = {hosted.id: hosted for hosted in learners}
+    heads = reading.heads(held) if held else {}
+    behind = {learner for learner, (_, generation) in heads.items() if generation > held[learner].generation}
+    found: dict[int, Stored] = dict(reading.states(behind)) if behind else {}
+    if others := [each for each in heads if each not in behind and held[each].catches_up_always]:
+        found |= {each: (at, None, in_sums) for each, (at, in_sums) in reading.progress(others).items()}
+    return [(held[learner], stored) for learner, stored in found.items()]
+
+
+def write(writing: Writing, applied: Mapping[HostedLearner, Applied]) -> None:
+    """Write what was applied, in the transaction that read it."""
+    states = {}
+    for hosted, each in applied.items():
+        for number, (count, sums) in each.sums.items():
+            writing.put_sums(hosted.id, number, count, sums)
+        if each.sealed is not None:
+            states[hosted.id] = each.generation - 1, each.sealed
+    if states:
+        writing.put_states(states)
+    writing.drop_feedback(decision_id for each in applied.values() for decision_id in each.reports)

@@ -12,48 +12,42 @@ Rules that always hold:
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import dataclasses
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import Future
-from typing import Self
+from typing import Any, Self
 
 from discreet import checks
-from discreet.errors import DiscreetError, InvalidArgument, StoreError
+from discreet.errors import Conflict, DiscreetError, InvalidArgument, StoreError
 from discreet.service.api_keys import ApiKeys
-from discreet.service.clock import GuardedClock, milliseconds
+from discreet.service.batch import Batch
+from discreet.service.clock import GuardedClock
 from discreet.service.committer import Committer
 from discreet.service.encryption import KeyRing
-from discreet.service.health import Health
-from discreet.service.hosted_learner import HostedLearner
+from discreet.service.health import Health, reason_of
+from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.maintenance import Maintenance
 from discreet.service.management import Management
 from discreet.service.opening import open_parts, require_latest
-from discreet.service.operations import Ask, Report, Tell
-from discreet.service.records import MISSING, Backlog, Choice, Code, Feedback, Outcome, most_pieces
+from discreet.service.operations import Ask, Tell
+from discreet.service.records import Backlog, Choice, Feedback, Outcome
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import TellToken, read_token
-from discreet.service.transactions import Transactions
+from discreet.storage.records import Status
 from discreet.storage.store import Store
 
 #: Valid request ids.
 REQUEST_ID = re.compile(r"[!-~]{1,200}")
-#: In one spelling: a client that randomises must not take one decision for two.
-_DECISION_ID = re.compile(r"[0-9a-f]{32}")
-#: Decisions in one ask, pieces of feedback in one tell.
-MOST_DECISIONS, MOST_FEEDBACK = 1_000, 10_000
+#: Decisions in one ask.
+MOST_DECISIONS = 1_000
 
 
 class LearnerService(Management):
     """Learners in a store, for many threads at once. Create one with `open`.
-
-    Args:
-        store: The store; closed with the service.
-        ring: The encryption key.
-        guard: The rollback guard of the store; closed with the service.
-        clock: Milliseconds since 1970.
-        maintenance: Whether a background thread applies queued feedback, expires and compacts decisions.
 
     Attributes:
         api_keys: The API keys of the store.
@@ -78,11 +72,11 @@ class LearnerService(Management):
         store: Store,
         ring: KeyRing,
         guard: RollbackGuard,
+        clock: Callable[[], int],
         *,
-        clock: Callable[[], int] | None = None,
-        maintenance: bool = True,
+        maintenance: bool,
     ) -> None:
-        super().__init__(store, ring, guard, clock or milliseconds)
+        super().__init__(store, ring, guard, clock)
         self._guard = guard
         self.api_keys = ApiKeys(store, self._clock)
         self.health = Health()
@@ -92,11 +86,12 @@ class LearnerService(Management):
             self.registry,
             self._clock,
             self.api_keys.note_uses,
-            self._is_busy,
+            lambda: self._committer.busy,
             self.health,
         )
-        perform = Transactions(store, self.registry, self.maintenance, self._clock)
-        self._committer: Committer[Ask | Tell] = Committer(perform, lambda each: each.size, self.health)
+        #: States that are committed and not shown yet.
+        self._committed: collections.deque[tuple[HostedLearner, Applied]] = collections.deque()
+        self._committer: Committer[Ask | Tell] = Committer(self._perform, lambda each: each.size, self.health)
         if maintenance:
             self.maintenance.start()
 
@@ -130,8 +125,7 @@ class LearnerService(Management):
         try:
             require_latest(store, guard)
             guard.begin()
-            clock = clock or GuardedClock(store)
-            return cls(store, ring, guard, clock=clock, maintenance=maintenance)
+            return cls(store, ring, guard, clock or GuardedClock(store), maintenance=maintenance)
         except BaseException:
             guard.close()
             store.close()
@@ -199,19 +193,54 @@ class LearnerService(Management):
 
     def submit_tell(self, name: str, feedback: Iterable[Feedback]) -> Future[list[Outcome]]:
         """Like `tell`, without waiting for the disk. Functions are evaluated before it returns."""
-        hosted, pieces = self.registry.named(name), list(feedback)
-        if len(pieces) > MOST_FEEDBACK or not all(isinstance(each, Feedback) for each in pieces):
-            raise InvalidArgument(f"A tell is a list of at most {MOST_FEEDBACK} pieces of Feedback.")
+        hosted = self.registry.named(name)
         hosted.check()
-        most = most_pieces(hosted.host.costs_told)
-        if hosted.host.whole and len(pieces) > most:
-            raise InvalidArgument(
-                f"A tell of functions of {len(hosted.host.items)} items has at most {most} pieces. "
-                f"Got {len(pieces)} instead."
-            )
-        outcomes = [_refused(hosted, each) for each in pieces]
-        valid = [each for each, refused in zip(pieces, outcomes, strict=True) if refused is None]
-        return self._committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
+        return self._committer.submit(Tell.of(hosted, list(feedback), self._store))
+
+    def _perform(self, operations: Sequence[Ask | Tell]) -> Sequence[Any]:
+        """An answer for each operation, or an exception to raise for it; all of them durable and shown.
+
+        It is called in the committer's thread only.
+        """
+        self._show_committed()  # of an earlier transaction, whose states could not be shown
+        operations = [self._to_latest(operation) for operation in operations]
+        try:
+            with self._store.writing() as writing:
+                batch = Batch(writing, self._clock(), alone=self._store.one_process)
+                answers = batch.run(operations)
+        except Conflict:
+            # Another thread or process has updated a learner; the committer tries again.
+            self.maintenance.refresh({operation.hosted for operation in operations})
+            raise
+        for hosted, ids in batch.closed.items():
+            hosted.drawn.committed(ids)
+        self._committed.extend(batch.applied.items())
+        self._show_committed()
+        if batch.queued or batch.behind:
+            self.maintenance.wake(batch.behind, batch.closed)
+        return [
+            found if isinstance(found, Exception) else operation.answer(found)
+            for operation, found in zip(operations, answers, strict=True)
+        ]
+
+    def _show_committed(self) -> None:
+        """Show what was committed. If that fails, it is retried before anything else."""
+        while self._committed:
+            hosted, applied = self._committed[0]
+            try:
+                hosted.show(applied)
+            except Exception as error:
+                raise StoreError(f"What was committed cannot be shown: {reason_of(error)}") from None
+            self._committed.popleft()
+
+    def _to_latest(self, operation: Ask | Tell) -> Ask | Tell:
+        """The same ask for the next epoch, if the learner was restarted meanwhile.
+
+        Not so for tells: hashed people and sealed costs belong to one epoch.
+        """
+        if isinstance(operation, Tell) or operation.hosted.record.status is not Status.CLOSED:
+            return operation
+        return dataclasses.replace(operation, hosted=self.registry.named(operation.hosted.record.name))
 
     def ready(self) -> None:
         """Write to the store; raises `StoreError` if that, or what was written last, has failed."""
@@ -239,10 +268,6 @@ class LearnerService(Management):
             pending, size = reading.pending(), reading.size()
         return Backlog(pending, size, sum(hosted.stale for hosted in self.registry.active()))
 
-    def _is_busy(self) -> bool:
-        """Whether there is traffic that maintenance must not hold up."""
-        return self._committer.busy
-
     def token(self, token: str) -> TellToken | None:
         """What a token allows its holder to tell; None if the service has not made it."""
         return read_token(self._ring, token)
@@ -265,39 +290,3 @@ class LearnerService(Management):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _reports(self, hosted: HostedLearner, feedback: list[Feedback]) -> list[Report]:
-        """Randomise or seal feedback."""
-        ids = [bytes.fromhex(each.decision) for each in feedback]
-        people = [None if each.person is None else hosted.seals.person(each.person) for each in feedback]
-        payloads: list[bytes | None]
-        if hosted.host.local:
-            payloads = [*hosted.drawn.of(ids, feedback)]
-        elif not hosted.host.whole:
-            payloads = [hosted.host.cost_report(each.cost) for each in feedback]
-        else:
-            with self._store.reading() as reading:
-                known = reading.decisions(ids)
-            payloads = [
-                hosted.host.function_report(known[decision_id].draw, each.function)
-                if decision_id in known and known[decision_id].learner == hosted.id
-                else None
-                for each, decision_id in zip(feedback, ids, strict=True)
-            ]
-        return [Report(*parts) for parts in zip(ids, payloads, people, strict=True)]
-
-
-def _refused(hosted: HostedLearner, feedback: Feedback) -> Outcome | None:
-    """The outcome of feedback that cannot be stored; None if it can, whatever its value."""
-    has_cost, has_function = feedback.cost is not MISSING, feedback.function is not MISSING
-    if hosted.host.whole:
-        fits = has_function and not has_cost and feedback.released is None
-    elif feedback.released is None:
-        fits = has_cost and not has_function
-    else:
-        fits = not has_cost and not has_function and hosted.host.takes_bit(feedback.released)
-    if not fits or not isinstance(feedback.person, str | None):
-        return Outcome(feedback.decision, Code.INVALID)
-    if not _DECISION_ID.fullmatch(feedback.decision):
-        return Outcome(feedback.decision, Code.UNKNOWN)
-    return None

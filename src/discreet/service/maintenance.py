@@ -6,16 +6,17 @@ times as long, so that it can take no more than a small part of what the store c
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from discreet.errors import Conflict, DiscreetError
+from discreet.errors import Conflict
 from discreet.service.clock import GuardedClock, minute_of
 from discreet.service.health import Health, reason_of
-from discreet.service.hosted_learner import Applied, HostedLearner
+from discreet.service.hosted_learner import Applied, HostedLearner, not_shown, write
 from discreet.service.pace import MOST, Pace
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
@@ -33,6 +34,8 @@ REMEMBERED = 7 * 86_400.0
 #: Counts and histories are merged by hour after a week, by day after 90 days: length and age in seconds. They
 #: are never deleted: a horizon is checked against them.
 MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
+#: Learners whose reports are applied in one transaction.
+_TOGETHER = 8
 #: Numbers of full-information learners in one step.
 _MOST_COSTS = 1 << 22
 #: What the log and the metrics call its work.
@@ -48,14 +51,8 @@ log = logging.getLogger("discreet.service")
 class Maintenance:
     """The background thread of a store, and its steps, which may also be called directly.
 
-    Args:
-        store: The store.
-        guard: Its rollback guard.
-        registry: Knows which learners have something to be done.
-        clock: Milliseconds.
-        note_uses: Stores when API keys were last used.
-        busy: Whether there is traffic.
-        health: Is told when everything due was done, and what failed.
+    It also stores when API keys were last used (`note_uses`), and tells `health` when everything due was
+    done, and what failed. While there is traffic (`busy`) it takes its time.
     """
 
     def __init__(
@@ -65,12 +62,12 @@ class Maintenance:
         registry: Registry,
         clock: Callable[[], int],
         note_uses: Callable[[], None],
-        busy: Callable[[], bool] = lambda: False,
-        health: Health | None = None,
+        busy: Callable[[], bool],
+        health: Health,
     ) -> None:
         self._store, self._guard, self._registry, self._clock = store, guard, registry, clock
-        self._note_uses, self._pace = note_uses, Pace(busy)
-        self._health = health or Health()
+        self._note_uses, self._pace = note_uses, Pace(busy, lambda: self._closed)
+        self._health = health
         self._woken = threading.Event()
         self._closed = False
         self._behind: set[HostedLearner] = set()
@@ -106,51 +103,64 @@ class Maintenance:
             How many reports were applied.
         """
         told, self._told = self._told, set()
-        in_turn = in_turn and not self._store.one_process
         with self._store.reading() as reading:
-            queued = set(reading.queued())
-            if in_turn:
-                queued = self._turns.mine("apply", reading.progress(queued), told)
-        total = sum(self._apply_all(hosted) for hosted in self._registry.with_ids(queued))
+            queued = self._mine("apply", reading, reading.queued(), in_turn, told)
+        total = self._apply_all(self._registry.with_ids(queued))
         self._close_phases(in_turn=in_turn)
         return total
 
-    def _apply_all(self, hosted: HostedLearner) -> int:
-        """Apply the queued reports of one learner; its errors do not affect other learners."""
+    def _mine(
+        self, kind: str, reading: Reading, ids: Iterable[int], in_turn: bool, told: Iterable[int] = ()
+    ) -> set[int]:
+        """The learners whose turn is here, or all of them."""
+        if self._store.one_process or not in_turn:
+            return set(ids)
+        return self._turns.mine(kind, reading.progress(ids), told)
+
+    def _apply_all(self, learners: Iterable[HostedLearner]) -> int:
+        """Apply the queued reports of learners: of several together, or of one that takes functions."""
+        listed = list(learners)
+        few = [hosted for hosted in listed if not hosted.host.whole]
+        groups = [[hosted] for hosted in listed if hosted.host.whole]
+        groups += [few[k : k + _TOGETHER] for k in range(0, len(few), _TOGETHER)]
+        return sum(map(self._apply_some, groups))
+
+    def _apply_some(self, learners: Sequence[HostedLearner]) -> int:
+        """Apply queued reports; where that fails, of each alone: errors with one do not affect others."""
+        kind, most = "functions" if learners[0].host.whole else "reports", _within_memory(learners[0])
         try:
-            return self._pace.steps(
-                "functions" if hosted.host.whole else "reports",
-                functools.partial(self._apply, hosted),
-                _within_memory(hosted),
-            )
+            return self._pace.steps(kind, functools.partial(self._apply, learners), most)
         except Exception as error:
-            log.warning("feedback to %s could not be applied: %s", hosted.record.name, reason_of(error))
+            if len(learners) > 1:
+                return sum(self._apply_some([hosted]) for hosted in learners)
+            log.warning("feedback to %s could not be applied: %s", learners[0].record.name, reason_of(error))
             return 0
 
-    def _apply(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
-        if hosted.stale or self._closed:
+    def _apply(self, learners: Sequence[HostedLearner], most: int) -> tuple[int, bool]:
+        shown = self.refresh(learners)  # the rollback guard records earlier releases first
+        applied, behind = dict[HostedLearner, Applied](), False
+        if not shown:
             return 0, False
-        with self._store.reading() as reading:
-            hosted.catch_up(reading)  # the rollback guard records earlier releases first
-        now = self._clock()
         with self._store.writing() as writing:
-            update = writing.start_update(hosted.id, most=most)
-            if update is None:
-                self._turns.lost(hosted.id)
-                return 0, False
-            if not update.queued or not _is_active(writing, hosted):
-                return 0, False
-            applied = hosted.apply_queued(writing, update)
-            hosted.write(writing, applied)
-            writing.add_counts(minute_of(now), {hosted.id: applied.counts})
-            self._note_turn(writing, hosted, applied)
-        hosted.show(applied)
-        return len(update.queued), len(update.queued) == most
-
-    def _note_turn(self, reading: Reading, hosted: HostedLearner, applied: Applied) -> None:
-        """This process takes a step now; if it fails, others only wait longer."""
-        if not self._store.one_process:
-            self._turns.done(hosted.id, (applied.generation, reading.applied(hosted.id)))
+            updates = writing.start_updates([hosted.id for hosted in shown], most=most)
+            heads = writing.hold(updates)
+            for hosted in shown:
+                update = updates.get(hosted.id)
+                if update is None:
+                    self._turns.lost(hosted.id)
+                elif update.generation > hosted.generation:
+                    behind = True  # another process has released something meanwhile
+                elif update.queued and heads[hosted.id][0] is Status.ACTIVE:
+                    applied[hosted] = hosted.apply_queued(writing, update)
+            write(writing, applied)
+            counts = {hosted.id: each.counts for hosted, each in applied.items() if each.released}
+            writing.add_counts(minute_of(self._clock()), counts)
+        for hosted, each in applied.items():
+            self._turns.done(hosted.id, (each.generation, each.in_sums))
+            with _isolated("%s could not be shown: %s", hosted):
+                hosted.show(each)
+        total = sum(len(each.reports) for each in applied.values())
+        return total, behind or total == most
 
     def _close_phases(self, *, in_turn: bool = False) -> None:
         """Release the sums of phases whose reports are all there, and whose time has come.
@@ -159,29 +169,20 @@ class Maintenance:
         order, does not depend on who has told.
         """
         with self._store.reading() as reading:
-            due = set(reading.due_phases(self._clock()))
-            if in_turn:
-                due = self._turns.mine("deadline", reading.progress(due))
+            due = self._mine("deadline", reading, reading.due_phases(self._clock()), in_turn)
         for hosted in self._registry.with_ids(due) if self._believes_clock() else ():
             self._expire_all(hosted)
-            self._apply_all(hosted)
+            self._apply_some([hosted])
             self._fill_phases(hosted)
         with self._store.reading() as reading:
             complete = reading.complete_phases()
-            mine = {learner for learner, _, _ in complete}
-            if in_turn:
-                mine = self._turns.mine("close", reading.progress(mine))
+            mine = self._mine("close", reading, {learner for learner, _, _ in complete}, in_turn)
         held = {hosted.id: hosted for hosted in self._registry.with_ids(mine)}
         for learner, number, last_at in complete:
             found = held.get(learner)
-            if found is None or found.stale or self._closed or not self._may_close(found, last_at):
-                continue
-            try:
-                self._close_phase(found, number)
-            except Conflict:
-                continue  # another process was faster, or will be asked again
-            except Exception as error:
-                log.warning("a phase of %s could not be closed: %s", found.record.name, reason_of(error))
+            if found is not None and not self._closed and self._may_close(found, last_at):
+                with _isolated("a phase of %s could not be closed: %s", found):
+                    self._close_phase(found, number)
 
     def _fill_phases(self, hosted: HostedLearner) -> None:
         """Complete phases whose decisions are all closed, though reports are missing: they were damaged."""
@@ -194,7 +195,8 @@ class Maintenance:
             update = writing.start_update(hosted.id, most=1)
             if update is not None and not update.queued and _is_active(writing, hosted):
                 for number in lacking:
-                    hosted.fill(writing, number)
+                    if filled := hosted.fill(writing, number):
+                        write(writing, {hosted: filled})
 
     def _may_close(self, hosted: HostedLearner, last_at: int) -> bool:
         waits = hosted.host.close == "deadline" and not hosted.host.local
@@ -215,13 +217,13 @@ class Maintenance:
             # Nobody may be updating it: their state would lack what the rollback guard records next.
             if update is None or not _is_active(writing, hosted):
                 return
-            hosted.latest_state(writing, update)  # refused if it is an old one
+            hosted.latest_state(update)  # refused if it is an old one
             if update.generation != applied.generation - 1:
                 return
-            hosted.write(writing, applied)
+            write(writing, {hosted: applied})
             writing.drop_phases(hosted.id, [number])
             writing.add_moment(hosted.id, hosted.moment(applied.state, self._clock()))
-            self._note_turn(writing, hosted, applied)
+        self._turns.done(hosted.id, (applied.generation, applied.in_sums))
         hosted.show(applied)
 
     def note_histories(self) -> None:
@@ -240,24 +242,24 @@ class Maintenance:
 
     # Following other processes
 
-    def refresh(self, behind: Iterable[HostedLearner] | None = None) -> None:
-        """Show the latest committed states: by default of learners in use that others have updated."""
-        if behind is None:
-            if self._store.one_process:
-                return
-            held = {hosted.id: hosted for hosted in self._registry.active()}
-            with self._store.reading() as reading:
-                heads = reading.heads(held)
-            behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
-        listed = list(behind)
+    def refresh(self, learners: Iterable[HostedLearner] | None = None) -> list[HostedLearner]:
+        """Show the latest committed states: by default of learners in use, which others may have updated.
+
+        Returns:
+            The learners of which the latest state is shown, and which may continue.
+        """
+        if learners is None:
+            learners = () if self._store.one_process else self._registry.active()
+        shown = dict.fromkeys(learners)
+        if not shown:
+            return []
         with self._store.reading() as reading:
-            states = reading.states([hosted.id for hosted in listed]) if listed else {}
-        for hosted in listed:
-            try:
-                if states[hosted.id][0] > hosted.generation:
-                    hosted.follow(*states[hosted.id])
-            except DiscreetError as error:  # does not affect other learners
-                log.warning("%s could not be shown: %s", hosted.record.name, error)
+            for hosted, stored in not_shown(reading, [*shown]):
+                del shown[hosted]
+                with _isolated("%s could not be shown: %s", hosted):
+                    hosted.follow(*stored)
+                    shown[hosted] = None
+        return [hosted for hosted in shown if not hosted.stale]
 
     # Deadlines
 
@@ -278,8 +280,6 @@ class Maintenance:
 
     def _expire_all(self, hosted: HostedLearner) -> int:
         """Close all decisions of a learner that are past their deadline."""
-        if hosted.stale or self._closed:
-            return 0
         return self._pace.steps("expiry", functools.partial(self._expire, hosted), _within_memory(hosted))
 
     def _expire(self, hosted: HostedLearner, most: int) -> tuple[int, bool]:
@@ -297,7 +297,7 @@ class Maintenance:
             )
             if due:
                 writing.add_counts(minute_of(now), {hosted.id: Counts(expired=len(due))})
-        return len(due), more and not self._closed
+        return len(due), more
 
     # Compaction
 
@@ -332,12 +332,12 @@ class Maintenance:
                 end = now - 1000 * age
                 merged = max(merged, writing.merge_minutes(record.id, end, 1000 * length, most=most))
                 writing.merge_history(record.id, end, 1000 * length)
-        return gone, max(gone, merged) == most and not self._closed
+        return gone, max(gone, merged) == most
 
     def _forget_people(self, record: LearnerRecord, most: int) -> tuple[int, bool]:
         with self._store.writing() as writing:
             gone = writing.forget_people(record.id, most=most)
-        return gone, gone == most and not self._closed
+        return gone, gone == most
 
     # The thread
 
@@ -372,6 +372,17 @@ class Maintenance:
             except Exception as error:  # such as a store that is not reachable: later
                 self._health.failed(MAINTENANCE, error)
             time.sleep(APPLY_EVERY)
+
+
+@contextlib.contextmanager
+def _isolated(failed: str, hosted: HostedLearner) -> Iterator[None]:
+    """Errors with one learner do not affect others: they are logged."""
+    try:
+        yield
+    except Conflict:
+        pass  # another process was faster, or will be asked again
+    except Exception as error:
+        log.warning(failed, hosted.record.name, reason_of(error))
 
 
 def _is_active(writing: Writing, hosted: HostedLearner) -> bool:

@@ -15,7 +15,7 @@ from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.clock import minute_of
 from discreet.service.encryption import KeyRing
-from discreet.service.hosted_learner import Applied, HostedLearner
+from discreet.service.hosted_learner import Applied, HostedLearner, write
 from discreet.service.records import IN_PROCESS, check_name, members
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
@@ -46,17 +46,7 @@ _MOST = 1_000
 
 
 class Management:
-    """The learners and populations of a store.
-
-    Args:
-        store: The store.
-        ring: Seals the learners' secrets.
-        guard: Records how far they have released.
-        clock: Milliseconds since 1970.
-
-    Attributes:
-        registry: The learners that are in memory.
-    """
+    """The learners and populations of a store; `registry` has those that are in memory."""
 
     def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard, clock: Callable[[], int]) -> None:
         self._store, self._ring, self._clock = store, ring, clock
@@ -149,7 +139,7 @@ class Management:
                         break
                     with contextlib.suppress(StaleState):
                         applied = hosted.apply_queued(writing, update)
-                        hosted.write(writing, applied)
+                        write(writing, {hosted: applied})
                         writing.add_counts(minute_of(self._clock()), {hosted.id: applied.counts})
                 if before is Status.ACTIVE:
                     writing.drop_queued(hosted.id)
@@ -158,10 +148,10 @@ class Management:
                 generation, sealed = writing.state(hosted.id)
                 state = hosted.state if hosted.damaged else hosted.opened(generation, sealed)
                 yield writing, before, state
-            hosted.show(Applied(generation, state, hosted.host.releases(state)))
+            hosted.show(Applied(generation, state, in_sums=0))
         finally:
             with self._store.reading() as reading:  # whatever happened, take what the store has
-                self.registry.hosts(reading.learners([hosted.id]))
+                self.registry.hosts(reading, reading.learners([hosted.id]))
 
     def _add(
         self,
@@ -209,8 +199,7 @@ class Management:
             deadline_seconds=deadline,
         )
 
-    # What is shown. The rollback guard records releases before they are shown: whatever else is read of a
-    # learner, it catches up in the same reading.
+    # What is shown
 
     def learners(self) -> list[LearnerView]:
         """The latest epoch of every learner, by name."""
@@ -245,7 +234,7 @@ class Management:
             records = reading.latest(names=names, search=search, after=after, most=most + 1)
             more, records = len(records) > most, records[:most]
             totals = reading.totals([record.id for record in records])
-        hosts = self.registry.hosts(records)
+            hosts = self.registry.hosts(reading, records)
         views = tuple(learner_view(hosted, totals.get(hosted.id, Counts())) for hosted in hosts)
         return LearnerPage(learners=views, next=views[-1].name) if more else LearnerPage(learners=views)
 
@@ -257,7 +246,8 @@ class Management:
 
     def guarantee(self, name: str) -> Guarantee:
         """The privacy guarantee of a learner."""
-        return self.registry.shown(name).host.guarantee
+        with self._shown(name) as (hosted, _):
+            return hosted.host.guarantee
 
     def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
         """The counts of a learner by minute, since a time in milliseconds."""
@@ -281,10 +271,8 @@ class Management:
 
     @contextlib.contextmanager
     def _shown(self, name: str) -> Iterator[tuple[HostedLearner, Reading]]:
-        hosted = self.registry.shown(name)
         with self._store.reading() as reading:
-            yield hosted, reading
-            hosted.catch_up(reading)
+            yield self.registry.shown(reading, name), reading
 
     # Populations
 

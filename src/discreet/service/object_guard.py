@@ -18,8 +18,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 
 from discreet.errors import StaleState, StoreError
-from discreet.service.rollback_guard import DamagedGuard
-from discreet.service.shared_guard import SharedGuard
+from discreet.service.rollback_guard import DamagedGuard, RollbackGuard
 
 #: How often a write that others have overtaken is tried.
 _TRIES = 50
@@ -27,7 +26,7 @@ _RETRIES: Any = {"max_retries": 3, "retry_timeout": datetime.timedelta(seconds=2
 _OPTIONS: Any = {"connect_timeout": "5s", "timeout": "20s"}
 
 
-class ObjectGuard(SharedGuard):
+class ObjectGuard(RollbackGuard):
     """A rollback guard in an object.
 
     Args:

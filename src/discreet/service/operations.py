@@ -1,15 +1,24 @@
-"""Asks and tells that are ready for a transaction."""
+"""Asks and tells that are ready for a transaction: a tell holds no cost any more, but bits or reports."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+import re
+from collections.abc import Sequence
+from typing import NamedTuple, Self
 
 from discreet.checks import IntArray
+from discreet.errors import InvalidArgument
 from discreet.learners.tickets import probability_in
 from discreet.service.hosted_learner import HostedLearner
-from discreet.service.records import Choice, Code, Outcome, members
+from discreet.service.records import MISSING, Choice, Code, Feedback, Outcome, members, most_pieces
 from discreet.storage.records import DecisionRecord
+from discreet.storage.store import Store
+
+#: Pieces of feedback in one tell.
+MOST_FEEDBACK = 10_000
+#: In one spelling: a client that randomises must not take one decision for two.
+_DECISION_ID = re.compile(r"[0-9a-f]{32}")
 
 #: Memory of a report besides its costs: ids and a payload, in numbers of eight bytes.
 _REPORT_SIZE = 32
@@ -70,6 +79,37 @@ class Tell:
     reports: list[Report]
     outcomes: list[Outcome | None]
 
+    @classmethod
+    def of(cls, hosted: HostedLearner, pieces: Sequence[Feedback], store: Store) -> Self:
+        """Randomise or seal feedback; tickets that functions are measured along are read from the store."""
+        if len(pieces) > MOST_FEEDBACK or not all(isinstance(each, Feedback) for each in pieces):
+            raise InvalidArgument(f"A tell is a list of at most {MOST_FEEDBACK} pieces of Feedback.")
+        host, most = hosted.host, most_pieces(hosted.host.costs_told)
+        if host.whole and len(pieces) > most:
+            raise InvalidArgument(
+                f"A tell of functions of {len(host.items)} items has at most {most} pieces. "
+                f"Got {len(pieces)} instead."
+            )
+        outcomes = [_refused(hosted, each) for each in pieces]
+        told = [each for each, refused in zip(pieces, outcomes, strict=True) if refused is None]
+        ids = [bytes.fromhex(each.decision) for each in told]
+        payloads: list[bytes | None]
+        if host.local:
+            payloads = [*hosted.drawn.of(ids, told)]
+        elif not host.whole:
+            payloads = [host.cost_report(each.cost) for each in told]
+        else:
+            with store.reading() as reading:
+                known = reading.decisions(ids)
+            payloads = [
+                host.function_report(known[decision_id].draw, each.function)
+                if decision_id in known and known[decision_id].learner == hosted.id
+                else None
+                for each, decision_id in zip(told, ids, strict=True)
+            ]
+        people = [None if each.person is None else hosted.seals.person(each.person) for each in told]
+        return cls(hosted, [Report(*parts) for parts in zip(ids, payloads, people, strict=True)], outcomes)
+
     @property
     def size(self) -> int:
         """Memory it takes, in numbers of eight bytes."""
@@ -82,3 +122,19 @@ class Tell:
             Outcome(report.decision_id.hex(), code) for report, code in zip(self.reports, codes, strict=True)
         )
         return [next(told) if outcome is None else outcome for outcome in self.outcomes]
+
+
+def _refused(hosted: HostedLearner, feedback: Feedback) -> Outcome | None:
+    """The outcome of feedback that cannot be stored; None if it can, whatever its value."""
+    has_cost, has_function = feedback.cost is not MISSING, feedback.function is not MISSING
+    if hosted.host.whole:
+        fits = has_function and not has_cost and feedback.released is None
+    elif feedback.released is None:
+        fits = has_cost and not has_function
+    else:
+        fits = not has_cost and not has_function and hosted.host.takes_bit(feedback.released)
+    if not fits or not isinstance(feedback.person, str | None):
+        return Outcome(feedback.decision, Code.INVALID)
+    if not _DECISION_ID.fullmatch(feedback.decision):
+        return Outcome(feedback.decision, Code.UNKNOWN)
+    return None

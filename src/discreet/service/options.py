@@ -6,11 +6,10 @@ import dataclasses
 import ssl
 
 from discreet.errors import InvalidArgument
-from discreet.service.app import MAX_BODY, RATE
 from discreet.storage import serves_one_process
 
-#: Connections of one process.
-CONNECTIONS = 1_000
+#: Requests per second of one key, bytes of a body, and connections of one process, by default.
+RATE, MAX_BODY, CONNECTIONS = 10_000.0, 4 << 20, 1_000
 LEVELS = ("debug", "info", "warning", "error")
 #: The environment variable that may hold the first admin key of a new store.
 ADMIN_KEY = "DISCREET_ADMIN_KEY"

@@ -16,6 +16,7 @@ class Pace:
 
     Args:
         busy: Whether others want to write now, or did so just before.
+        stopped: Whether no more steps should be taken.
         clock: Seconds.
         sleep: Pauses for so many seconds.
     """
@@ -23,16 +24,17 @@ class Pace:
     def __init__(
         self,
         busy: Callable[[], bool],
+        stopped: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        self._busy, self._clock, self._sleep = busy, clock, sleep
+        self._busy, self._stopped, self._clock, self._sleep = busy, stopped, clock, sleep
         self._rows: dict[str, int] = {}
 
     def steps(self, kind: str, step: Callable[[int], tuple[int, bool]], most: int = MOST) -> int:
         """Call a step with so many rows until it says that there are no more; return how many there were."""
-        total = 0
-        while True:
+        total, more = 0, True
+        while more and not self._stopped():
             rows = min(self._rows.get(kind, _FIRST), most)
             began = self._clock()
             found, more = step(rows)
@@ -43,5 +45,4 @@ class Pace:
                 self._rows[kind] = int(min(max(wanted, rows / 2, _LEAST), 2 * rows, MOST))
             if (found or more) and self._busy():
                 self._sleep(min(_PAUSE * taken, _LONGEST_PAUSE))
-            if not more:
-                return total
+        return total

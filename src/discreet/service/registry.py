@@ -9,26 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from discreet.errors import UnknownName
 from discreet.service.encryption import KeyRing
-from discreet.service.hosted_learner import HostedLearner
+from discreet.service.hosted_learner import HostedLearner, not_shown
 from discreet.service.records import NAME
 from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.storage.reading import Reading
 from discreet.storage.records import LearnerRecord, Status
 from discreet.storage.store import Store
 
-#: Seconds after its last use for which a learner is followed at least.
+#: Seconds after its last use for which a learner is followed.
 IN_USE = 600.0
 #: Learners read with one statement.
 _AT_ONCE = 1_000
 
 
 class Registry:
-    """All learners. Those that are asked or told stay in memory; others are made when they are shown.
-
-    Args:
-        store: The store.
-        ring: Seals their secrets.
-        guard: Records how far they have released.
-    """
+    """All learners. Those that are asked or told stay in memory; others are made when they are shown."""
 
     def __init__(self, store: Store, ring: KeyRing, guard: RollbackGuard) -> None:
         self._store, self._ring, self._guard = store, ring, guard
@@ -37,10 +32,8 @@ class Registry:
         self._made: weakref.WeakValueDictionary[int, HostedLearner] = weakref.WeakValueDictionary()
         #: The latest epochs that were asked or told here, by name.
         self._kept: dict[str, HostedLearner] = {}
-        #: Those used since about `IN_USE` seconds ago, by id, and in as many seconds before.
-        self._in_use: dict[int, HostedLearner] = {}
-        self._used_before: dict[int, HostedLearner] = {}
-        self._in_use_until = 0.0
+        #: Those that had work to be done lately, by id.
+        self._worked_on: dict[int, HostedLearner] = {}
         self.record_ended()
 
     # Finding
@@ -53,32 +46,34 @@ class Registry:
             or hosted.record.status is not Status.ACTIVE
             or lineage not in (None, hosted.record.lineage)
         ):
-            hosted = self.shown(name)  # another process may have created or restarted it
+            with self._store.reading() as reading:
+                hosted = self.shown(reading, name)  # another process may have created or restarted it
             self._kept[name] = hosted
-        self._in_use[hosted.id] = hosted
+        hosted.used_at = time.monotonic()
         return hosted
 
     def active(self) -> list[HostedLearner]:
         """The active learners that this process has used lately."""
-        if time.monotonic() > self._in_use_until:
-            self._used_before, self._in_use = self._in_use, {}
-            self._in_use_until = time.monotonic() + IN_USE
-        found = (self._used_before | self._in_use).values()
-        return [hosted for hosted in found if hosted.record.status is Status.ACTIVE]
+        since = time.monotonic() - IN_USE
+        self._worked_on = {n: each for n, each in list(self._worked_on.items()) if each.used_at > since}
+        found = dict.fromkeys([*self._kept.values(), *self._worked_on.values()])
+        return [each for each in found if each.used_at > since and each.record.status is Status.ACTIVE]
 
     def with_ids(self, ids: Iterable[int]) -> Iterator[HostedLearner]:
-        """The active ones among learners that have work to be done."""
+        """Those among learners with work to be done that may continue."""
         listed = list(ids)
         for some in (listed[k : k + _AT_ONCE] for k in range(0, len(listed), _AT_ONCE)):
-            missing = [learner for learner in some if learner not in self._in_use]
-            if missing:
+            found = {learner: made for learner in some if (made := self._made.get(learner)) is not None}
+            if missing := set(some) - found.keys():
                 with self._store.reading() as reading:
                     records = reading.learners(missing)
-                self._in_use |= {hosted.id: hosted for hosted in self.hosts(records)}
+                    found |= {hosted.id: hosted for hosted in self.hosts(reading, records)}
             for learner in some:
-                hosted = self._in_use.get(learner)
-                if hosted is not None and hosted.record.status is Status.ACTIVE:
-                    yield hosted
+                each = found.get(learner)
+                if each is not None and each.record.status is Status.ACTIVE and not each.stale:
+                    each.used_at = time.monotonic()
+                    self._worked_on[learner] = each
+                    yield each
 
     def every_active(self) -> Iterator[HostedLearner]:
         """All learners that can be asked and told."""
@@ -86,33 +81,30 @@ class Registry:
             records = reading.learners()
         for record in records:
             if record.status is Status.ACTIVE:
-                yield from self.hosts([record])
+                with self._store.reading() as reading:
+                    (hosted,) = self.hosts(reading, [record])
+                yield hosted
 
-    def shown(self, name: str) -> HostedLearner:
+    def shown(self, reading: Reading, name: str) -> HostedLearner:
         """The latest epoch of a learner, as the store has it."""
         found = []
         if isinstance(name, str) and NAME.fullmatch(name):
-            with self._store.reading() as reading:
-                found = reading.latest(names=[name])
+            found = reading.latest(names=[name])
         if not found:
             raise UnknownName(f"No learner is named {name!r}.")
-        return self.hosts(found)[0]
+        return self.hosts(reading, found)[0]
 
-    def hosts(self, records: Sequence[LearnerRecord]) -> list[HostedLearner]:
+    def hosts(self, reading: Reading, records: Sequence[LearnerRecord]) -> list[HostedLearner]:
         """Learners as the store has them.
 
-        The rollback guard records releases before they are shown: whatever else is read of a learner, it
-        catches up in the same reading.
+        The rollback guard records releases before they are shown: whatever else is read of a learner is read
+        in the same transaction.
         """
-        held = {record.id: self._made.get(record.id) for record in records}
-        states = {}
-        with self._store.reading() as reading:
-            if missing := [learner for learner, made in held.items() if made is None]:
-                states = reading.states(missing)
-            for record in records:
-                made = held[record.id]
-                if made is not None and (made.generation < record.generation or made.catches_up_always):
-                    made.catch_up(reading)
+        held = {each.id: made for each in records if (made := self._made.get(each.id)) is not None}
+        missing = [record.id for record in records if record.id not in held]
+        states = reading.states(missing) if missing else {}
+        for made, stored in not_shown(reading, held.values()):
+            made.follow(*stored)
         found = []
         for record in records:
             with self._lock:
@@ -135,7 +127,7 @@ class Registry:
             found = dict.fromkeys(reading.ended(), ENDED)
         for hosted in self.every_active():
             with self._store.reading() as reading:
-                found[hosted.record.lineage] = hosted.releases(reading)
+                found[hosted.record.lineage] = hosted.releases(hosted.state, reading.applied(hosted.id))
         return found
 
     def record_ended(self) -> None:

@@ -9,12 +9,15 @@ within about a second: waiting for them would halve the throughput, and only a b
 before a failure could pass for the latest state.
 
 A guard is a file (`file_guard`), a table of another schema or server (`sql_guard`), or an object
-(`object_guard`); one suite tests all.
+(`object_guard`); one suite tests all. The latter are asked less often: numbers that need not be durable are
+written together, about once per second. If a process is killed, those of its last second are lost, as they
+are from a file when the power fails.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
@@ -40,16 +43,21 @@ class RollbackGuard(ABC):
     Attributes:
         where: As above.
         fresh: Whether nothing had been recorded, or not for this store.
+        every: Seconds between writing what need not be durable, and between looking for learners of others.
     """
 
     fresh: bool
+    every = 1.0
 
     def __init__(self, where: str, *, look_only: bool) -> None:
         self.where = where
         self._look_only = look_only
         self._lock = threading.Lock()
-        #: The largest numbers that this object has read or recorded.
-        self._known: dict[str, int] = {}
+        #: The largest numbers that this object has read or recorded, and those that are not written yet.
+        self._known, self._pending = dict[str, int](), dict[str, int]()
+        #: What was there when it was last read.
+        self._others: Mapping[str, int] = {}
+        self._written_at = self._read_at = 0.0
 
     @property
     def lineages(self) -> frozenset[str]:
@@ -86,7 +94,12 @@ class RollbackGuard(ABC):
             if self._look_only or (known is not None and releases <= known):
                 return
             try:
-                self._write(lineage, releases, durable or known is None)
+                if (known is not None and releases < ENDED) or not self._is_recorded(lineage, releases):
+                    self._pending[lineage] = releases
+                    if durable or known is None:
+                        self._flush()
+                    elif time.monotonic() - self._written_at >= self.every:
+                        self._write()
             except (OSError, StoreError) as error:
                 # Without the place: clients of the service see the message.
                 raise StoreError(
@@ -94,39 +107,66 @@ class RollbackGuard(ABC):
                 ) from error
             self._known[lineage] = releases
 
-    def sync(self) -> None:
-        """Flush to disk what was recorded."""
-        with self._lock:
-            self._sync()
-
-    @abstractmethod
     def begin(self) -> None:
         """Create the guard if it is missing: from now on the store needs it."""
+        with self._lock:
+            self._raise({})
+            self._sync()
 
-    @abstractmethod
     def settle(self, releases: Mapping[str, int]) -> None:
         """Record how far these learners have released, and that all others are gone; flush it to disk.
 
         No number gets lower: an old backup stays old. Processes that have the guard open continue with it,
         and so do learners they created meanwhile.
         """
+        with self._lock:
+            self._raise(dict.fromkeys(self._known.keys() - releases.keys(), GONE) | dict(releases))
+            self._sync()
 
-    @abstractmethod
+    def sync(self) -> None:
+        """Flush to disk what was recorded."""
+        with self._lock:
+            self._flush()
+
     def close(self) -> None:
         """Flush and close."""
+        self.sync()
 
-    @abstractmethod
+    def _flush(self) -> None:
+        self._write()
+        self._sync()
+
+    def _write(self) -> None:
+        if self._pending:
+            self._raise(self._pending)
+            self._pending = {}
+        self._written_at = time.monotonic()
+
     def _recorded(self, lineage: str) -> int | None:
         """The number of a learner in the guard now."""
+        return self._looked().get(lineage)
 
-    @abstractmethod
     def _recorded_by_others(self, lineage: str) -> bool:
         """Whether another process may have created a learner that this object does not know."""
+        return self._recorded(lineage) is not None
+
+    def _is_recorded(self, lineage: str, releases: int) -> bool:
+        """Whether others have recorded this much: all learners are looked up together, once per second."""
+        if time.monotonic() - self._read_at > self.every:
+            self._looked()
+        return self._others.get(lineage, -1) >= releases
+
+    def _looked(self) -> Mapping[str, int]:
+        self._others, self._read_at = self._read(), time.monotonic()
+        return self._others
 
     @abstractmethod
-    def _write(self, lineage: str, releases: int, durable: bool) -> None:
-        """Add or raise a number."""
+    def _read(self) -> Mapping[str, int]:
+        """All numbers that are recorded; none if there is no guard."""
 
     @abstractmethod
-    def _sync(self) -> None:
-        """Flush to disk what was written."""
+    def _raise(self, numbers: Mapping[str, int]) -> None:
+        """Create the guard if it is missing, and raise numbers; none gets lower."""
+
+    def _sync(self) -> None:  # noqa: B027 # most have nothing to wait for
+        """Wait until what was written is on disk, where it is not yet."""

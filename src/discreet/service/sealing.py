@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import hmac
 import re
 import secrets
@@ -16,17 +17,14 @@ from discreet.storage.records import split_ids
 #: How tokens begin.
 PREFIX = "discreet_tell_"
 _TOKEN = re.compile(PREFIX + "([A-Za-z0-9_-]{64})")
-_STATE, _FEEDBACK, _SUMS = "state", "feedback", "sums"
+#: Kinds of what is sealed.
+STATE, FEEDBACK, SUMS = "state", "feedback", "sums"
 
 
 class Seals:
     """The seals of one epoch of a learner: nothing can be opened in another place than it was made for.
 
     States of local learners are sealed as well: what a failed transaction leaves on the disk says nothing.
-
-    Args:
-        ring: The keys.
-        lineage: Of the epoch.
     """
 
     def __init__(self, ring: KeyRing, lineage: str) -> None:
@@ -34,34 +32,35 @@ class Seals:
 
     def state(self, generation: int, state: bytes) -> bytes:
         """A state as the store may hold it."""
-        return self._ring.seal(state, self._lineage, _STATE, str(generation).encode())
+        return self._ring.seal(state, self._lineage, STATE, state_id(generation))
 
     def open_state(self, generation: int, state: bytes) -> bytes:
         """A state from the store."""
-        return self._ring.unseal(state, self._lineage, _STATE, str(generation).encode())
+        return self._ring.unseal(state, self._lineage, STATE, state_id(generation))
 
     def sums(self, number: int, sums: OpenSums) -> bytes:
         """The sums of a phase as the store may hold them."""
-        return self._ring.seal(sums.encode(), self._lineage, _SUMS, f"{number} {sums.applied}".encode())
+        return self._ring.seal(sums.encode(), self._lineage, SUMS, sums_id(number, sums.applied))
 
     def open_sums(self, host: Host, number: int, plan: Plan, applied: int, sealed: bytes) -> OpenSums:
         """The sums of a phase from the store."""
-        data = self._ring.unseal(sealed, self._lineage, _SUMS, f"{number} {applied}".encode())
+        data = self._ring.unseal(sealed, self._lineage, SUMS, sums_id(number, applied))
         return host.decode_sums(data, applied, plan)
 
     def feedback(self, decision_id: bytes, payload: bytes) -> bytes:
         """A report as the store may hold it."""
-        return self._ring.seal(payload, self._lineage, _FEEDBACK, decision_id)
+        return self._ring.seal(payload, self._lineage, FEEDBACK, decision_id)
 
     def open_feedback(self, decision_id: bytes, payload: bytes) -> bytes:
         """A report from the store."""
-        return self._ring.unseal(payload, self._lineage, _FEEDBACK, decision_id)
+        return self._ring.unseal(payload, self._lineage, FEEDBACK, decision_id)
 
     def decision_ids(self, request_id: str | None, count: int) -> list[bytes]:
         """New ids for decisions; those of a request depend on its id, so that a retry finds them."""
         if request_id is None:
             return split_ids(secrets.token_bytes(16 * count))
-        return self._ring.decision_ids(self._lineage, request_id, count)
+        seed = self._ring.hashed("request", self._lineage, request_id.encode())
+        return split_ids(hashlib.shake_256(seed).digest(16 * count))
 
     def token(self, decision_id: bytes) -> str:
         """What allows a device to tell this decision, and nothing else.
@@ -69,12 +68,22 @@ class Seals:
         It proves with a keyed hash that the service made it, so it is checked without the database, whoever
         sends it; and it ends with the decision, which is closed once.
         """
-        parts = bytes.fromhex(self._lineage) + decision_id + self._ring.token(self._lineage, decision_id)
+        parts = bytes.fromhex(self._lineage) + decision_id + _proof(self._ring, self._lineage, decision_id)
         return PREFIX + base64.urlsafe_b64encode(parts).decode()
 
     def person(self, person: str) -> bytes:
-        """The keyed hash of a person's id."""
-        return self._ring.person(self._lineage, person)
+        """The keyed hash of a person's id, for this learner."""
+        return self._ring.hashed("person", self._lineage, person.encode("utf-8", "surrogatepass"))[:16]
+
+
+def state_id(generation: int) -> bytes:
+    """What a state is sealed for."""
+    return str(generation).encode()
+
+
+def sums_id(phase: int, applied: int) -> bytes:
+    """What the sums of a phase with so many reports are sealed for."""
+    return f"{phase} {applied}".encode()
 
 
 class TellToken(NamedTuple):
@@ -96,6 +105,11 @@ def read_token(ring: KeyRing, token: str) -> TellToken | None:
         return None
     parts = base64.urlsafe_b64decode(match[1])
     lineage, decision_id, proof = parts[:16].hex(), parts[16:32], parts[32:]
-    if not hmac.compare_digest(proof, ring.token(lineage, decision_id)):
+    if not hmac.compare_digest(proof, _proof(ring, lineage, decision_id)):
         return None
     return TellToken(lineage, decision_id.hex())
+
+
+def _proof(ring: KeyRing, lineage: str, decision_id: bytes) -> bytes:
+    """What shows that the service allowed its holder to tell a decision."""
+    return ring.hashed("token", lineage, decision_id)[:16]

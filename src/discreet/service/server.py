@@ -23,7 +23,7 @@ from discreet.errors import InvalidArgument
 from discreet.imports import load_object
 from discreet.learners.host import register
 from discreet.service import workers
-from discreet.service.app import Settings, create_app
+from discreet.service.app import create_app
 from discreet.service.learner_service import LearnerService
 from discreet.service.listening import address, bound, warn_about
 from discreet.service.options import ADMIN_KEY, Options
@@ -46,18 +46,16 @@ def serve(options: Options) -> None:
     logs.configure(options.log_level)
     register_policies(options.policies)
     with bound(options) as listening:
-        with LearnerService.open(options.store, key_file=options.key_file) as service:
+        with LearnerService.open(options.store, key_file=options.key_file, maintenance=False) as service:
             given = os.environ.get(ADMIN_KEY)
             first = service.api_keys.first(given)
-            if first is not None and first != given:
-                _print_key(first, as_json=options.json)
-            warn_about(options)
-            if options.workers == 1:
-                warm_up()
-                app = create_app(service, _settings(options))
-                _run(_config(options, app), listening, address(options, listening))
-                return
-        _serve_workers(options, listening)
+        if first is not None and first != given:
+            _print_key(first, as_json=options.json)
+        warn_about(options)
+        if options.workers == 1:
+            _work(options, listening, address(options, listening))
+        else:
+            _serve_workers(options, listening)
 
 
 def register_policies(policies: Sequence[str]) -> None:
@@ -77,13 +75,20 @@ def _serve_workers(options: Options, listening: socket.socket) -> None:
         workers.supervise(options.workers, _work, (options, listening))
 
 
-def _work(options: Options, listening: socket.socket) -> None:
-    """A worker process."""
+def _work(options: Options, listening: socket.socket, ready: str = "") -> None:
+    """Serve in this process."""
     logs.configure(options.log_level)
     register_policies(options.policies)
     warm_up()
-    service = LearnerService.open(options.store, key_file=options.key_file)
-    _run(_config(options, create_app(service, _settings(options))), listening)
+    with LearnerService.open(options.store, key_file=options.key_file) as service:
+        app = create_app(
+            service,
+            rate=options.rate,
+            max_body=options.max_body,
+            log_requests=log.isEnabledFor(logging.INFO),
+            cors_origins=options.cors_origins,
+        )
+        _run(_config(options, app), listening, ready)
 
 
 def _run(config: uvicorn.Config, listening: socket.socket, ready: str = "") -> None:
@@ -128,11 +133,6 @@ class _Server(uvicorn.Server):
         self.started = True
         if self._ready:
             log.info("serving %s (dashboard at /, reference at /docs)", self._ready)
-
-
-def _settings(options: Options) -> Settings:
-    requests = logging.getLevelName(options.log_level.upper()) <= logging.INFO
-    return Settings(options.rate, options.max_body, requests, options.cors_origins)
 
 
 def _config(options: Options, app: ASGIApp) -> uvicorn.Config:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.engine import URL
 
 from discreet.errors import InvalidArgument, StoreError
-from discreet.service.shared_guard import SharedGuard
+from discreet.service.rollback_guard import RollbackGuard
 from discreet.storage.postgres_engine import new_engine, place
 from discreet.storage.sql_errors import clear_errors
 
@@ -30,7 +30,7 @@ _HEAD = ""
 _CREATING = 0x64697365
 
 
-class SqlGuard(SharedGuard):
+class SqlGuard(RollbackGuard):
     """A rollback guard in a table.
 
     Args:

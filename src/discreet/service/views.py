@@ -6,7 +6,7 @@ These are the answers of `LearnerService`, and as JSON those of its routes.
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -159,10 +159,10 @@ def learner_view(hosted: HostedLearner, counts: Counts) -> LearnerView:
     if hosted.stale and record.status is Status.ACTIVE:
         status = "damaged" if hosted.damaged else "stale"
     built_in = settings["kind"] in ("bandit", "full_information")
-    held: dict[str, Any] | None = None
+    holdout = None
     if summary.held is not None:
         members, share = arguments["holdout"]
-        held = {"set": members, "share": share} | summary.held._asdict()
+        holdout = HeldView(set=members, share=share, **summary.held._asdict())
     return LearnerView(
         name=record.name,
         epoch=record.epoch,
@@ -176,7 +176,7 @@ def learner_view(hosted: HostedLearner, counts: Counts) -> LearnerView:
         mode="local" if summary.guarantee.local else "central",
         method=arguments.get("method"),
         close=settings["close"],
-        holdout=None if held is None else HeldView(**held),
+        holdout=holdout,
         horizon=arguments.get("horizon"),
         gradient_bound=arguments.get("gradient_bound"),
         population=record.population,

@@ -125,10 +125,11 @@ class QueuedReport(NamedTuple):
 
 
 class StateUpdate(NamedTuple):
-    """The latest state of a learner, its generation, and the reports queued for it."""
+    """The latest state of a learner, how many reports are in open sums, and those queued for it."""
 
     generation: int
     state: bytes
+    applied: int
     queued: list[QueuedReport]
 
 

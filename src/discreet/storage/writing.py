@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, text, tuple_, update
+from sqlalchemy import Connection, Table, delete, func, insert, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
@@ -128,21 +128,30 @@ class Writing(Reading):
 
     def start_update(self, learner: int, *, wait: bool = False, most: int = 10_000) -> StateUpdate | None:
         """Become the only one to update this learner until the transaction ends; None if somebody else is."""
+        return self.start_updates([learner], wait=wait, most=most).get(learner)
+
+    def start_updates(
+        self, ids: Iterable[int], *, wait: bool = False, most: int = 10_000
+    ) -> dict[int, StateUpdate]:
+        """The same for several learners, with `most` queued reports together."""
+        mine = sorted(ids)
         if not self._sqlite:  # which has one writer
-            numbers = {"first": _UPDATING, "second": learner}
-            lock = "SELECT pg_advisory_xact_lock(:first, :second)"
-            if wait:
-                self.connection.execute(text(lock), numbers)
-            elif not self.connection.scalar(text(lock.replace("pg_", "pg_try_")), numbers):
-                return None
-        wanted = (
-            select(feedback.c.decision, decisions.c.draw, feedback.c.payload)
-            .join_from(feedback, decisions, feedback.c.decision == decisions.c.id)
-            .where(feedback.c.learner == learner)
-            .limit(most)
-        )
-        queued = [QueuedReport(*row) for row in self.connection.execute(wanted)] if most else []
-        return StateUpdate(*self.state(learner), queued)
+            lock = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
+            locking = f"SELECT given.id, {lock}({_UPDATING}, given.id::int) FROM {{given}}"
+            found, _ = self._given(learners, ["id"], ((each,) for each in mine), locking)
+            mine = [learner for learner, locked in found if wait or locked]
+        queued: dict[int, list[QueuedReport]] = {learner: [] for learner in mine}
+        if most and mine:
+            wanted = (
+                select(feedback.c.learner, feedback.c.decision, decisions.c.draw, feedback.c.payload)
+                .join_from(feedback, decisions, feedback.c.decision == decisions.c.id)
+                .where(feedback.c.learner.in_(mine))
+                .limit(most)
+            )
+            for learner, *report in self.connection.execute(wanted):
+                queued[learner].append(QueuedReport(*report))
+        states = self.states(mine) if mine else {}
+        return {each: StateUpdate(*stored, queued[each]) for each, stored in states.items()}
 
     def put_states(self, states: Mapping[int, tuple[int, bytes]]) -> None:
         """Write states of the next generations, given those that they follow; raises `Conflict`.

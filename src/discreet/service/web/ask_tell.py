@@ -130,8 +130,8 @@ class AskTellRoutes:
     async def _info(self, learner: str) -> LearnerInfo:
         if learner in self.known:
             return self.known[learner]
-        view = await asyncio.to_thread(self._service.learner, learner)
-        return LearnerInfo(view.feedback, view.mode == "local", set_bytes(view.items))
+        host = (await asyncio.to_thread(self._service.registry.named, learner)).host
+        return LearnerInfo("full_information" if host.whole else "bandit", host.local, set_bytes(host.items))
 
     async def _perform(
         self, learner: str, info: LearnerInfo, submit: Callable[[], Future[Any]], *, fast: bool

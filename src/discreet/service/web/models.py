@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.privacy.guarantee import Guarantee
 from discreet.service.api_keys import ApiKey, Role
-from discreet.service.learner_service import MOST_DECISIONS, MOST_FEEDBACK
+from discreet.service.learner_service import MOST_DECISIONS
+from discreet.service.operations import MOST_FEEDBACK
 from discreet.service.records import Code
 from discreet.service.views import Kind, MinuteView, MomentView, PopulationView, RecentChoice
 from discreet.service.web.errors import CODES
