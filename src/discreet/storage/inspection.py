@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import sqlite3
 
@@ -12,6 +11,7 @@ from discreet.atomic_files import real_path
 from discreet.errors import StoreError
 from discreet.storage import serves_one_process, tables
 from discreet.storage.sql_errors import reason
+from discreet.storage.sqlite import read_only
 from discreet.storage.store import Store
 
 
@@ -57,7 +57,7 @@ def damage(where: str) -> tuple[str, ...]:
         return ()
     path = real_path(where.removeprefix("sqlite:///"))
     try:
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        with read_only(path) as connection:
             lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check(20)")]
     except sqlite3.Error as error:
         why = reason(error)

@@ -11,6 +11,7 @@ from sqlalchemy.dialects import postgresql
 
 from discreet.errors import UnknownName
 from discreet.storage.records import (
+    COUNTED,
     AuditRecord,
     Counts,
     DecisionRecord,
@@ -46,8 +47,6 @@ LATE = 10_000
 
 _POSTGRES = postgresql.dialect()  # type: ignore[no-untyped-call]
 
-#: The columns of counts.
-COUNTED = ("asked", "told", "expired", "released", "ones")
 _SUMS = [func.coalesce(func.sum(minutes.c[name]), 0).label(name) for name in COUNTED]
 _AMONG = learners.c.id.in_(bindparam("ids", expanding=True))
 HEADS = select(learners.c.id, learners.c.status, learners.c.generation).where(_AMONG)
@@ -64,7 +63,6 @@ _APPLIED = (
 )
 _STATES = select(learners.c.id, learners.c.generation, learners.c.state, _APPLIED).where(_AMONG)
 _PROGRESS = select(learners.c.id, learners.c.generation, _APPLIED).where(_AMONG)
-_DECISION = ("id", "learner", "draw", "subset", "asked_at", "how")
 PHASE = [phases.c[name] for name in PhaseRecord._fields]
 _MOMENT = [history.c[name] for name in Moment._fields]
 
@@ -173,9 +171,10 @@ class Reading:
 
     def state(self, learner: int) -> tuple[int, bytes]:
         """The latest generation and its state."""
-        for generation, state, _ in self.states([learner]).values():
-            return generation, state
-        raise UnknownName(f"No learner has the id {learner}.")
+        found = self.states([learner])
+        if learner not in found:
+            raise UnknownName(f"No learner has the id {learner}.")
+        return found[learner][:2]
 
     def states(self, ids: Iterable[int]) -> dict[int, tuple[int, bytes, int]]:
         """The same for several learners, and how many reports are in open sums."""
@@ -214,7 +213,7 @@ class Reading:
 
     def decisions(self, ids: Iterable[bytes]) -> dict[bytes, DecisionRecord]:
         """The decisions that are stored, open or closed."""
-        wanted = f"SELECT {', '.join(_DECISION)} FROM {{given}} JOIN decisions USING (id)"
+        wanted = f"SELECT {', '.join(DecisionRecord._fields)} FROM {{given}} JOIN decisions USING (id)"
         found, _ = self._given(decisions, ["id"], ((each,) for each in set(ids)), wanted)
         records = (DecisionRecord(*row) for row in found)
         return {each.id: each._replace(how=None if each.how is None else How(each.how)) for each in records}
@@ -224,11 +223,6 @@ class Reading:
         d = decisions.c
         wanted = select(d.asked_at, d.subset).where(d.learner == learner).order_by(d.asked_at.desc())
         return [(asked_at, subset) for asked_at, subset in self.connection.execute(wanted.limit(most))]
-
-    def attempts(self, learner: int, person: bytes) -> int:
-        """How many decisions a person's feedback has closed."""
-        mine = (people.c.learner == learner) & (people.c.person == person)
-        return self.connection.scalar(select(people.c.attempts).where(mine)) or 0
 
     def queued(self) -> dict[int, int]:
         """How many reports are queued, by learner; learners with none are left out."""
@@ -251,7 +245,7 @@ class Reading:
 
     def applied(self, learner: int) -> int:
         """How many reports are in the sums of open phases."""
-        wanted = select(func.coalesce(func.sum(sums.c.applied), 0)).where(sums.c.learner == learner)
+        wanted = select(func.sum(sums.c.applied)).where(sums.c.learner == learner)
         return int(self.connection.scalar(wanted) or 0)
 
     def complete_phases(self) -> list[tuple[int, int, int]]:

@@ -157,6 +157,10 @@ class Counts:
         return self.asked - self.told - self.expired
 
 
+#: The columns of counts.
+COUNTED = tuple(field.name for field in dataclasses.fields(Counts))
+
+
 class PopulationRecord(NamedTuple):
     """A group of people who several learners learn from, and the limit of their total privacy loss."""
 

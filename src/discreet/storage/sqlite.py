@@ -42,26 +42,17 @@ class SqliteStore(Store):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = real_path(path)
         _require_store_or_nothing(self.path)
-        self._lock = locked(self.path)
-        try:
+        with contextlib.ExitStack() as opening:
+            opening.callback(os.close, locked(self.path))
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             super().__init__(_engine(self.path, "BEGIN IMMEDIATE"), _engine(self.path, "BEGIN"))
+            opening.callback(super().close)
             self._one_writer = threading.Lock()
-            try:
-                with clear_errors():
-                    self._connection = self._writer.connect()
-                    try:
-                        with self._connection.begin():
-                            migrate(self._connection)
-                    except BaseException:
-                        self._connection.close()
-                        raise
-            except BaseException:
-                super().close()
-                raise
-        except BaseException:
-            os.close(self._lock)
-            raise
+            with clear_errors():
+                self._connection = opening.enter_context(self._writer.connect())
+                with self._connection.begin():
+                    migrate(self._connection)
+            self._opened = opening.pop_all()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -72,12 +63,8 @@ class SqliteStore(Store):
                 yield Writing(self._connection, self._name)
 
     def close(self) -> None:
-        if self._lock >= 0:
-            with self._one_writer:
-                self._connection.close()
-                super().close()
-            os.close(self._lock)
-            self._lock = -1
+        with self._one_writer:
+            self._opened.close()
 
 
 def _engine(path: pathlib.Path, begin: str) -> Engine:
@@ -125,6 +112,11 @@ def locked(path: pathlib.Path) -> int:
     return handle
 
 
+def read_only(path: pathlib.Path, how: str = "mode=ro") -> contextlib.closing[sqlite3.Connection]:
+    """A connection to a database that others may have open, which writes nothing."""
+    return contextlib.closing(sqlite3.connect(f"{path.as_uri()}?{how}", uri=True))
+
+
 def _require_store_or_nothing(path: pathlib.Path) -> None:
     """Refuse a file that is not a store, before anything is changed or created beside it."""
     if path.is_dir():
@@ -135,7 +127,7 @@ def _require_store_or_nothing(path: pathlib.Path) -> None:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise StoreError(f"{path} is not a store: it is not an SQLite database.")
     # Read without its journal: a store whose tables are still in the journal looks empty, and passes.
-    with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?immutable=1", uri=True)) as connection:
+    with read_only(path, "immutable=1") as connection:
         try:
             names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         except sqlite3.Error:

@@ -13,7 +13,7 @@ import sqlite3
 
 from discreet.atomic_files import errors_name, name_beside, real_path, sync_folder
 from discreet.errors import InvalidArgument, StoreError
-from discreet.storage.sqlite import locked
+from discreet.storage.sqlite import locked, read_only
 
 Path = str | os.PathLike[str]
 #: Suffix of a store that was replaced by a restore.
@@ -62,10 +62,7 @@ def _copied(source: pathlib.Path, target: pathlib.Path, aside: pathlib.Path | No
     with errors_name(target):
         os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
-        with (
-            contextlib.closing(_read_only(source)) as old,
-            contextlib.closing(sqlite3.connect(beside)) as new,
-        ):
+        with read_only(source) as old, contextlib.closing(sqlite3.connect(beside)) as new:
             old.backup(new)
             new.execute("PRAGMA journal_mode=DELETE")  # one file
             sound = new.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -105,7 +102,3 @@ def _empty_journal(path: pathlib.Path) -> None:
     if path.exists():
         with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # a damaged one is replaced anyway
-
-
-def _read_only(path: pathlib.Path) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)

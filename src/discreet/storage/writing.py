@@ -14,8 +14,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from discreet.errors import AlreadyExists, Conflict
-from discreet.storage.reading import COUNTED, HEADS, LATE, PHASE, Reading
+from discreet.storage.reading import HEADS, LATE, PHASE, Reading
 from discreet.storage.records import (
+    COUNTED,
     AuditRecord,
     Counts,
     DecisionRecord,
@@ -171,9 +172,8 @@ class Writing(Reading):
 
     def add_decisions(self, made: Iterable[DecisionRecord]) -> int:
         """Store open decisions; return how many were new."""
-        columns = ["id", "learner", "draw", "subset", "asked_at"]
         rows = (each[:5] for each in (made if self._sqlite else sorted(made)))
-        return self._add(decisions, columns, rows, "ON CONFLICT DO NOTHING")[1]
+        return self._add(decisions, DecisionRecord._fields[:5], rows, "ON CONFLICT DO NOTHING")[1]
 
     def close_decisions(
         self, ids: Iterable[tuple[bytes, int]], how: How, at: int
