@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, insert, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import IntegrityError
 
 from discreet.errors import AlreadyExists, Conflict
 from discreet.storage.reading import HEADS, LATE, PHASE, Reading
@@ -94,10 +93,15 @@ class Writing(Reading):
         others = {name: statement.excluded[name] for name in values if name not in key}
         self.connection.execute(statement.on_conflict_do_update(index_elements=key, set_=others))
 
+    def _is_new(self, table: Table, **values: Any) -> bool:
+        """Insert a row, unless there is one that has its key."""
+        statement = self._insert(table).values(**values).on_conflict_do_nothing()
+        kept = {"preserve_rowcount": True}  # which is not a matter of course for an INSERT
+        return self.connection.execute(statement, execution_options=kept).rowcount == 1
+
     def note_once(self, key: str, value: str) -> str:
         """Store a fact unless there is one; return the stored value."""
-        self._add(meta, ["key", "value"], [(key, value)], "ON CONFLICT DO NOTHING")
-        return self.meta(key) or value
+        return value if self._is_new(meta, key=key, value=value) else self.meta(key) or value
 
     def note(self, key: str, value: str) -> None:
         """Store a fact, in place of an earlier one."""
@@ -256,10 +260,8 @@ class Writing(Reading):
         latest = self.connection.scalar(select(func.max(phases.c.number)).where(phases.c.learner == learner))
         number = 0 if latest is None else int(latest) + 1
         row = {"learner": learner, "number": number, "plan": plan}
-        try:
-            self.connection.execute(insert(phases), row | {"total": total, "dealt": dealt, "last_at": at})
-        except IntegrityError:
-            raise Conflict("Another process planned a phase just now; nothing was changed.") from None
+        if not self._is_new(phases, **row, total=total, dealt=dealt, last_at=at):
+            raise Conflict("Another process planned a phase just now; nothing was changed.")
         return number
 
     def deal(self, dealt: Iterable[tuple[int, int, int]], at: int) -> None:
@@ -371,10 +373,8 @@ class Writing(Reading):
     def add_key(self, key: KeyRecord) -> None:
         """Add an API key; raises `AlreadyExists`."""
         values = dataclasses.asdict(key) | {"learners": key.learners and json.dumps(key.learners)}
-        try:
-            self.connection.execute(insert(keys).values(**values, revoked=False))
-        except IntegrityError:
-            raise AlreadyExists("This API key already exists.") from None
+        if not self._is_new(keys, **values, revoked=False):
+            raise AlreadyExists("This API key already exists.")
 
     def revoke_key(self, digest: bytes) -> bool:
         """Revoke an API key, if there is one."""
