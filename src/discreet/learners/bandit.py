@@ -74,6 +74,9 @@ class BanditLearner(BanditFeedback[Item]):
         window: For the model: costs are measured from what was expected of their set, and clipped to so much
             less or more. Noise falls in proportion to the range. Means are biased where costs are skewed or
             reach further. Declared beforehand, from what is known elsewhere.
+        item_total: For the model: `tell` is also given what each shown item brought, as parts of the cost. It
+            is the most, in absolute values, that all items of one person can bring together. The more items
+            there are, the more this helps.
         block: For the worst case: rounds in a block, in central mode; about 5.7 / epsilon by default.
         exploration_scale: For the worst case: multiplies the exploration of least regret bound.
         step_scale: For the worst case: multiplies the step of least regret bound.
@@ -95,11 +98,13 @@ class BanditLearner(BanditFeedback[Item]):
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Central*:
         a cost enters the sum of one slot, which it moves by at most the width of the range (or twice the
         window); the noise is discrete Laplace of scale width * k / epsilon; phases close by the number of
-        decisions alone. Who runs the learner is trusted with the costs. *Local*: the clipped cost becomes one
-        bit, with likelihood ratios of at most exp(epsilon / k) exactly, or, with a `delta`, what makes k of
-        them (epsilon, delta)-private (`docs/guarantees.md#with-a-delta`). Nobody is trusted if the device
-        makes it. All else is computed from what was released. Proof: `docs/guarantees.md#slots`. Regret of
-        the worst case: `bounds.bandit_dual_averaging`; there is no bound for the model.
+        decisions alone. What items brought enters the same slot, within one bound together with the cost. Who
+        runs the learner is trusted with the costs. *Local*: the clipped cost (or a signed sum of what items
+        brought) becomes one bit, with likelihood ratios of at most exp(epsilon / k) exactly, or, with a
+        `delta`, what makes k of them (epsilon, delta)-private (`docs/guarantees.md#with-a-delta`). Nobody is
+        trusted if the device makes it. All else is computed from what was released. Proof:
+        `docs/guarantees.md#slots`. Regret of the worst case: `bounds.bandit_dual_averaging`; there is no
+        bound for the model.
 
     Examples:
         >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
