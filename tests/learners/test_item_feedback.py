@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import BanditLearner, FullInformationLearner, load
+from discreet import BanditLearner, FullInformationLearner, environments, load, simulate
+from discreet.environments.stream import part_costs
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel import Bits, Laplace
-from discreet.policies.model import RESTARTS
+from discreet.policies.model import RESTARTS, ROUNDS
 from discreet.policies.signed_parts import SignedParts
+from discreet.simulation import play as play_stream
 from every_learner import state_of
 
 ITEMS = tuple("abcdefgh")
@@ -204,3 +206,25 @@ def test_new_items_are_shown_and_learned(mode: Any) -> None:
         learner.tell(decision, sum(brought.values()), items=brought)
     assert learner.best == {"b", "c", "new"}
     assert shown > 1000
+
+
+@MODES
+def test_simulations_tell_what_items_brought(mode: Any) -> None:
+    """The compiled loop learns the same as a session that is told the same; other streams are refused."""
+    shop = environments.checkout(6)
+    stream, rounds = shop.stream(3000, 1), 3000
+    made = [BanditLearner(6, 2.0, (-1, 1), item_total=1.5, mode=mode, seed=3) for _ in range(2)]
+    paid = play_stream(made[0], stream)
+    for t in range(rounds):
+        decision = made[1].ask()
+        order = np.array([*decision.subset, *(i for i in range(6) if i not in decision.subset)])
+        parts = np.zeros(6)
+        part_costs(stream.compiled, t, np.zeros(6), order, len(decision.subset), parts)
+        cost = stream.sum_of(slice(t, t + 1))(decision.subset)
+        assert cost == pytest.approx(paid[t], abs=1e-12)
+        made[1].tell(decision, cost, items=dict(enumerate(parts)))
+    states = [learner._learned_state() for learner in made]
+    assert states[0].counts[ROUNDS] == states[1].counts[ROUNDS] > 2000
+    np.testing.assert_array_equal(states[0].seen.signs, states[1].seen.signs)
+    with pytest.raises(InvalidArgument, match="does not say what each item brought"):
+        simulate(environments.cuts(6), made[0], rounds=10, seeds=1)
