@@ -151,13 +151,13 @@ def test_a_phase_that_is_cut_short_has_the_rounds_that_were_dealt(kind: str) -> 
         learner = LEARNERS[kind](seed=5, expire_after=20)
         learner.ask(100)
         decisions = learner.ask(13)
-        current = learner._phases[learner._current]
+        current = learner._phases[learner._current[0]]
         dealt = np.bincount(current.deck[: current.dealt], minlength=len(current.sums))
         planned = current.total
         for decision in decisions if tells else []:
             learner.tell(decision, -1.0)
         learner.change_items(add=["soy"])
-        phase = learner._phases[learner._current]
+        phase = learner._phases[learner._current[0]]
         assert phase.phase.rounds.tolist() == dealt[dealt > 0].tolist()
         assert phase.total == phase.dealt == dealt.sum() < planned
         rounds = []

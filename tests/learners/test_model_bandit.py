@@ -160,14 +160,14 @@ def test_items_are_switched_off_in_the_middle_of_a_phase(mode: Any, tmp_path: Pa
     rng, beside = np.random.default_rng(4), 0
     for t in range(500):
         available = [[0, 1, 2, 3], [1, 2], [3], [], [0, 1, 3]][int(rng.integers(5))]
-        current = learner._current
+        current = learner._current[0]
         decision = learner.ask(available=available)
         assert decision.subset <= set(available)
         assert 0 < decision.probability <= 1
         phase = learner._phases[learner._tickets[decision.id].phase]
-        if learner._tickets[decision.id].phase != learner._current:
+        if learner._tickets[decision.id].phase != learner._current[0]:
             beside += 1
-            assert (phase.total, learner._current) == (1, current)
+            assert (phase.total, learner._current[0]) == (1, current)
         if t % 6:
             learner.tell(decision, mean(decision.subset))
         if t in (233, 234, 235):

@@ -170,10 +170,10 @@ def test_the_sets_that_were_played_least_are_forgotten() -> None:
     seen, parts = Seen.nothing(n, 0), np.zeros((KEEP, 0))
     every = np.array([[1.0 if code >> i & 1 else -1.0 for i in range(n)] for code in range(KEEP + 3)])
     rounds = rng.permutation(KEEP) + 10.0
-    seen.add(Seen(every[:KEEP], 2 * rounds, rounds, np.ones(KEEP), parts))
+    seen.add(Seen(every[:KEEP], np.zeros(KEEP), 2 * rounds, rounds, np.ones(KEEP), parts))
     assert (seen.rounds == rounds).all()
     again = every[[KEEP, 7, KEEP + 1, KEEP]]
-    seen.add(Seen(again, np.ones(4), np.full(4, 50.0), np.ones(4), parts[:4]))
+    seen.add(Seen(again, np.zeros(4), np.ones(4), np.full(4, 50.0), np.ones(4), parts[:4]))
     left = {signs.tobytes(): r for signs, r in zip(seen.signs, seen.rounds, strict=True)}
     assert left[every[KEEP].tobytes()] == 100
     assert left[every[KEEP + 1].tobytes()] == 50
@@ -319,7 +319,9 @@ def test_a_prior_is_where_it_starts() -> None:
     signs = np.array([[-1.0, -1, 1, -1, 1], [1, 1, -1, 1, -1], [-1, -1, -1, -1, -1]])
     for weight in (0.01, 1.0, 1e9):
         wrong = np.array([-0.5, 0.5, 0.0]) * weight
-        made = policy(prior=Seen(signs, wrong, np.full(3, weight), np.zeros(3), np.zeros((3, 0))))
+        made = policy(
+            prior=Seen(signs, np.zeros(3), wrong, np.full(3, weight), np.zeros(3), np.zeros((3, 0)))
+        )
         assert np.flatnonzero(made.point(made.start())).tolist() == [2, 4]
         assert made.mean(made.start()) is None
         state, _ = run(made, 12, seed=2)

@@ -119,6 +119,11 @@ class Host:
             session = KINDS[kind](settings["items"], arguments)
         except (TypeError, LookupError, AttributeError):
             raise InvalidArgument("The 'arguments' do not fit: some are misshapen.") from None
+        if session.segments:
+            raise InvalidArgument(
+                "A learner in a service has no 'segments' yet: make one learner for each segment, or take a "
+                "BanditLearner in your own process."
+            )
         if not all(isinstance(item, str | int) for item in session.items):
             raise InvalidArgument("The items of a learner in a service must be strings or integers.")
         self._session, self.learner = session, session.learner

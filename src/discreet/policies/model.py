@@ -10,6 +10,10 @@ single items and pairs, and find what these do not show.
 Two tests look at released sums. If the sets of a phase cost what could not be expected, the world has
 changed, and the policy starts again from that phase. If that happens too often no model fits, and the
 worst-case policy takes over for good.
+
+Where there are segments, a phase is planned for one of them. Then `ModelState` is seen from that segment:
+its best set, and its own counts. What is remembered is of all of them, and tells about each as much as the
+process finds that they share. Only the segment that has changed starts again.
 """
 
 import math
@@ -39,7 +43,9 @@ from discreet.randomness import BitSource
 #: The scales are fitted to so many sets, whenever the rounds have grown by a third.
 FIT, FIT_AGAIN = 200, 1.3
 #: Places in a note: who planned the slot (MODEL or WORST_CASE), what its costs are compared with, the rest.
+#: The rest comes one place later where there are segments, and the slot's segment is noted.
 PLANNER, CENTRE, REST = 0, 1, 2
+SEGMENT = REST
 MODEL, WORST_CASE = 0.0, 1.0
 #: Places in `ModelState.counts`: rounds learned from, those before this episode, the rounds of this episode
 #: when the scales were fitted, restarts, whether the model has failed, the sum of released costs and of how
@@ -76,6 +82,14 @@ LARGEST, SMALLEST = 1e18, 1e-9
 RESTARTS_AT_FIRST, ROUNDS_PER_RESTART = 4, 4000.0
 
 
+class Segments(NamedTuple):
+    """The weight of each segment in what is best, its own best set, and the first three of its counts."""
+
+    weights: FloatArray
+    x: FloatArray  # a row each
+    counts: FloatArray  # a row each
+
+
 class ModelState(NamedTuple):
     """The best set, what was released, the scales of the model, counts, and the worst case's own state."""
 
@@ -85,6 +99,7 @@ class ModelState(NamedTuple):
     part_scales: FloatArray
     signed: FloatArray  # what was released of sums with signs (`policies.signed_parts`); empty where none are
     counts: FloatArray
+    segments: Segments  # nothing where there are none
     worst: ChainBanditState
 
 
@@ -113,7 +128,7 @@ class Model:
     With a `half_life` old rounds count half after so many further rounds, and there are no restarts. If costs
     are measured from what was expected of a set, that is noted with every slot as a cost, given the `middle`
     and `half` of the range of costs. With `constraints` only allowed sets are played, and the
-    worst case, which cannot keep to them, never takes over.
+    worst case, which cannot keep to them, never takes over. Nor does it where there are `segments`, so many.
     """
 
     def __init__(
@@ -129,6 +144,7 @@ class Model:
         middle: float = 0.0,
         constraints: Constraints | None = None,
         items: ItemFeedback | None = None,
+        segments: int = 0,
     ) -> None:
         self.n = worst.constants.start.size
         self._items = items
@@ -161,6 +177,9 @@ class Model:
         self._restart_share = min(1.0, epsilon) / ROUNDS_PER_RESTART
         self._signed = items is not None and noise.cost > 0
         self._width = signs_place(self.n) + (1 + self.n if self._signed else 0)
+        self._segments, self._rest = segments, REST
+        if segments:
+            self._width, self._rest = self._width + 1, REST + 1
 
     def start(self) -> ModelState:
         n = self.n
@@ -170,24 +189,30 @@ class Model:
         if self._constraints is not None:  # the point is a set that is allowed
             first = self._constraints.repaired(first[None] > 0.5, -first[None])[0].astype(np.float64)
         scales, signed = (np.array(FIRST), np.array(FIRST_PARTS)), np.zeros((n + 1, n if self._signed else 0))
-        state = ModelState(first, seen, *scales, signed, np.zeros(7), worst)
+        many = self._segments
+        segments = Segments(np.full(many, 1 / max(1, many)), np.tile(first, (many, 1)), np.zeros((many, 3)))
+        state = ModelState(first, seen, *scales, signed, np.zeros(7), segments, worst)
         if self._prior is not None:
-            seen.add(self._prior)
-            state = state._replace(x=self._least(state))
+            for segment in range(max(1, many)):
+                seen.add(self._prior.in_segment(segment, max(1, many)))
+            state = self._with_best_sets(state)
         return state
 
-    def point(self, state: ModelState) -> FloatArray:
-        return state.x.copy()
+    def point(self, state: ModelState, segment: int | None = None) -> FloatArray:
+        return (state.x if segment is None else state.segments.x[segment]).copy()
 
     def makes_sense(self, state: ModelState) -> bool:
         """Whether a state that was kept elsewhere may be one of this policy's."""
-        numbers = np.concatenate([part.ravel() for part in (*state[0:1], *state.seen, *state[2:6])])
-        scales, rounds = np.concatenate((state.scales, state.part_scales)), state.seen.rounds
+        parts = (state.x, *state.seen, *state[2:6], *state.segments)
+        numbers, levels = np.concatenate([part.ravel() for part in parts]), _best_sets(state)
+        scales, seen = np.concatenate((state.scales, state.part_scales)), state.seen
         return bool(
             (np.abs(numbers) < LARGEST).all()
-            and ((state.x >= 0) & (state.x <= 1)).all()
+            and ((levels >= 0) & (levels <= 1)).all()
             and ((scales > SMALLEST) & (scales < 1 / SMALLEST)).all()
-            and ((rounds == 0) | (rounds > SMALLEST)).all()
+            and 0 < Scales(*state.scales).shared <= 1
+            and np.isin(seen.segments, np.arange(max(1, self._segments))).all()
+            and ((seen.rounds == 0) | (seen.rounds > SMALLEST)).all()
         )
 
     def mean(self, state: ModelState) -> float | None:
@@ -207,22 +232,40 @@ class Model:
             counts[[FAILED, RESTARTS]] = 0.0
         seen = state.seen.widened(self.n)
         seen.rounds[(seen.signs[:, replaced] > 0).any(axis=1)] = 0.0
+        of_each = state.segments.counts.copy()
+        of_each[:, BEFORE], of_each[:, FITTED] = of_each[:, ROUNDS], 0.0
         signed = start.signed.copy()
         if self._signed:
             old = state.signed.shape[1]
             signed[:old, :old], signed[-1, :old] = state.signed[:-1], state.signed[-1]
             signed[replaced], signed[:, replaced] = 0.0, 0.0
         if not seen.known.any():
-            return start._replace(signed=signed, counts=counts)
-        x = np.append(state.x, np.zeros(self.n - state.x.size))
-        x[replaced] = 0.0
-        state = state._replace(x=x, seen=seen, signed=signed, counts=counts, worst=start.worst)
+            segments = start.segments._replace(counts=of_each)
+            return start._replace(signed=signed, counts=counts, segments=segments)
+        best = _best_sets(state)
+        best = np.hstack((best, np.zeros((len(best), self.n - state.x.size))))
+        best[:, replaced] = 0.0
+        segments = state.segments._replace(x=best[1:], counts=of_each)
+        state = state._replace(x=best[0], seen=seen, signed=signed, counts=counts, segments=segments)
         with one_thread():
-            return state._replace(x=self._least(state))
+            return self._with_best_sets(state._replace(worst=start.worst))
 
     # Planning
 
-    def plan(self, state: ModelState, coins: BitSource, available: IntArray | None = None) -> Phase:
+    def plan(
+        self,
+        state: ModelState,
+        coins: BitSource,
+        available: IntArray | None = None,
+        segment: int | None = None,
+    ) -> Phase:
+        if segment is not None:
+            phase = self._planned(_seen_from(state, segment), coins, available)
+            phase.note[:, SEGMENT] = segment
+            return phase
+        return self._planned(state, coins, available)
+
+    def _planned(self, state: ModelState, coins: BitSource, available: IntArray | None) -> Phase:
         if state.counts[FAILED]:
             phase = self._worst.plan(state.worst, coins, available)
             if available is not None:
@@ -248,7 +291,7 @@ class Model:
         if len(first):
             first = _distinct(first)
             return first, np.full(len(first), np.inf)
-        episode = state.counts[ROUNDS] - state.counts[BEFORE]
+        episode = self._experience(state)
         blindly = episode < BLIND * self._clear or rng.random() < OFTEN
         factors = np.array([self._factor] * draws + [1.0] * 4)
         drawn = self._posterior(state).drawn(factors, rng).least(starts, among)
@@ -319,6 +362,13 @@ class Model:
         rounds += (length - rounds.sum()) * shares / shares.sum()
         return np.asarray(np.maximum(1, rounds).astype(np.int64))
 
+    def _experience(self, state: ModelState) -> float:
+        """The rounds of this episode, and those of other segments by how much they tell about this one."""
+        of_each = state.segments.counts[:, ROUNDS] - state.segments.counts[:, BEFORE]
+        own = float(state.counts[ROUNDS] - state.counts[BEFORE])
+        others = (of_each * (1 - state.segments.weights)).sum()
+        return own + Scales(*state.scales.tolist()).shared ** 2 * float(others)
+
     def _length(self, state: ModelState) -> float:
         """The rounds of the next phase."""
         episode = min(state.counts[ROUNDS] - state.counts[BEFORE], self._half_life or math.inf)
@@ -363,7 +413,7 @@ class Model:
     def _noted(self, phase: Phase, planner: float, centre: FloatArray, rest: FloatArray) -> Phase:
         note = np.zeros((len(rest), self._width))
         note[:, PLANNER], note[:, CENTRE] = planner, self._middle + centre * self._half
-        note[:, REST : REST + rest.shape[1]] = rest
+        note[:, self._rest : self._rest + rest.shape[1]] = rest
         return phase._replace(note=note)
 
     # Learning
@@ -386,11 +436,13 @@ class Model:
             state = self._learn_worst(state, released, totals, ~by_model)
         by_model &= ~signed
         if not counts[FAILED] and by_model.any():
-            signs = as_signs(released.note[by_model, REST : REST + self.n], self.n)
-            parts = np.zeros((len(signs), 0))
+            signs = as_signs(released.note[by_model, self._rest : self._rest + self.n], self.n)
+            parts, segments = np.zeros((len(signs), 0)), np.zeros(len(signs))
             if self._items is not None and not self._signed:
                 parts = released.values[by_model, 1:] * self._items.unit
-            new = Seen(signs, totals[by_model], rounds[by_model], np.ones(len(signs)), parts)
+            if self._segments:
+                segments = released.note[by_model, SEGMENT]
+            new = Seen(signs, segments, totals[by_model], rounds[by_model], np.ones(len(signs)), parts)
             with one_thread():
                 state = self._learn_sets(state, new)
         return state
@@ -419,19 +471,23 @@ class Model:
         return state._replace(worst=worst, x=worst.x.copy() if state.counts[FAILED] else state.x)
 
     def _learn_sets(self, state: ModelState, new: Seen) -> ModelState:
-        counts, seen = state.counts.copy(), state.seen.copy()
-        rounds = new.rounds.sum()
+        seen, rounds = state.seen.copy(), new.rounds.sum()
+        of_all, segment = state.counts, int(new.segments[0])  # a phase is of one segment
+        if self._segments:
+            state = _seen_from(state, segment)
+            state.counts[ROUNDS] += rounds
+        counts = state.counts.copy()
         if self._half_life is not None:
             share = 0.5 ** (rounds / self._half_life)
             seen.fade(share)
             state = state._replace(signed=state.signed * share)
         elif self._surprised(state, new):
-            seen.rounds[:] = 0.0
+            seen.rounds[seen.segments == segment] = 0.0
             state = state._replace(signed=np.zeros_like(state.signed))
             counts[BEFORE], counts[FITTED] = counts[ROUNDS] - rounds, 0.0
             counts[RESTARTS] += 1
             allowed = RESTARTS_AT_FIRST + counts[ROUNDS] * self._restart_share
-            if counts[RESTARTS] > allowed and self._constraints is None:
+            if counts[RESTARTS] > allowed and self._constraints is None and not self._segments:
                 counts[FAILED] = 1.0
                 return state._replace(counts=counts, x=state.worst.x.copy())
         seen.add(new)
@@ -439,7 +495,12 @@ class Model:
         if episode >= FIT_AGAIN * counts[FITTED]:
             counts[FITTED] = episode
             state = self._fitted(state)
-        return state._replace(x=self._least(state))
+            of_each = state.segments.counts.copy()
+            of_each[:, FITTED] = of_each[:, ROUNDS] - of_each[:, BEFORE]
+            state = state._replace(segments=state.segments._replace(counts=of_each))
+        if self._segments:
+            state = _seen_from_all(state, segment, of_all)
+        return self._with_best_sets(state)
 
     def _fitted(self, state: ModelState) -> ModelState:
         """The state with scales that fit what was released."""
@@ -466,7 +527,8 @@ class Model:
 
     def _surprised(self, state: ModelState, new: Seen) -> bool:
         """Whether what was released of a phase is too far from what the model expected of it."""
-        if new.rounds.sum() < self._clear or not state.seen.known.any():
+        of_it = state.seen.segments == new.segments[0]
+        if new.rounds.sum() < self._clear or not (state.seen.known & of_it).any():
             return False
         means = self._means(new)
         expected, variance = self._posterior(state).predicted(new.signs)
@@ -485,13 +547,16 @@ class Model:
         most = number + 4 * math.sqrt(2 * number) + 8 if number > 2 else FAR_OUT
         return bool(squares.sum() > most)
 
-    def _least(self, state: ModelState) -> FloatArray:
-        """The set of least expected cost that descents find, from the best known one and the last."""
+    def _with_best_sets(self, state: ModelState) -> ModelState:
+        """With the sets of least expected cost that descents find, from the best known ones and the last."""
         posterior = self._posterior(state)
         signs = posterior.observed.signs
-        known = signs[int(posterior.predicted(signs)[0].argmin())]
-        starts = _allowed(np.array([known, np.where(state.x > 0.5, 1.0, -1.0)]), self._constraints)
-        return np.asarray((posterior.mean().least(starts, self._constraints)[0] + 1) / 2)
+        known = signs[posterior.expected(signs).argmin(axis=1)]
+        last = np.where(_best_sets(state) > 0.5, 1.0, -1.0)
+        starts = _allowed(np.stack((known, last), axis=1).reshape(-1, self.n), self._constraints)
+        least = posterior.mean().least(starts.reshape(len(last), -1, self.n), self._constraints)
+        best = (least + 1) / 2
+        return state._replace(x=best[0], segments=state.segments._replace(x=best[1:]))
 
     def _posterior(self, state: ModelState, orders: float = 0.0) -> Posterior:
         """What is known; the part of all orders has at least this size."""
@@ -499,12 +564,15 @@ class Model:
         least = max(orders, ORDERS * min(1.0, episode / (SPOKEN * self._clear)))
         scales = Scales(*state.scales)
         scales = scales._replace(orders=max(scales.orders, least / scales.items))
-        return Posterior(self._covariance, self._means(state.seen.played()), scales, self._parts(state))
+        aims = np.vstack((state.segments.weights, np.eye(self._segments))) if self._segments else None
+        means = self._means(state.seen.played())
+        return Posterior(self._covariance, means, scales, self._parts(state), aims)
 
     def _means(self, seen: Seen) -> Means:
         noise = self._noise.cost / seen.rounds + self._noise.sum * seen.releases / seen.rounds**2
         per_cost = 1 / seen.rounds if self._fits_variance() else np.zeros(seen.rounds.size)
-        return Means(seen.signs, seen.totals / seen.rounds, per_cost, noise)
+        segments = seen.segments.astype(np.int64) if self._segments else None
+        return Means(seen.signs, seen.totals / seen.rounds, per_cost, noise, segments)
 
     def _fits_variance(self) -> bool:
         """Bits have all the variance they can have already."""
@@ -514,6 +582,28 @@ class Model:
 def signs_place(n: int) -> int:
     """Where the signs of items are noted, with a 1 before them: only where their signed sum is measured."""
     return REST + max(n, NOTES)
+
+
+def _best_sets(state: ModelState) -> FloatArray:
+    """A row for all together, and one for each segment."""
+    return np.vstack((state.x, state.segments.x))
+
+
+def _seen_from(state: ModelState, segment: int) -> ModelState:
+    """The state in which this segment is all there is to plan for."""
+    counts, segments = state.counts.copy(), state.segments
+    counts[: FITTED + 1] = segments.counts[segment]
+    weights = np.zeros(len(segments.weights))
+    weights[segment] = 1.0
+    return state._replace(x=segments.x[segment], counts=counts, segments=segments._replace(weights=weights))
+
+
+def _seen_from_all(state: ModelState, segment: int, before: FloatArray) -> ModelState:
+    """The state of all, from one seen from a segment that has learned; of all, these were the counts."""
+    counts, of_each = state.counts.copy(), state.segments.counts.copy()
+    of_each[segment], counts[: FITTED + 1] = counts[: FITTED + 1], before[: FITTED + 1]
+    weights = of_each[:, ROUNDS] / of_each[:, ROUNDS].sum()
+    return state._replace(counts=counts, segments=state.segments._replace(weights=weights, counts=of_each))
 
 
 def _surprise(error: FloatArray, variance: FloatArray, laplace: FloatArray) -> FloatArray:
