@@ -222,7 +222,8 @@ class Run:
 
     def available(self, values: list[Any]) -> None:
         for value in values:
-            decision = self.call(self.learner.ask, available=self.learner.items[:-1])
+            given = {"available": self.learner.items[:-1]} | self._segment()
+            decision = self.call(self.learner.ask, **given)
             self.tell(self.ask() if decision is None else decision, value)
 
     def bits(self, values: list[Any]) -> None:
@@ -258,10 +259,15 @@ class Run:
         self.plain(values)
 
     def ask(self) -> Any:
-        decision = self.learner.ask()
+        decision = self.learner.ask(**self._segment())
         self.note("the probability of the set", getattr(decision, "probability", 0.0))
         self.note("the set", decision.subset)
         return decision
+
+    def _segment(self) -> dict[str, Any]:
+        """The one whose turn it is, where there are such."""
+        segments = getattr(self.learner, "segments", ())
+        return {"segment": segments[self.learner._asked % len(segments)]} if segments else {}
 
     def tell(self, *given: Any, **named: Any) -> None:
         self.call(self.learner.tell, *given, **named)
