@@ -104,6 +104,7 @@ TOO_LITTLE_NOISE = {
     "bandit": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1))),
     "bandit, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), mode="local")),
     "bandit, window": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), window=0.3)),
+    "bandit, segments": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), segments=["young", "old"])),
     "bandit, items": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), item_total=0.5)),
     "bandit, items, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), item_total=0.5, mode="local")),
     "bandit, worst case": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), method="worst-case")),
@@ -349,6 +350,7 @@ LEARNERS = {
     "a leak only after round 50": central(LeaksAfterRound50),
     "a leak only after loading": central(LeaksAfterLoading),
     "the reward is returned": lambda: ReturnsTheCost(2, 1.0, (0, 1), maximize=True),
+    "a cost is returned, with segments": lambda: ReturnsTheCost(2, 1.0, (0, 1), segments=["young", "old"]),
 }
 
 
