@@ -11,7 +11,8 @@ import discreet
 from discreet import BanditLearner, FullInformationLearner
 from discreet.errors import Expired, InvalidArgument, InvalidType
 from discreet.kernel import Released
-from discreet.policies.model import FAILED, FITTED, REST, RESTARTS, ROUNDS, TOTAL
+from discreet.policies.model import REST
+from discreet.policies.model_state import FAILED, FITTED, RESTARTS, ROUNDS, TOTAL
 from discreet.randomness import BitSource
 from every_learner import LEARNERS as EVERY_LEARNER
 

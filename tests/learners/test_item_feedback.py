@@ -10,7 +10,7 @@ from discreet import BanditLearner, FullInformationLearner, environments, load, 
 from discreet.environments.stream import part_costs
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel import Bits, Laplace
-from discreet.policies.model import RESTARTS, ROUNDS
+from discreet.policies.model_state import RESTARTS, ROUNDS
 from discreet.policies.signed_parts import SignedParts
 from discreet.simulation import play as play_stream
 from every_learner import state_of
@@ -71,7 +71,7 @@ def test_bits_of_signed_sums_teach_too() -> None:
     learner = bandit(mode="local", epsilon=4.0)
     play(learner, 40_000)
     assert learner.best == GOOD
-    parts = learner.learner.policy._parts(learner._learned_state())  # type: ignore[attr-defined]
+    parts = learner.learner.policy._beliefs.parts(learner._learned_state())  # type: ignore[attr-defined]
     assert isinstance(parts, SignedParts)
     expected = [0.1 - 0.9 * chance for chance in CHANCES.values()]
     np.testing.assert_allclose(parts.means.diagonal(), expected, atol=0.1)

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from discreet import baselines, environments, load
 from discreet.errors import AlreadyTold, DiscreetError, Expired, InvalidArgument
 from discreet.learners import BanditLearner
-from discreet.policies.model import FAILED, PLANNER, RESTARTS, ROUNDS, WORST_CASE
+from discreet.policies.model import PLANNER, WORST_CASE
+from discreet.policies.model_state import FAILED, RESTARTS, ROUNDS
 from discreet.randomness import BitSource
 from discreet.simulation import regret
 from every_learner import state_of, worst_case_bandit

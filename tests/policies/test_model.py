@@ -9,25 +9,10 @@ from discreet.checks import FloatArray
 from discreet.errors import InvalidType
 from discreet.kernel import Phase, Released
 from discreet.policies import ChainBandit, Model
+from discreet.policies.candidates import LONGEST, OTHERS
 from discreet.policies.memory import KEEP, Seen
-from discreet.policies.model import (
-    BEFORE,
-    CENTRE,
-    FAILED,
-    LONGEST,
-    MODEL,
-    OTHERS,
-    PLANNER,
-    REST,
-    RESTARTS,
-    RESTARTS_AT_FIRST,
-    ROUNDS,
-    TOLD,
-    TOTAL,
-    WORST_CASE,
-    ModelState,
-    Noise,
-)
+from discreet.policies.model import CENTRE, MODEL, PLANNER, REST, RESTARTS_AT_FIRST, WORST_CASE
+from discreet.policies.model_state import BEFORE, FAILED, RESTARTS, ROUNDS, TOLD, TOTAL, ModelState, Noise
 from discreet.randomness import BitSource
 
 N, UNITS = 5, 1 << 20

@@ -11,7 +11,8 @@ from discreet.kernel import Phase, Released
 from discreet.policies import ChainBandit, Model
 from discreet.policies.gaussian_process import FIRST, GRIDS, Covariance, Means, Posterior, Scales, fitted
 from discreet.policies.memory import Seen
-from discreet.policies.model import BEFORE, FAILED, RESTARTS, ROUNDS, SEGMENT, ModelState, Noise
+from discreet.policies.model import SEGMENT
+from discreet.policies.model_state import BEFORE, FAILED, RESTARTS, ROUNDS, ModelState, Noise
 from discreet.randomness import BitSource
 
 UNITS = 1 << 20

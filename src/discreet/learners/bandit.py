@@ -29,7 +29,8 @@ from discreet.learners.session import Item
 from discreet.policies import ChainBandit, Model
 from discreet.policies.holdout import Held, Holdout
 from discreet.policies.memory import KEEP, Seen
-from discreet.policies.model import ItemFeedback, Noise, signs_place
+from discreet.policies.model import signs_place
+from discreet.policies.model_state import ItemFeedback, Noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import Grid
 from discreet.randomness import BitSource, Seed
