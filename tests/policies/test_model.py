@@ -114,15 +114,17 @@ def test_phases_grow_and_mostly_play_what_may_be_best() -> None:
     lengths = [int(phase.rounds.sum()) for phase in phases]
     assert lengths[-1] > 3 * lengths[0]
     before = np.cumsum([0, *lengths])
+    clear = made._beliefs.clear
+    shortest = made._candidates._shortest * clear
     for k, phase in enumerate(phases[1:], 1):
         sets = sets_of(phase)
         assert len(set(sets)) == len(sets)
         assert (phase.rounds >= 1).all()
-        assert lengths[k] <= max(made._shortest * made._clear, 0.2 * before[k])
-        assert lengths[k] > 0.8 * max(made._shortest * made._clear, 0.1 * before[k])
+        assert lengths[k] <= max(shortest, 0.2 * before[k])
+        assert lengths[k] > 0.8 * max(shortest, 0.1 * before[k])
         others = np.sort(phase.rounds)[:-1]
-        small = others[others <= made._clear].sum()
-        assert small <= OTHERS * lengths[k] + made._clear or lengths[k] < 8 * made._clear
+        small = others[others <= clear].sum()
+        assert small <= OTHERS * lengths[k] + clear or lengths[k] < 8 * clear
     assert state.counts[ROUNDS] == sum(lengths)
 
 
@@ -334,7 +336,7 @@ def test_a_window_measures_from_what_was_expected() -> None:
         expected = plain.learn(expected, released(its))
         np.testing.assert_allclose(state.seen.totals, expected.seen.totals, atol=1e-4)
         expected = state  # rounding apart
-    found = plain._posterior(state).predicted(phase.note[:, REST : REST + N])[0]
+    found = plain._beliefs.posterior(state).predicted(phase.note[:, REST : REST + N])[0]
     np.testing.assert_allclose(found, means, atol=0.05)
 
 
