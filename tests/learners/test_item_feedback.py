@@ -1,5 +1,6 @@
 """Bandits that are told what each item brought, besides the cost of the set."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,54 @@ def test_names_and_numbers_are_private(mode: Any) -> None:
             learner.tell(decision, 0.5, items=kept | hidden | (other if t == 2 else {}))
         states.append(state_of(learner))
     assert all(state == states[0] for state in states[1:])
+
+
+class Failing(dict[Any, Any]):
+    def get(self, *_: Any) -> Any:
+        raise ValueError("secret")
+
+
+class Warns(dict[Any, Any]):
+    def get(self, *_: Any) -> Any:
+        warnings.warn("secret", stacklevel=1)
+
+
+class SameAs:
+    """A name with the hash of one of the items, which cannot be compared."""
+
+    def __hash__(self) -> int:
+        return hash("a")
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("secret")
+
+
+@pytest.mark.parametrize("brought", [Failing(a=0.5), Warns(a=0.5), {SameAs(): 0.5}])
+@MODES
+def test_a_mapping_that_fails_says_nothing(mode: Any, brought: Any) -> None:
+    """No error and no warning: the names are private. What fails counts as 0."""
+    states = []
+    for items in (brought, {}):
+        learner = bandit(mode=mode)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            learner.tell(learner.ask(), 0.5, items=items)
+            learner.tell_many([(learner.ask(), 0.5, items)])
+        states.append(state_of(learner))
+    assert states[0] == states[1]
+
+
+def test_whether_it_is_a_mapping_is_not_asked_of_the_value() -> None:
+    """`isinstance` would."""
+
+    class Liar:
+        @property
+        def __class__(self) -> Any:
+            raise ValueError("secret")
+
+    learner = bandit()
+    with pytest.raises(InvalidType, match="mapping from items"):
+        learner.tell(learner.ask(), 0.5, items=Liar())  # type: ignore[arg-type]
 
 
 def test_what_cannot_be_told_is_refused() -> None:
