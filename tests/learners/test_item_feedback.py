@@ -9,7 +9,7 @@ import pytest
 
 from discreet import BanditLearner, FullInformationLearner, environments, load, simulate
 from discreet.environments.stream import part_costs
-from discreet.errors import InvalidArgument, InvalidType
+from discreet.errors import Expired, InvalidArgument, InvalidType
 from discreet.kernel import Bits, Laplace
 from discreet.policies.model import RESTARTS, ROUNDS
 from discreet.policies.signed_parts import SignedParts
@@ -255,6 +255,35 @@ def test_new_items_are_shown_and_learned(mode: Any) -> None:
         learner.tell(decision, sum(brought.values()), items=brought)
     assert learner.best == {"b", "c", "new"}
     assert shown > 1000
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@MODES
+def test_items_come_while_decisions_are_open(mode: Any, n: int) -> None:
+    """Their reports are for other items, so their phase is given up; the learner goes on."""
+    learner = BanditLearner(n, 50.0, (-1, 1), item_total=1.0, mode=mode, expire_after=50, seed=4)
+    decisions = learner.ask(40)
+    for decision in decisions[:20]:
+        learner.tell(decision, 0.5, items=dict.fromkeys(decision.subset, 0.1))
+    learner.change_items(add=["new"])
+    with pytest.raises(Expired):
+        learner.tell(decisions[20], 0.5)
+    for _ in range(200):
+        decision = learner.ask()
+        learner.tell(decision, 0.5, items=dict.fromkeys(decision.subset, 0.1))
+    assert learner.rounds > 0
+
+
+@MODES
+def test_items_go_while_decisions_are_open(mode: Any) -> None:
+    """Then their reports are as before, and count."""
+    learner = bandit(mode=mode, expire_after=50)
+    decisions = learner.ask(20)
+    learner.change_items(retire=["h"])
+    learner.tell_many([(decision, 0.5, {"a": 0.1}) for decision in decisions])
+    learner.ask(51)
+    learner.ask()
+    assert learner.rounds >= 20
 
 
 @MODES
