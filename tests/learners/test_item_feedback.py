@@ -177,6 +177,8 @@ def test_what_cannot_be_told_is_refused() -> None:
         {"method": "worst-case"},
         {"item_total": 0.0},
         {"item_total": float("inf")},
+        {"item_total": 1e15},
+        {"item_total": 5e-324},
         {"mode": "local", "holdout": ({"a"}, 0.1)},
     ],
 )
