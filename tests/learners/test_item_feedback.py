@@ -276,6 +276,27 @@ def test_items_come_while_decisions_are_open(mode: Any, n: int) -> None:
     assert learner.rounds > 0
 
 
+class Changing:
+    """A cost that takes long to read: items come meanwhile, as from another thread."""
+
+    def __init__(self, learner: BanditLearner[Any]) -> None:
+        self.learner = learner
+
+    def __float__(self) -> float:
+        self.learner.change_items(add=["new"])
+        return 0.5
+
+
+@MODES
+def test_items_come_while_a_cost_is_read(mode: Any) -> None:
+    """That decision is closed, as all that were open; the next one is told as usual."""
+    learner = bandit(mode=mode, expire_after=50)
+    decision = learner.ask()
+    with pytest.raises(Expired):
+        learner.tell(decision, Changing(learner), items={"a": 0.5})
+    learner.tell(learner.ask(), 0.5, items={"new": 0.5})
+
+
 @MODES
 def test_items_go_while_decisions_are_open(mode: Any) -> None:
     """Then their reports are as before, and count."""

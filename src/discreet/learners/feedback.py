@@ -120,11 +120,12 @@ class BanditFeedback(Session[Item]):
             raise InvalidArgument(f"Only a {owner} with an 'item_total' is told what 'items' brought.")
         if items is not None and not issubclass(type(items), Mapping):
             raise InvalidType("The 'items' that are told must be a mapping from items to numbers.")
-        costs = np.zeros(1 + len(self.items) if by_item else 1)
+        names = self.items  # as they are now: others may come meanwhile
+        costs = np.zeros(1 + len(names) if by_item else 1)
         costs[0] = self._sign * number_or_nan(cost)
         if items is not None:
             with no_warnings():
-                costs[1:] = [self._sign * _told_of(items, item) for item in self.items]
+                costs[1:] = [self._sign * _told_of(items, item) for item in names]
         return costs
 
 
