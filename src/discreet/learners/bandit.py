@@ -42,6 +42,8 @@ BanditQuery = CostOfSet | CostNearby | CostAndItems | CostOrSignedItems
 
 #: The model draws tables of all pairs of items: with more items it would be slow.
 MOST_MODELLED = 64
+#: How many times larger or smaller than half the range an item total may be: the model adds up both.
+FARTHEST_TOTAL = 10**6
 #: For how many further decisions a local model waits for feedback.
 EXPIRE_AFTER = 1000
 
@@ -434,7 +436,10 @@ def _query(
     owner: str, n: int, low: float, high: float, mode: Mode, window: float | None, item_total: float | None
 ) -> BanditQuery:
     if item_total is not None:
-        total = checks.positive_number(owner, "item_total", item_total)
+        total, half = checks.positive_number(owner, "item_total", item_total), 0.5 * high - 0.5 * low
+        if not 1 / FARTHEST_TOTAL <= total / half <= FARTHEST_TOTAL:
+            wanted = f"within a factor of {FARTHEST_TOTAL:,} of half the range"
+            raise checks.invalid_argument(owner, "item_total", wanted, item_total)
         if mode == "local":
             return CostOrSignedItems(low, high, total, signs_place(n))
         return CostAndItems(low, high, total)

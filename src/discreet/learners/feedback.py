@@ -1,5 +1,6 @@
 """What learners are told: one number, or the whole cost function of the round."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -117,14 +118,23 @@ class BanditFeedback(Session[Item]):
         if items is not None and not by_item:
             owner = type(self).__name__
             raise InvalidArgument(f"Only a {owner} with an 'item_total' is told what 'items' brought.")
-        if not isinstance(items, Mapping | None):
+        if items is not None and not issubclass(type(items), Mapping):
             raise InvalidType("The 'items' that are told must be a mapping from items to numbers.")
-        costs = np.zeros(1 + len(self.items) if by_item else 1)
+        names = self.items  # as they are now: others may come meanwhile
+        costs = np.zeros(1 + len(names) if by_item else 1)
         costs[0] = self._sign * number_or_nan(cost)
         if items is not None:
-            brought = [items.get(item, 0.0) for item in self.items]
-            costs[1:] = [self._sign * number_or_nan(value) for value in brought]
+            with no_warnings():
+                costs[1:] = [self._sign * _told_of(items, item) for item in names]
         return costs
+
+
+def _told_of(items: Mapping[Any, Any], item: Any) -> float:
+    """What a mapping says of an item: 0 if nothing, NaN if it fails, as its names are private, too."""
+    try:
+        return number_or_nan(items.get(item, 0.0))
+    except Exception:  # which one would tell something about the names
+        return math.nan
 
 
 class FunctionFeedback(Session[Item]):

@@ -27,7 +27,7 @@ from discreet.kernel.phase import (
     probability_of,
     slots_among,
 )
-from discreet.kernel.queries import CostNearby, CostsOfSets
+from discreet.kernel.queries import CostAndItems, CostNearby, CostOrSignedItems, CostsOfSets
 from discreet.kernel.releases import release_bits
 from discreet.learners.bandit import BanditLearner, PolicyLearner
 from discreet.learners.feedback import BanditFeedback, quiet_costs
@@ -142,6 +142,8 @@ class Host:
         #: How many costs of a function are needed, about.
         self.costs_told = self.learner.dimension if self.compares_sets else len(self.items)
         self.close = one_of("learner", "close", settings.get("close", CLOSE[0]), CLOSE)
+        if isinstance(self.learner.query, CostAndItems | CostOrSignedItems):
+            raise InvalidArgument("A learner in a service is told costs only: it has no 'item_total'.")
         if self.local and isinstance(self.learner.query, CostNearby):
             raise InvalidArgument("A local learner in a service cannot have a 'window': bits come first.")
         self.randomizer: OneBit | None = None

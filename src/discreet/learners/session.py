@@ -343,8 +343,9 @@ class Session(Exclusive, Generic[Item]):
         From the next `ask` on, added items may be in a set, and retired ones never are. These stay in `items`
         (and in `point`), where the new ones come last, and are named by `retired`; to add one again offers it
         again. At `most_items` a new one takes the place of the one retired longest ago. Open decisions can
-        still be told about, but not where whole functions are told: their phase is given up, and the learner
-        compares the sets anew. Decide by what is public or released.
+        still be told about, but not where whole functions are told, or where items come and it is told what
+        items brought: then their phases are given up. Who is told whole functions compares the sets anew.
+        Decide by what is public or released.
 
         Args:
             add: New items, or retired ones, in order.
