@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
-from discreet.kernel.phase import Phase, Ticket, checked_phase
+from discreet.kernel.phase import Phase, Ticket, checked_phase, dealt_part
 from discreet.state import decode, encode
 
 #: The number of a ticket's phase if that is this one round: the note is in the ticket, and no row is stored.
@@ -25,11 +25,15 @@ class Dealt(NamedTuple):
 
 
 class Plan:
-    """A phase whose rounds are dealt one by one, in an order that follows from a seed. It is public."""
+    """A phase whose rounds are dealt one by one, in an order that follows from a seed. It is public.
 
-    def __init__(self, phase: Phase, seed: int) -> None:
+    Its `total` is how many of its rounds are dealt: fewer than were planned if other items came meanwhile.
+    """
+
+    def __init__(self, phase: Phase, seed: int, total: int | None = None) -> None:
         self.phase, self.seed = phase, seed
-        self.total = int(phase.rounds.sum())
+        self._planned = int(phase.rounds.sum())
+        self.total = self._planned if total is None else total
         self._deck: IntArray | None = None
 
     @property
@@ -38,7 +42,7 @@ class Plan:
         if self._deck is None:
             in_order = np.repeat(np.arange(len(self.phase.rounds)), self.phase.rounds)
             # numpy promises the same raw numbers for ever, and no more.
-            keys = np.random.PCG64(self.seed).random_raw(self.total)
+            keys = np.random.PCG64(self.seed).random_raw(self._planned)
             self._deck = (
                 in_order if len(self.phase.rounds) == 1 else in_order[np.argsort(keys, kind="stable")]
             )
@@ -48,18 +52,28 @@ class Plan:
         """The slot of a round."""
         return int(self.deck[place]) if len(self.phase.rounds) > 1 else 0
 
+    def dealt(self, sums: IntArray) -> tuple[Phase, IntArray]:
+        """The slots that were dealt, and their rows of the phase's sums."""
+        if self.total == self._planned:
+            return self.phase, sums
+        part, kept = dealt_part(self.phase, self.deck, self.total)
+        return part, sums[kept]
+
     def encode(self) -> bytes:
-        """The plan as bytes."""
+        """The plan as bytes, with all its rounds."""
         return encode({"seed": self.seed}, self.phase._asdict())
 
     @classmethod
-    def decode(cls, data: bytes, n: int) -> Self:
-        """The plan in `data`, if it is one for n items."""
+    def decode(cls, data: bytes, n: int, total: int | None = None) -> Self:
+        """The plan in `data`, if it is one for n items and has so many rounds, or more; by default all."""
         values, arrays = decode(data)
         try:
-            return cls(checked_phase(Phase(**arrays), n), int(values["seed"]))
+            plan = cls(checked_phase(Phase(**arrays), n), int(values["seed"]), total)
         except (InvalidType, LookupError, TypeError, ValueError):
             raise InvalidArgument("A stored phase is damaged.") from None
+        if not 1 <= plan.total <= plan._planned:
+            raise InvalidArgument("A stored phase is damaged.")
+        return plan
 
 
 class StoredTicket(NamedTuple):

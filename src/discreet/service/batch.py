@@ -13,7 +13,7 @@ from discreet.service.clock import minute_of
 from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import Code
-from discreet.storage.records import Counts, DecisionRecord, How, PhaseRecord, Status
+from discreet.storage.records import Counts, DecisionRecord, Head, How, PhaseRecord, Status
 from discreet.storage.writing import Writing
 
 #: A decision and its learner, by their ids.
@@ -48,8 +48,10 @@ class Batch:
         hosted = {each.hosted.id: each.hosted for each in operations}
         shown = {number: each.generation for number, each in hosted.items()}
         heads = self._hold(operations)
+        for number, each in hosted.items():
+            each.require_settings(heads[number])
         refused = {
-            number: self._refusal(each, *heads[number], shown[number]) for number, each in hosted.items()
+            number: self._refusal(each, heads[number], shown[number]) for number, each in hosted.items()
         }
         answers: list[Any] = [refused[each.hosted.id] for each in operations]
         asks, tells = dict[int, Ask](), dict[int, Tell]()
@@ -57,7 +59,7 @@ class Batch:
             if isinstance(operation, Tell):
                 if answers[place] is None:
                     tells[place] = operation
-            elif heads[operation.hosted.id][0] is Status.CLOSED:
+            elif heads[operation.hosted.id].status is Status.CLOSED:
                 raise Conflict(_restarted(operation.hosted))  # asks are retried with the next epoch
             elif answers[place] is None:
                 asks[place] = operation
@@ -66,25 +68,23 @@ class Batch:
         self._writing.add_counts(minute_of(self._now), self._counts)
         return answers
 
-    def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, tuple[Status, int]]:
-        """Status and generation of the learners; none of them ends before this transaction does."""
+    def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, Head]:
+        """The heads of the learners; none of them ends or gets other items before this transaction ends."""
         limited = {each.hosted.id for each in operations if isinstance(each, Ask) and each.hosted.limited}
         for learner in sorted(limited):  # until the end of the transaction nobody else counts its rounds
             self._writing.start_update(learner, wait=True, most=0)
         return self._writing.hold({each.hosted.id for each in operations})
 
-    def _refusal(
-        self, hosted: HostedLearner, status: Status, generation: int, shown: int
-    ) -> Exception | None:
+    def _refusal(self, hosted: HostedLearner, head: Head, shown: int) -> Exception | None:
         """Why a learner cannot be asked or told now; None if it can."""
-        if status is not Status.ACTIVE:
-            hosted.end(status)
-            if status is Status.CLOSED:
+        if head.status is not Status.ACTIVE:
+            hosted.end(head.status)
+            if head.status is Status.CLOSED:
                 return Busy(f"{_restarted(hosted)} Try again.")
-            return Archived(f"The learner {hosted.record.name!r} is {status.value}.")
-        if generation > hosted.generation:
+            return Archived(f"The learner {hosted.record.name!r} is {head.status.value}.")
+        if head.generation > hosted.generation:
             self.behind.add(hosted)
-        return hosted.obstacle(generation, shown)
+        return hosted.obstacle(head.generation, shown)
 
     # Asks
 
@@ -142,7 +142,7 @@ class Batch:
 
     # Tells
 
-    def _tell(self, tells: Mapping[int, Tell], heads: Mapping[int, tuple[Status, int]]) -> dict[int, Any]:
+    def _tell(self, tells: Mapping[int, Tell], heads: Mapping[int, Head]) -> dict[int, Any]:
         """Answers by place: a code for each report. The first report of each decision counts."""
         hosts = {tell.hosted.id: tell.hosted for tell in tells.values()}
         first: dict[_Key, Report] = {}
@@ -167,7 +167,7 @@ class Batch:
     def _take(
         self,
         payloads: Mapping[HostedLearner, Mapping[bytes, tuple[bytes, bytes]]],
-        heads: Mapping[int, tuple[Status, int]],
+        heads: Mapping[int, Head],
     ) -> None:
         """Apply tickets and reports, or queue the reports."""
         queued: list[tuple[bytes, int, bytes]] = []
@@ -178,7 +178,7 @@ class Batch:
                     (key, hosted.id, hosted.seals.feedback(key, report)) for key, (_, report) in told.items()
                 )
                 continue
-            applied = hosted.apply_now(self._writing, heads[hosted.id][1], [*told.values()])
+            applied = hosted.apply_now(self._writing, heads[hosted.id].generation, [*told.values()])
             self._counts[hosted.id].released += applied.released
             self._counts[hosted.id].ones += applied.ones
             if applied.sealed is not None:

@@ -7,20 +7,23 @@ import functools
 import logging
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from discreet.errors import Conflict, DiscreetError, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.learners.host import Host, HostState, OpenSums
 from discreet.learners.tickets import INLINE, Plan, phase_of
+from discreet.service.clock import minute_of
 from discreet.service.drawn_bits import DrawnBits
 from discreet.service.encryption import KeyRing
-from discreet.service.records import most_sets
+from discreet.service.records import most_sets, set_bytes, unpacked
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import Seals
 from discreet.storage.reading import Reading
 from discreet.storage.records import (
     Counts,
+    Head,
     LearnerRecord,
     Moment,
     PhaseRecord,
@@ -79,9 +82,10 @@ class HostedLearner:
         applied: How many reports are in the sums of open phases.
         ring: Seals secrets.
         guard: Records how far it has released.
+        before: The same learner with other items, whose place it takes.
 
     Attributes:
-        record: As above, at the time it was read.
+        record: As above, at the time it was read. Its settings stay: other items make another object.
         host: Deals, reports and applies; it holds no state.
         stale: Whether it must not continue: the store is an old backup, or its state is damaged.
         damaged: Whether the state in the store cannot be read.
@@ -97,19 +101,21 @@ class HostedLearner:
         applied: int,
         ring: KeyRing,
         guard: RollbackGuard,
+        before: HostedLearner | None = None,
     ) -> None:
         self.record = record
         self.id = record.id
         self._guard = guard
         self.host = Host(record.settings)
-        self.seals, self.drawn = Seals(ring, record.lineage), DrawnBits(self.host)
+        self.seals = Seals(ring, record.lineage)
+        self.drawn: DrawnBits = DrawnBits(self.host) if before is None else before.drawn
         #: The committed state that is shown, and its generation: asks are dealt from it.
         self._shown = (-1, self.host.start())
         #: The last state that was written or read, as it is stored, and as a value.
         self._decoded = (b"", self._shown[1])
         self._showing, self._applying = threading.Lock(), threading.Lock()
         items = len(self.host.items)
-        self._plan = functools.lru_cache(_PLANS)(lambda plan: Plan.decode(plan, items))
+        self._plan = functools.lru_cache(_PLANS)(lambda plan, total: Plan.decode(plan, items, total))
         self.stale = self.damaged = False
         #: Whether the rollback guard could not record the last committed state.
         self._unrecorded = False
@@ -136,6 +142,11 @@ class HostedLearner:
     def most_sets(self) -> int:
         """How many sets one call may ask for or show."""
         return most_sets(self.record.settings["items"])
+
+    @functools.cached_property
+    def set_bytes(self) -> int:
+        """Bytes of a set of all its items in an answer."""
+        return set_bytes(self.record.settings["items"])
 
     @property
     def limited(self) -> bool:
@@ -179,6 +190,11 @@ class HostedLearner:
             "epoch and start a new one from the last point (`restart`)."
         )
 
+    def require_settings(self, head: Head) -> None:
+        """Raise `Conflict` if the learner has other items by now."""
+        if head.revision != self.record.revision:
+            raise Conflict(f"The items of {self.record.name!r} were changed just now; nothing else was.")
+
     def end(self, status: Status) -> None:
         """Take over the status that the store has."""
         self.record = dataclasses.replace(self.record, status=status)
@@ -208,8 +224,11 @@ class HostedLearner:
 
         Raises:
             StoreError: The rollback guard cannot record it, so it must not be shown.
+            Conflict: It has other items by now.
         """
-        if reading.heads([self.id])[self.id][1] > self.generation:
+        head = reading.heads([self.id])[self.id]
+        self.require_settings(head)
+        if head.generation > self.generation:
             self.follow(*reading.states([self.id])[self.id])
         elif self.catches_up_always:  # bits are released before the state changes
             generation, state = self._shown
@@ -253,7 +272,43 @@ class HostedLearner:
 
     def plan_of(self, phase: PhaseRecord) -> Plan:
         """The plan of a stored phase; the latest ones are not decoded again."""
-        return self._plan(phase.plan)
+        return self._plan(phase.plan, phase.total)
+
+    # Other items
+
+    def change_items(
+        self, writing: Writing, update: StateUpdate, add: Sequence[Any], retire: Sequence[Any], now: int
+    ) -> Mapping[str, Any]:
+        """Write its state and settings with other items; see `Session.change_items`. Returns the settings.
+
+        The open phases end. Where reports are of other sets now, they are given up, and the open decisions
+        closed.
+        """
+        with self._applying:
+            state = self.latest_state(writing, update)
+        open_phases = writing.open_phases(self.id)
+        # A set that was shown must not seem to have been another one.
+        full = len(self.host.items) + len(add) > self.host.most_items
+        shown = [unpacked(each, len(self.host.items)) for each in writing.subsets(self.id)] if full else []
+        changed = self.host.changed(
+            state,
+            add,
+            retire,
+            [self.plan_of(each).phase for each in open_phases],
+            np.array(shown, dtype=np.bool_).reshape(len(shown), len(self.host.items)),
+        )
+        encoded = changed.host.encode(changed.state)
+        sealed = self.seals.state(update.generation + 1, encoded)
+        writing.put_states({self.id: (update.generation, sealed)})
+        writing.put_settings(self.id, changed.host.settings)
+        if changed.takes_reports:
+            writing.end_dealing(self.id)
+        else:
+            writing.drop_queued(self.id)
+            writing.drop_phases(self.id, [each.number for each in open_phases])
+            expired = Counts(expired=writing.expire_open(self.id, now))
+            writing.add_counts(minute_of(now), {self.id: expired})
+        return changed.host.settings
 
     # Applying
 

@@ -15,12 +15,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future
 from typing import Self
 
 from discreet import checks
-from discreet.errors import DiscreetError, InvalidArgument, StoreError
+from discreet.errors import Conflict, DiscreetError, InvalidArgument, StoreError
 from discreet.service.api_keys import ApiKeys
 from discreet.service.clock import GuardedClock, milliseconds
 from discreet.service.committer import Committer
@@ -183,8 +183,18 @@ class LearnerService(Management):
             raise checks.invalid_argument("ask", "count", wants, count)
         if tokens and hosted.host.whole:
             raise InvalidArgument("Tokens are for costs and bits; this learner takes functions.")
-        among = None if available is None else hosted.host.among(available)
-        return self._committer.submit(Ask(hosted, count, among, request_id, tokens))
+        named = list(available) if isinstance(available, Iterator) else available  # it can be read only once
+        return self._committer.submit(self._of_latest(Ask(hosted, count, None, request_id, tokens, named)))
+
+    def _of_latest(self, ask: Ask) -> Ask:
+        """The ask with the numbers of its items, which another process may just have added."""
+        try:
+            return ask.of(ask.hosted)
+        except InvalidArgument:
+            latest = self.registry.shown(ask.hosted.record.name)
+            if latest is ask.hosted:
+                raise
+            return ask.of(latest)
 
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from feedback, in any order, however late.
@@ -211,7 +221,12 @@ class LearnerService(Management):
             )
         outcomes = [_refused(hosted, each) for each in pieces]
         valid = [each for each, refused in zip(pieces, outcomes, strict=True) if refused is None]
-        return self._committer.submit(Tell(hosted, self._reports(hosted, valid), outcomes))
+        try:
+            reports = self._reports(hosted, valid)
+        except Conflict:  # another process has changed its items
+            hosted = self.registry.shown(name)
+            reports = self._reports(hosted, valid)
+        return self._committer.submit(Tell(hosted, reports, outcomes))
 
     def ready(self) -> None:
         """Write to the store; raises `StoreError` if that, or what was written last, has failed."""
@@ -223,6 +238,10 @@ class LearnerService(Management):
             raise
         self.health.worked("the readiness check")
         self.health.require()
+
+    def set_bytes(self, name: str) -> int:
+        """Bytes of a set of all items of a learner in an answer."""
+        return self.registry.named(name).set_bytes
 
     def time_commits(self, seen: Callable[[float], None]) -> None:
         """Tell somebody the seconds that each transaction of asks and tells takes."""
@@ -278,6 +297,7 @@ class LearnerService(Management):
         else:
             with self._store.reading() as reading:
                 known = reading.decisions(ids)
+                hosted.require_settings(reading.heads([hosted.id])[hosted.id])
             payloads = [
                 hosted.host.function_report(known[decision_id].draw, each.function)
                 if decision_id in known and known[decision_id].learner == hosted.id

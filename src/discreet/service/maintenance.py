@@ -123,6 +123,8 @@ class Maintenance:
                 functools.partial(self._apply, hosted),
                 _within_memory(hosted),
             )
+        except Conflict:
+            return 0  # it has other items by now; this is done with these next
         except Exception as error:
             log.warning("feedback to %s could not be applied: %s", hosted.record.name, reason_of(error))
             return 0
@@ -248,13 +250,17 @@ class Maintenance:
             held = {hosted.id: hosted for hosted in self._registry.active()}
             with self._store.reading() as reading:
                 heads = reading.heads(held)
-            behind = [held[n] for n, (_, generation) in heads.items() if generation > held[n].generation]
+            behind = [held[n] for n, head in heads.items() if head.generation > held[n].generation]
         listed = list(behind)
+        ids = [hosted.id for hosted in listed]
         with self._store.reading() as reading:
-            states = reading.states([hosted.id for hosted in listed]) if listed else {}
+            heads, states = (reading.heads(ids), reading.states(ids)) if listed else ({}, {})
+            others = [hosted.id for hosted in listed if hosted.record.revision < heads[hosted.id].revision]
+            changed = reading.learners(others) if others else []
+        self._registry.hosts(changed)
         for hosted in listed:
             try:
-                if states[hosted.id][0] > hosted.generation:
+                if hosted.id not in others and states[hosted.id][0] > hosted.generation:
                     hosted.follow(*states[hosted.id])
             except DiscreetError as error:  # does not affect other learners
                 log.warning("%s could not be shown: %s", hosted.record.name, error)
@@ -375,8 +381,9 @@ class Maintenance:
 
 
 def _is_active(writing: Writing, hosted: HostedLearner) -> bool:
-    """Whether a learner has not ended, and does not until the transaction does."""
-    return writing.hold([hosted.id])[hosted.id][0] is Status.ACTIVE
+    """Whether a learner has not ended and has these items, and stays so until the transaction ends."""
+    head = writing.hold([hosted.id])[hosted.id]
+    return head.status is Status.ACTIVE and head.revision == hosted.record.revision
 
 
 def _within_memory(hosted: HostedLearner) -> int:

@@ -6,10 +6,10 @@ import contextlib
 import re
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet import checks
-from discreet.errors import Archived, InvalidArgument, StaleState, UnknownName
+from discreet.errors import Archived, Conflict, InvalidArgument, StaleState, UnknownName
 from discreet.learners.host import Host, HostState
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
@@ -32,7 +32,15 @@ from discreet.service.views import (
     moment_view,
 )
 from discreet.storage.reading import Reading
-from discreet.storage.records import AuditRecord, Counts, LearnerRecord, Loss, PopulationRecord, Status
+from discreet.storage.records import (
+    AuditRecord,
+    Counts,
+    LearnerRecord,
+    Loss,
+    PopulationRecord,
+    StateUpdate,
+    Status,
+)
 from discreet.storage.store import Store
 from discreet.storage.writing import Writing
 
@@ -43,6 +51,8 @@ _LONGEST_DEADLINE = 10 * 365 * 86_400.0
 _PART_OF_NAME = re.compile(r"[A-Za-z0-9_.\-]{0,100}")
 #: Learners in one page.
 _MOST = 1_000
+
+Found = TypeVar("Found")
 
 
 class Management:
@@ -127,9 +137,63 @@ class Management:
                 raise Archived(f"The learner {name!r} is archived, or another process has restarted it.")
             last = hosted.host.summary(state)
             settings = {name: record.settings[name] for name in ("kind", "items", "close")}
+            settings["retired"] = record.settings.get("retired", [])
             settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
             self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline, by)
         return self.learner(name)
+
+    def change_items(
+        self,
+        name: str,
+        *,
+        add: Sequence[Hashable] = (),
+        retire: Sequence[Hashable] = (),
+        by: str = IN_PROCESS,
+    ) -> LearnerView:
+        """Let a learner go on with other items, with what it learned and with the same budget.
+
+        For the model and choose; see `Session.change_items`. It stays the same epoch: nothing is added to the
+        ledger, and people are counted on. Open decisions of a bandit can still be told; those of a learner
+        that is told functions are closed, and answered as expired. A retired item gives its place to a new
+        one only when no remembered decision has it.
+        """
+        hosted = self.registry.named(name)
+        hosted.check()
+        with self._changing(hosted) as (writing, update):
+            settings = hosted.change_items(writing, update, add, retire, self._clock())
+            before = hosted.record.settings
+            self._note(
+                writing,
+                by,
+                "items changed",
+                name,
+                epoch=hosted.record.epoch,
+                items=len(settings["items"]),
+                added=[item for item in settings["items"] if item not in before["items"]],
+                retired=settings["retired"],
+            )
+        return self.learner(name)
+
+    @contextlib.contextmanager
+    def _changing(self, hosted: HostedLearner) -> Iterator[tuple[Writing, StateUpdate]]:
+        """A transaction that changes a learner which goes on; nobody else asks, tells or updates it."""
+        try:
+            with self._store.writing() as writing:
+                update = writing.start_update(hosted.id, wait=True, most=0)
+                assert update is not None
+                head = writing.hold([hosted.id], alone=True)[hosted.id]
+                hosted.require_settings(head)
+                if head.status is not Status.ACTIVE:
+                    raise Archived(f"The learner {hosted.record.name!r} is {head.status.value}.")
+                yield writing, update
+        finally:
+            self._reread(hosted)
+
+    def _reread(self, hosted: HostedLearner) -> None:
+        """Whatever happened, take what the store has."""
+        with self._store.reading() as reading:
+            records = reading.learners([hosted.id])
+        self.registry.hosts(records)
 
     @contextlib.contextmanager
     def _ending(self, hosted: HostedLearner, status: Status) -> Iterator[tuple[Writing, Status, HostState]]:
@@ -140,7 +204,9 @@ class Management:
         try:
             with self._store.writing() as writing:
                 writing.start_update(hosted.id, wait=True, most=0)
-                before, _ = writing.hold([hosted.id], to_end=True)[hosted.id]
+                head = writing.hold([hosted.id], alone=True)[hosted.id]
+                hosted.require_settings(head)
+                before = head.status
                 # No tell can come any more: what is queued now is all.
                 while before is Status.ACTIVE and not hosted.stale:
                     update = writing.start_update(hosted.id, most=1_000)
@@ -160,8 +226,7 @@ class Management:
                 yield writing, before, state
             hosted.show(Applied(generation, state, hosted.host.releases(state)))
         finally:
-            with self._store.reading() as reading:  # whatever happened, take what the store has
-                self.registry.hosts(reading.learners([hosted.id]))
+            self._reread(hosted)
 
     def _add(
         self,
@@ -251,8 +316,7 @@ class Management:
 
     def learner(self, name: str) -> LearnerView:
         """The public view of a learner."""
-        with self._shown(name) as (hosted, reading):
-            counts = reading.counts(hosted.id)
+        hosted, counts = self._seen(name, lambda hosted, reading: reading.counts(hosted.id))
         return learner_view(hosted, counts)
 
     def guarantee(self, name: str) -> Guarantee:
@@ -261,30 +325,33 @@ class Management:
 
     def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
         """The counts of a learner by minute, since a time in milliseconds."""
-        with self._shown(name) as (hosted, reading):
-            found = reading.minutes(hosted.id, since)
+        hosted, found = self._seen(name, lambda hosted, reading: reading.minutes(hosted.id, since))
         return [minute_view(hosted, start, counts) for start, counts in found]
 
     def history(self, name: str, since: int = 0) -> list[MomentView]:
         """What a learner had released over time, since a time in milliseconds: one entry a minute at most."""
-        with self._shown(name) as (hosted, reading):
-            found = reading.history(hosted.id, since)
+        hosted, found = self._seen(name, lambda hosted, reading: reading.history(hosted.id, since))
         return [moment_view(hosted, moment) for moment in found]
 
     def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
         """The latest chosen sets, latest first: `most` of them, or as many as one `ask` allows."""
         most = checks.integer("recent", "most", most, 1, _MOST)
-        with self._shown(name) as (hosted, reading):
-            found = reading.recent(hosted.id, min(most, hosted.most_sets))
+        hosted, found = self._seen(
+            name, lambda hosted, reading: reading.recent(hosted.id, min(most, hosted.most_sets))
+        )
         items = hosted.record.settings["items"]
         return [RecentChoice(asked_at=at, subset=members(items, subset)) for at, subset in found]
 
-    @contextlib.contextmanager
-    def _shown(self, name: str) -> Iterator[tuple[HostedLearner, Reading]]:
-        hosted = self.registry.shown(name)
-        with self._store.reading() as reading:
-            yield hosted, reading
-            hosted.catch_up(reading)
+    def _seen(
+        self, name: str, look: Callable[[HostedLearner, Reading], Found]
+    ) -> tuple[HostedLearner, Found]:
+        """A learner, and what was found about it in the store."""
+        while True:
+            hosted = self.registry.shown(name)
+            with self._store.reading() as reading, contextlib.suppress(Conflict):  # it has other items now
+                found = look(hosted, reading)
+                hosted.catch_up(reading)
+                return hosted, found
 
     # Populations
 

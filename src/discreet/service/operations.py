@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from discreet.checks import IntArray
 from discreet.learners.tickets import probability_in
@@ -25,6 +26,13 @@ class Ask:
     request_id: str | None
     #: Whether to give a token for each decision.
     tokens: bool = False
+    #: What can be chosen, as it was given; `among` has the numbers of these items, or None for all.
+    available: Iterable[Any] | None = None
+
+    def of(self, hosted: HostedLearner) -> Ask:
+        """The same ask of the learner's next epoch, or of one with other items."""
+        among = None if self.available is None else hosted.host.among(self.available)
+        return dataclasses.replace(self, hosted=hosted, among=among)
 
     @property
     def size(self) -> int:

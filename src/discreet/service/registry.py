@@ -104,28 +104,58 @@ class Registry:
         The rollback guard records releases before they are shown: whatever else is read of a learner, it
         catches up in the same reading.
         """
-        held = {record.id: self._made.get(record.id) for record in records}
+        held = {record.id: self._latest(record) for record in records}
+        behind = [
+            record.id
+            for record in records
+            if (made := held[record.id]) is None
+            or made.generation < record.generation
+            or made.catches_up_always
+        ]
         states = {}
         with self._store.reading() as reading:
-            if missing := [learner for learner, made in held.items() if made is None]:
+            # Settings as of the states.
+            again = {record.id: record for record in (reading.learners(behind) if behind else ())}
+            records = [again.get(record.id, record) for record in records]
+            latest = {record.id: self._latest(record) for record in again.values()}
+            if missing := [learner for learner, made in latest.items() if made is None]:
                 states = reading.states(missing)
-            for record in records:
-                made = held[record.id]
-                if made is not None and (made.generation < record.generation or made.catches_up_always):
+            for made in latest.values():
+                if made is not None:
                     made.catch_up(reading)
         found = []
         for record in records:
             with self._lock:
-                hosted = self._made.get(record.id)
+                hosted = self._latest(record)
                 if hosted is None:
-                    hosted = HostedLearner(record, *states[record.id], self._ring, self._guard)
-                    self._made[record.id] = hosted
-            if hosted.record.status is Status.ACTIVE:
+                    before = self._made.get(record.id)
+                    hosted = HostedLearner(record, *states[record.id], self._ring, self._guard, before)
+                    self._put(hosted)
+            if hosted.record.status is Status.ACTIVE and hosted.record.revision == record.revision:
                 hosted.record = record
             if record.status is not Status.ACTIVE:
                 self._guard.record(record.lineage, ENDED, durable=True)
             found.append(hosted)
         return found
+
+    def latest(self, hosted: HostedLearner) -> HostedLearner:
+        """The same learner with the items that it has by now, as far as this process knows."""
+        return self._made.get(hosted.id, hosted)
+
+    def _latest(self, record: LearnerRecord) -> HostedLearner | None:
+        """The learner in memory, if it has the items of a record, or later ones."""
+        made = self._made.get(record.id)
+        return None if made is None or made.record.revision < record.revision else made
+
+    def _put(self, hosted: HostedLearner) -> None:
+        """Keep a learner, in place of the one with other items if there is one."""
+        self._made[hosted.id] = hosted
+        for used in (self._in_use, self._used_before):
+            if hosted.id in used:
+                used[hosted.id] = hosted
+        kept = self._kept.get(hosted.record.name)
+        if kept is not None and kept.id == hosted.id:
+            self._kept[hosted.record.name] = hosted
 
     # The rollback guard
 

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from discreet.errors import Conflict, DiscreetError, StoreError
+from discreet.errors import Busy, Conflict, DiscreetError, StoreError
 from discreet.service.batch import Batch
 from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.maintenance import Maintenance
@@ -36,14 +36,15 @@ class Transactions:
     def __call__(self, operations: Sequence[Ask | Tell]) -> Sequence[Any]:
         """An answer for each operation, or an exception to raise for it; all of them durable and shown."""
         self._show_committed()  # of an earlier transaction, whose states could not be shown
-        operations = [self._to_latest(operation) for operation in operations]
+        latest = dict(enumerate(map(self._to_latest, operations)))
+        fitting = {k: each for k, each in latest.items() if not isinstance(each, DiscreetError)}
         try:
             with self._store.writing() as writing:
                 batch = Batch(writing, self._clock(), alone=self._store.one_process)
-                answers = batch.run(operations)
+                found = dict(zip(fitting, batch.run([*fitting.values()]), strict=True))
         except Conflict:
             # Another thread or process has updated a learner; the committer tries again.
-            self._maintenance.refresh({operation.hosted for operation in operations})
+            self._maintenance.refresh({operation.hosted for operation in fitting.values()})
             raise
         for hosted, ids in batch.closed.items():
             hosted.drawn.committed(ids)
@@ -51,10 +52,10 @@ class Transactions:
         self._show_committed()
         if batch.queued or batch.behind:
             self._maintenance.wake(batch.behind, batch.closed)
-        return [
-            found if isinstance(found, Exception) else operation.answer(found)
-            for operation, found in zip(operations, answers, strict=True)
-        ]
+        answers: dict[int, Any] = dict(latest)
+        for k, made in found.items():
+            answers[k] = made if isinstance(made, Exception) else fitting[k].answer(made)
+        return [*answers.values()]
 
     def _show_committed(self) -> None:
         """Show what was committed. If that fails, it is retried before anything else."""
@@ -68,11 +69,22 @@ class Transactions:
                 raise StoreError(f"What was committed cannot be shown ({type(error).__name__}).") from None
             self._committed.popleft()
 
-    def _to_latest(self, operation: Ask | Tell) -> Ask | Tell:
-        """The same ask for the next epoch, if the learner was restarted meanwhile.
+    def _to_latest(self, operation: Ask | Tell) -> Ask | Tell | DiscreetError:
+        """The same operation with the learner's present items; an ask also for the next epoch.
 
-        Not so for tells: hashed people and sealed costs belong to one epoch.
+        Not so for tells: hashed people and sealed costs belong to one epoch, and costs of sets to some items.
         """
-        if isinstance(operation, Tell) or operation.hosted.record.status is not Status.CLOSED:
+        hosted = operation.hosted
+        latest = self._registry.latest(hosted)
+        if isinstance(operation, Ask):
+            if hosted.record.status is Status.CLOSED:
+                latest = self._registry.named(hosted.record.name)
+            try:
+                return operation if latest is hosted else operation.of(latest)
+            except DiscreetError as error:  # an item that is not known any more
+                return error
+        if latest is hosted:
             return operation
-        return dataclasses.replace(operation, hosted=self._registry.named(operation.hosted.record.name))
+        if hosted.host.whole:
+            return Busy(f"The items of {hosted.record.name!r} were changed just now; nothing else was.")
+        return dataclasses.replace(operation, hosted=latest)
