@@ -277,12 +277,18 @@ class Host:
         """Whether the phase is its one ticket, and needs no row of its own."""
         return self._inline_if(plan.total)
 
-    def can_deal(self, plan: Plan, place: int, available: IntArray | None) -> bool:
-        """Whether the set of a round can be shown where only these items (or all) can be chosen."""
-        if available is None:
-            return True
-        fit = slots_among(plan.phase, available)[plan.slot_of(place)]
-        return bool(fit and self.learner.deals_among)
+    def brought_forward(self, plan: Plan, place: int, available: IntArray | None) -> tuple[Plan, bool]:
+        """Whether a set of the phase can be dealt next among these items (or all); see `Session`.
+
+        And the plan, from this place on in another order if some of its sets cannot.
+        """
+        if available is None or not self.learner.deals_among:
+            return plan, available is None
+        fit = slots_among(plan.phase, available)
+        if fit.all() or fit.size == 1:
+            return plan, bool(fit.all())
+        plan = plan.from_here(place, fit, self._session._coins)
+        return plan, plan.rest.first >= 0
 
     def dealt(self, plan: Plan, number: int, place: int, available: IntArray | None) -> Dealt:
         """The set of a round of the phase with this number (or `INLINE`), among the available items."""
@@ -293,7 +299,8 @@ class Host:
         self.learner.require_allowed(chosen, available)
         probability = float(chance[size])
         if len(phase.rounds) > 1:
-            probability = probability_of(phase, set(chosen.tolist()), available)
+            shares = phase._replace(rounds=plan.shares(place))
+            probability = probability_of(shares, set(chosen.tolist()), available)
         mask = np.zeros(self.learner.n, dtype=np.bool_)
         mask[chosen] = True
         ticket = StoredTicket(

@@ -232,13 +232,17 @@ class _Dealer:
         self._hosted, self._writing, self._now = hosted, writing, now
         self._current, self._finished = current, list[tuple[int, int]]()
         self._dealt = self._begun = 0 if current is None else current.dealt
+        self._reordered = False  # the plan, so that it must be written
+        self._plan = None if current is None else hosted.plan_of(current)
 
     def deal(self, available: IntArray | None) -> Dealt:
         """The set of the next round, among the available items."""
         current, host = self._current, self._hosted.host
-        if current is not None:
-            plan = self._hosted.plan_of(current)
-            if host.can_deal(plan, self._dealt, available):
+        if current is not None and self._plan is not None:
+            plan, fits = host.brought_forward(self._plan, self._dealt, available)
+            self._reordered |= plan is not self._plan
+            self._plan = plan
+            if fits:
                 self._dealt += 1
                 dealt = host.dealt(plan, current.number, self._dealt - 1, available)
                 if self._dealt == current.total:
@@ -252,14 +256,17 @@ class _Dealer:
         number = self._writing.add_phase(self._hosted.id, encoded, plan.total, dealt_now, self._now)
         if beside:  # a phase of one round, among these items; the current one goes on later
             return host.dealt(plan, number, 0, available)
-        self._current, self._dealt = PhaseRecord(number, encoded, plan.total, 0, self._now), 0
-        self._begun = 0
+        self._current, self._plan = PhaseRecord(number, encoded, plan.total, 0, self._now), plan
+        self._dealt = self._begun = 0
         return self.deal(available)
 
     def _leave(self) -> None:
-        if self._current is not None and self._dealt > self._begun:
-            self._finished.append((self._current.number, self._dealt))
-        self._current = None
+        if self._current is not None and self._plan is not None:
+            if self._dealt > self._begun:
+                self._finished.append((self._current.number, self._dealt))
+            if self._reordered and self._dealt < self._plan.total:
+                self._writing.put_plan(self._hosted.id, self._current.number, self._plan.encode())
+        self._current, self._reordered = None, False
 
     def finished(self) -> list[tuple[int, int]]:
         """Phases of which rounds were dealt, and how many are dealt now."""

@@ -412,7 +412,8 @@ class HostedLearner:
         if missing <= 0:
             return
         log.error("%s: a phase lacks %d reports: they count as neutral", self.record.name, missing)
-        tickets = [self.host.dealt(plan, number, place, None).ticket for place in range(missing)]
+        places = (max(place, plan.rest.start) for place in range(missing))
+        tickets = [self.host.dealt(plan, number, place, None).ticket for place in places]
         reports = [self.host.neutral(ticket) for ticket in tickets]
         _, changed = self.host.apply(self.state, tickets, reports, {number: plan}, sums)
         for filled in changed.values():
