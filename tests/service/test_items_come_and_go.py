@@ -281,6 +281,10 @@ def test_two_processes_have_the_same_offer(postgres: str, tmp_path: pathlib.Path
         for each_of in (one, two):
             each_of.maintenance.refresh()
             assert each_of.learner("shop").retired == ("tea", "rum")
+        one.change_items("shop", retire=["soy"])
+        assert two.change_items("shop", add=["soy"]).retired == ("tea", "rum")
+        one.change_items("shop", retire=["soy"])
+        assert two.archive("shop").retired == ("tea", "rum", "soy")
 
 
 def test_functions_that_are_told_while_items_change_are_not_mixed(

@@ -118,7 +118,7 @@ class Management:
         """End a learner after applying queued feedback. It stays visible, and its loss stays counted."""
         before = Status.CLOSED
         while before is Status.CLOSED:  # another process restarted it meanwhile: archive the next epoch
-            hosted = self.registry.named(name)
+            hosted = self.registry.shown(name)
             with self._ending(hosted, Status.ARCHIVED) as (writing, before, _):
                 if before is Status.ACTIVE:
                     self._note(writing, by, "learner archived", name, epoch=hosted.record.epoch)
@@ -130,7 +130,7 @@ class Management:
         For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
         is never released, and the epsilon of the new epoch is added to the ledger.
         """
-        hosted = self.registry.named(name)
+        hosted = self.registry.shown(name)
         record = hosted.record
         with self._ending(hosted, Status.CLOSED) as (writing, before, state):
             if before is not Status.ACTIVE:
@@ -157,7 +157,7 @@ class Management:
         that is told functions are closed, and answered as expired. A retired item gives its place to a new
         one only when no remembered decision has it.
         """
-        hosted = self.registry.named(name)
+        hosted = self.registry.shown(name)
         hosted.check()
         with self._changing(hosted) as (writing, update):
             settings = hosted.change_items(writing, update, add, retire, self._clock())
