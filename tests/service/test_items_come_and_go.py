@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from service_helpers import DAY, Clock, opened, rounds, told
 
 from another_process import started
+from discreet.client import Client
 from discreet.errors import Archived, Busy, InvalidArgument, InvalidType
 from discreet.learners.bandit import MOST_MODELLED
 from discreet.service.learner_service import LearnerService
@@ -18,6 +20,7 @@ from discreet.service.maintenance import REMEMBERED
 from discreet.service.operations import Tell
 from discreet.service.records import Choice, Code, Feedback
 from discreet.set_functions import Modular
+from running_service import RunningService
 
 HOUR = 3_600_000
 ITEMS = ["tea", "milk", "gin"]
@@ -409,3 +412,49 @@ def test_a_change_is_whole_or_not_there(address: str) -> None:
             assert service.learner("shop").counts.told >= acknowledged
             told_then = service.learner("shop").counts.told
             assert rounds(service) == told_then
+
+
+def served_and_counted(service: RunningService, stop: threading.Event, failures: list[BaseException]) -> int:
+    """Ask and tell until the end; how many tells were acknowledged."""
+    told_ids = 0
+    try:
+        with Client(service.url, service.key, deadline=90, timeout=5) as client:
+            while not stop.is_set():
+                decisions = client.ask("shop", 3)
+                assert set(client.tell_many("shop", [(each, 0.25) for each in decisions])) == {"accepted"}
+                told_ids += 3
+    except BaseException as error:
+        failures.append(error)
+    return told_ids
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("workers", [1, 2])
+def test_servers_are_killed_while_items_change(
+    request: pytest.FixtureRequest, tmp_path: pathlib.Path, workers: int
+) -> None:
+    """An acknowledged change stays; every process knows it; each acknowledged tell is counted once."""
+    store = request.getfixturevalue("postgres") if workers > 1 else str(tmp_path / "service.db")
+    stop, failures = threading.Event(), list[BaseException]()
+    with RunningService(tmp_path, store, workers) as service, Client(service.url, service.key) as admin:
+        admin.create_learner("shop", "bandit", ITEMS, epsilon=1.0, cost_range=(0, 1), close="told")
+        with ThreadPoolExecutor(3) as pool:
+            counted = [pool.submit(served_and_counted, service, stop, failures) for _ in range(3)]
+            for k in range(12):
+                name = ITEMS[k % 3]
+                assert name in admin.change_items("shop", retire=[name]).retired
+                shown = [decision.subset for _ in range(2 * workers) for decision in admin.ask("shop", 5)]
+                assert all(name not in subset for subset in shown)
+                if k % 4 == 1:
+                    service.kill()
+                    service.start()
+                changed = admin.change_items("shop", add=[name, f"new-{k}"])
+                assert changed.retired == ()
+                assert changed.items == (*ITEMS, *(f"new-{j}" for j in range(k + 1)))
+            stop.set()
+            total = sum(each.result() for each in counted)
+    assert not failures, failures
+    with LearnerService.open(store, key_file=tmp_path / "service.key", maintenance=False) as reopened:
+        view = reopened.learner("shop")
+        assert (view.counts.told, view.epoch, view.status) == (total, 1, "active")
+        assert rounds(reopened) == total
