@@ -321,6 +321,9 @@ def test_what_other_arguments_need_is_refused() -> None:
         bandit(required=["gin"]).change_items(retire=["gin"])
     with pytest.raises(InvalidArgument, match="at most 64 items"):
         bandit(64).change_items(add=["soy"])
+    for mode in ("central", "local"):
+        with pytest.raises(InvalidArgument, match="'item_total' cannot change its items"):
+            bandit(item_total=1.0, mode=mode).change_items(add=["soy"])
 
 
 # The policy

@@ -19,7 +19,7 @@ from discreet import checks
 from discreet.checks import BoolArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.phase import Phase, dealt_part, sets_in
-from discreet.kernel.queries import CostsOfSets
+from discreet.kernel.queries import CostAndItems, CostOrSignedItems, CostsOfSets
 from discreet.learners.arguments import plain, restored_argument
 from discreet.learners.learner import Learner
 from discreet.learners.packing import OpenPhase
@@ -116,6 +116,10 @@ def settled(session: Any) -> dict[str, Any]:
             f"A {owner}{given} cannot change its items: its policy has a number or a chance for each of them "
             "from the first round on. BanditLearner with method='model' and FullInformationLearner with "
             "method='choose' can."
+        )
+    if isinstance(session.learner.query, CostAndItems | CostOrSignedItems):
+        raise InvalidArgument(
+            f"A {owner} with an 'item_total' cannot change its items: its reports have a number for each."
         )
     return {name: getattr(session, name) for name in ("mode", "method") if hasattr(session, name)}
 
