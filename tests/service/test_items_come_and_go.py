@@ -17,7 +17,7 @@ from discreet.errors import Archived, Busy, InvalidArgument, InvalidType
 from discreet.learners.bandit import MOST_MODELLED
 from discreet.service.learner_service import LearnerService
 from discreet.service.maintenance import REMEMBERED
-from discreet.service.operations import Tell
+from discreet.service.operations import Ask, Tell
 from discreet.service.records import Choice, Code, Feedback
 from discreet.set_functions import Modular
 from running_service import RunningService
@@ -310,6 +310,29 @@ def test_functions_that_are_told_while_items_change_are_not_mixed(
             two._committer.submit(Tell(hosted, reports, [None])).result()
         assert [each.code for each in two.tell("shop", [feedback(two, late[1])])] == [Code.EXPIRED]
         assert rounds(one) <= 1
+
+
+def test_operations_of_one_transaction_have_the_same_items(
+    tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if they change between one of them and the next: rounds are dealt once."""
+    with opened(tmp_path / "service.db", clock) as service:
+        made(service, "central, told")
+        choices = service.ask("shop", 3)
+        before = service.registry.named("shop")
+        service.change_items("shop", add=["soy"], retire=["tea"])
+        after = service.registry.named("shop")
+        assert after is not before
+        known = iter([before, after, before])
+        monkeypatch.setattr(service.registry, "latest", lambda _: next(known))
+        operations: list[Any] = [Ask(each_of, 2, None, None) for each_of in (before, after, before)]
+        for answer in service._committer._perform(operations):
+            assert all("tea" not in choice.subset for choice in answer)
+            choices += answer
+        monkeypatch.undo()
+        assert len({choice.id for choice in choices}) == 9
+        assert set(told(service, "shop", choices, cost=0.5)) == {Code.ACCEPTED}
+        assert rounds(service) == 9
 
 
 def test_threads_ask_and_tell_while_items_change(address: str) -> None:

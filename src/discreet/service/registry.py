@@ -120,8 +120,9 @@ class Registry:
             latest = {record.id: self._latest(record) for record in again.values()}
             if missing := [learner for learner, made in latest.items() if made is None]:
                 states = reading.states(missing)
-            for made in latest.values():
-                if made is not None:
+            for record in again.values():
+                made = latest[record.id]
+                if made is not None and made.record.revision == record.revision:
                     made.catch_up(reading)
         found = []
         for record in records:

@@ -36,7 +36,7 @@ class Transactions:
     def __call__(self, operations: Sequence[Ask | Tell]) -> Sequence[Any]:
         """An answer for each operation, or an exception to raise for it; all of them durable and shown."""
         self._show_committed()  # of an earlier transaction, whose states could not be shown
-        latest = dict(enumerate(map(self._to_latest, operations)))
+        latest = dict(enumerate(map(_with_items, operations, self._latest(operations))))
         fitting = {k: each for k, each in latest.items() if not isinstance(each, DiscreetError)}
         try:
             with self._store.writing() as writing:
@@ -69,22 +69,31 @@ class Transactions:
                 raise StoreError(f"What was committed cannot be shown ({type(error).__name__}).") from None
             self._committed.popleft()
 
-    def _to_latest(self, operation: Ask | Tell) -> Ask | Tell | DiscreetError:
-        """The same operation with the learner's present items; an ask also for the next epoch.
+    def _latest(self, operations: Sequence[Ask | Tell]) -> list[HostedLearner]:
+        """The learner of each operation with its present items; of an ask also the next epoch.
 
-        Not so for tells: hashed people and sealed costs belong to one epoch, and costs of sets to some items.
+        Not so for tells: hashed people and sealed costs belong to one epoch. All operations on a learner get
+        the same object, even if it is replaced just now.
         """
-        hosted = operation.hosted
-        latest = self._registry.latest(hosted)
-        if isinstance(operation, Ask):
-            if hosted.record.status is Status.CLOSED:
-                latest = self._registry.named(hosted.record.name)
-            try:
-                return operation if latest is hosted else operation.of(latest)
-            except DiscreetError as error:  # an item that is not known any more
-                return error
-        if latest is hosted:
-            return operation
-        if hosted.host.whole:
+        found = [
+            self._registry.named(each.hosted.record.name)
+            if isinstance(each, Ask) and each.hosted.record.status is Status.CLOSED
+            else self._registry.latest(each.hosted)
+            for each in operations
+        ]
+        newest = {hosted.id: hosted for hosted in sorted(found, key=lambda hosted: hosted.record.revision)}
+        return [newest[hosted.id] for hosted in found]
+
+
+def _with_items(operation: Ask | Tell, hosted: HostedLearner) -> Ask | Tell | DiscreetError:
+    """The same operation on a learner that may have other items; or why it cannot be done."""
+    if hosted is operation.hosted:
+        return operation
+    if isinstance(operation, Tell):
+        if hosted.host.whole:  # costs of other sets
             return Busy(f"The items of {hosted.record.name!r} were changed just now; nothing else was.")
-        return dataclasses.replace(operation, hosted=latest)
+        return dataclasses.replace(operation, hosted=hosted)
+    try:
+        return operation.of(hosted)
+    except DiscreetError as error:  # an item that is not known any more
+        return error
