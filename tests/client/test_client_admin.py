@@ -40,6 +40,43 @@ def test_the_next_epoch(client: Any, shop: Callable[..., str]) -> None:
         client.tell(name, decision, 0.5)
 
 
+def test_items_come_and_go(client: Any, shop: Callable[..., str]) -> None:
+    """The learner stays in its epoch, and its open decisions count."""
+    name = shop(mode="central", method="model")
+    decision = client.ask(name)
+    before = client.learner(name)
+    after = client.change_items(name, add=["soy", "rum"], retire=[before.items[0]])
+    assert after.items == (*before.items, "soy", "rum")
+    assert (after.retired, after.epoch) == ((before.items[0],), before.epoch)
+    assert before.items[0] not in client.ask(name).subset
+    client.tell(name, decision, 0.5)
+    with pytest.raises(errors.InvalidArgument, match="items that it offers"):
+        client.change_items(name, retire=[before.items[0]])
+
+
+def test_a_lost_answer_to_a_change_of_items(connect: Connect) -> None:
+    """Whether an attempt has changed them is seen from the learner."""
+    shown = SHOP | {"items": ["tea", "milk", "soy"], "retired": ["milk"]}
+    posts = []
+
+    def answer(method: str, path: str, body: Any) -> Any:
+        if method == "GET":
+            return shown
+        posts.append(body)
+        refused = {
+            "error": {"code": "invalid_request", "message": "The 'add' must be items it does not offer."}
+        }
+        return 503 if len(posts) % 2 else (400, refused)
+
+    with SmallServer(answer) as server:
+        client = connect(server.url)
+        assert client.change_items("shop", add=["soy"], retire=["milk"]).retired == ("milk",)
+        assert posts == 2 * [{"add": ["soy"], "retire": ["milk"]}]
+        assert server.requests[-1] == ("GET", "/v1/learners/shop")
+        with pytest.raises(errors.InvalidArgument, match="does not offer"):
+            client.change_items("shop", add=["soy"], retire=["tea"])
+
+
 def test_keys_are_made_and_revoked(client: Any, connect: Connect) -> None:
     """A key works until it is revoked, and is shown when it is made only."""
     made = client.create_key("read", "reports")

@@ -138,6 +138,25 @@ def test_what_learning_earns_is_said_in_words(
     expect(page.locator("#uplift-rounds")).to_contain_text("10 rounds were held out (a share of 10%)")
 
 
+def test_items_that_came_later_and_those_that_are_retired(visit: Visit, service: LiveService) -> None:
+    """A level is drawn from when its item was there; retired items are named, and have no level."""
+    service.create("offer", ["tea", "milk"], mode="central", method="model")
+    service.call("POST", "/v1/learners/offer/items", {"add": ["soy"], "retire": ["milk"]})
+    real = service.call("GET", "/v1/learners/offer")
+    early, late = (moment(real["created_at"] + k * MINUTE, k, 0.25, 0.75) for k in (1, 2))
+    known = {"history": [early, late | {"point": [0.75, 0.0, 0.25]}]}
+    page = visit.go()
+    page.route("**/v1/learners/offer", lambda route: route.fulfill(json=real | {"point": [0.75, 0.0, 0.25]}))
+    page.route("**/v1/learners/offer/history*", lambda route: route.fulfill(json=known))
+    visit.enter("#/learner/offer")
+    expect(fact(page, "Retired items")).to_have_text("milk")
+    assert [cells[0] for cells in rows(page, "levels")] == ["tea", "soy"]
+    expect(page.locator("#multiples figcaption")).to_have_text(["tea", "soy"])
+    expect(
+        page.get_by_role("img", name="Level of soy since the start: 0.25 at first, now 0.25.")
+    ).to_be_visible()
+
+
 def test_many_learners_are_turned_and_searched(visit: Visit, service: LiveService) -> None:
     """Pages by the name that the API gives; a search begins at the first page."""
     service.create("search-me", 2)

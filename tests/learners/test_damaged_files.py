@@ -99,6 +99,17 @@ def test_missing_arrays_and_other_shapes_are_refused(name: str, tmp_path: Path) 
         refused(encode(values, kept | {array: other}), tmp_path)
 
 
+@pytest.mark.parametrize("wrong", [-np.inf, -1.0, 0.0, 1e300, np.nan])
+def test_scales_that_cannot_be_computed_with_are_refused(wrong: float, tmp_path: Path) -> None:
+    """When the file is loaded, and not phases later."""
+    for name in ("BanditLearner", "BanditLearner local"):
+        values, arrays = decode(SAVED[name])
+        for place in range(arrays["policy.scales"].size):
+            scales = arrays["policy.scales"].copy()
+            scales[place] = wrong
+            refused(encode(values, arrays | {"policy.scales": scales}), tmp_path)
+
+
 numbers = st.sampled_from([-(2**63), -(2**40), -2, -1, 0, 1, 2, 3, 9, 100, 2**31, 2**40, 2**62, 2**63 - 1])
 floats = st.sampled_from([-np.inf, -1e300, -1.0, -0.0, 5e-324, 0.3, 1.0, 2.0, 1e300, np.inf, np.nan])
 

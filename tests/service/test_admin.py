@@ -107,7 +107,7 @@ def test_what_cannot_be_imported(tmp_path: pathlib.Path) -> None:
         ("cut", "".join(lines[:-1])),
         ("short", "".join(lines[:-3] + lines[-1:])),
         ("other", "{}\n"),
-        ("older", lines[0].replace("0003", "0001") + "".join(lines[1:])),
+        ("older", lines[0].replace("0004", "0001") + "".join(lines[1:])),
         ("bad", "".join(lines[:2]) + '{"table":"nothing","row":{}}\n' + lines[-1]),
     ):
         (tmp_path / name).write_text(text)
@@ -205,7 +205,7 @@ def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
     code, out, _ = run(capsys, "store", "import", file, "--store", other, "--key-file", key_file)
     assert (code, "rows were read" in out) == (0, True)
     code, out, _ = run(capsys, "store", "migrate", "--store", other)
-    assert "0003" in out
+    assert "0004" in out
     code, out, _ = run(capsys, "keys", "create", "--role", "read", "--label", "till", "--store", store)
     name = out.split("_")[1]
     code, out, _ = run(capsys, "keys", "list", "--store", store, "--json")

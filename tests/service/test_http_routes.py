@@ -22,7 +22,7 @@ def test_learners_are_made_listed_and_shown(served: Service) -> None:
     shown = made.json()
     assert served.reader.get("/v1/learners/till").json() == shown
     assert shown in served.reader.get("/v1/learners").json()["learners"]
-    brief = {key: value for key, value in shown.items() if key not in ("items", "point", "best")}
+    brief = {key: value for key, value in shown.items() if key not in ("items", "retired", "point", "best")}
     assert brief in served.reader.get("/v1/learners?items=false").json()["learners"]
     answer = served.reader.get("/v1/learners?items=some")
     assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
@@ -246,6 +246,36 @@ def test_a_restarted_learner_is_a_new_epoch(served: Service) -> None:
     served.ask("again")
     assert served.admin.post("/v1/learners/again/restart").json()["epoch"] == 2
     assert len(served.ask("again")) == 1
+
+
+def test_items_are_added_and_retired(served: Service) -> None:
+    """In the same epoch; what cannot be changed is refused with the reason."""
+    model = BANDIT | {"name": "offer", "method": "model", "mode": "central"}
+    served.admin.post("/v1/learners", json=model)
+    served.ask("offer", count=4)
+    changed = served.admin.post("/v1/learners/offer/items", json={"add": ["soy", 7], "retire": ["milk"]})
+    assert changed.status_code == 200, changed.text
+    shown = served.reader.get("/v1/learners/offer").json()
+    assert shown == changed.json()
+    assert (shown["items"], shown["retired"]) == (["tea", "milk", "rice", "soy", 7], ["milk"])
+    assert (shown["epoch"], shown["counts"]["asked"], len(shown["point"])) == (1, 4, 5)
+    decisions = served.ask("offer", count=20)
+    assert all("milk" not in each["subset"] for each in decisions)
+    assert served.ask("offer", available=["soy", 7, "milk"])
+    refused = {
+        "does not offer": {"add": ["tea"]},
+        "items that it offers": {"retire": ["milk"]},
+        "field 'add'": {"add": "soy"},
+        "no field 'remove'": {"remove": ["tea"]},
+    }
+    for problem, body in refused.items():
+        answer = served.admin.post("/v1/learners/offer/items", json=body)
+        assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+        assert problem in answer.text
+    answer = served.admin.post("/v1/learners/shop/items", json={"add": ["soy"]})
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+    assert "'worst-case' cannot change its items" in answer.text
+    assert served.worker.post("/v1/learners/offer/items", json={"add": ["jam"]}).status_code == 403
 
 
 def test_the_guarantee(served: Service) -> None:

@@ -35,6 +35,7 @@ def served(tmp_path: pathlib.Path) -> Iterator[Service]:
 NEEDS = {
     ("POST", "/v1/learners"): "admin",
     ("POST", "/v1/learners/{name}/archive"): "admin",
+    ("POST", "/v1/learners/{name}/items"): "admin",
     ("POST", "/v1/learners/{name}/restart"): "admin",
     ("PUT", "/v1/populations/{name}"): "admin",
     ("POST", "/v1/keys"): "admin",

@@ -13,7 +13,7 @@ from test_stale_backups import backup
 
 from discreet.errors import StaleState, StoreError
 from discreet.learners.host import Host
-from discreet.learners.tickets import phase_of
+from discreet.learners.tickets import StoredTicket, phase_of
 from discreet.randomness import BitSource
 from discreet.service.batch import Batch
 from discreet.service.learner_service import LearnerService
@@ -127,6 +127,41 @@ def phases_closed(service: LearnerService) -> set[int]:
     with service._store.reading() as reading:
         found = reading.phases(hosted.id, range(100))
     return {number for number in range(100) if number not in found or found[number].total == 0}
+
+
+def test_rounds_that_are_brought_forward_are_dealt_once(address: str, clock: Clock) -> None:
+    """Whatever was available, in one transaction or in many: each slot has the rounds that were planned."""
+    with opened(address, clock) as service:
+        made(service)
+        rng, choices = np.random.default_rng(1), []
+        for turn in range(60):
+            stock = [ITEMS, ITEMS[1:], ITEMS[:2], ITEMS[2:]][int(rng.integers(4))]
+            asked = service.ask("shop", int(rng.integers(1, 8)), available=stock if turn % 2 else None)
+            assert turn % 2 == 0 or all(set(choice.subset) <= set(stock) for choice in asked)
+            assert all(0 < choice.probability <= 1 for choice in asked)
+            choices += asked
+        hosted = service.registry.named("shop")
+        tickets = [StoredTicket.decode(record.draw, len(ITEMS)) for record in records(service, choices)]
+        with service._store.reading() as reading:
+            phases = reading.open_phases(hosted.id)
+        full = 0
+        for phase in phases:
+            slots = [ticket.slot for ticket in tickets if ticket.phase == phase.number]
+            plan = hosted.plan_of(phase)
+            dealt = np.bincount(slots, minlength=len(plan.phase.rounds))
+            assert len(slots) == phase.dealt
+            assert (dealt <= plan.phase.rounds).all()
+            full += phase.dealt == phase.total > 1
+            if phase.dealt < phase.total:
+                undealt = plan.deck[phase.dealt - plan.rest.start :]
+                assert (dealt + np.bincount(undealt, minlength=dealt.size) == plan.phase.rounds).all()
+        assert full > 1
+        told(service, "shop", choices, cost=0.25)
+        service.change_items("shop", add=["rum"])  # the last phase ends before its time
+        clock.now += HOUR + 1000
+        maintain(service)
+        assert rounds(service) == len(choices)
+        assert service.learner("shop").mean == pytest.approx(0.25, abs=0.2)
 
 
 def test_a_sum_is_released_once_by_two_processes(postgres: str, tmp_path: pathlib.Path) -> None:

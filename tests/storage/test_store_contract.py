@@ -313,7 +313,7 @@ def test_applying_replaces_state_and_removes_inputs(store: Store, address: str) 
     assert elsewhere(address, "SELECT count(*) FROM feedback") == [(0,)]
     with store.reading() as reading:
         assert reading.state(learner) == (1, b"second")
-        assert reading.heads([learner, 99]) == {learner: (Status.ACTIVE, 1)}
+        assert reading.heads([learner, 99]) == {learner: (Status.ACTIVE, 1, 0)}
         assert reading.queued() == {}
 
 
@@ -326,7 +326,7 @@ def test_a_learner_that_is_held_does_not_end(store: Store) -> None:
     def end() -> None:
         with store.writing() as writing:
             assert writing.start_update(learner, wait=True, most=0) is not None
-            found.append(writing.hold([learner], to_end=True))
+            found.append(writing.hold([learner], alone=True))
             update = writing.start_update(learner)
             assert update is not None
             found.append(len(update.queued))
@@ -334,15 +334,15 @@ def test_a_learner_that_is_held_does_not_end(store: Store) -> None:
 
     ends = threading.Thread(target=end)
     with store.writing() as writing:
-        assert writing.hold([learner]) == {learner: (Status.ACTIVE, 0)}
+        assert writing.hold([learner]) == {learner: (Status.ACTIVE, 0, 0)}
         queue(writing, learner, dict.fromkeys(closed(writing, learner, ids, How.TOLD, 1), b"x"))
         ends.start()
         ends.join(0.3)
         assert found == []
     ends.join(20)
-    assert found == [{learner: (Status.ACTIVE, 0)}, 1]
+    assert found == [{learner: (Status.ACTIVE, 0, 0)}, 1]
     with store.writing() as writing:
-        assert writing.hold([learner]) == {learner: (Status.CLOSED, 0)}
+        assert writing.hold([learner]) == {learner: (Status.CLOSED, 0, 0)}
 
 
 def test_many_hold_a_learner_while_another_updates_it(postgres: str) -> None:
@@ -423,18 +423,62 @@ def test_a_clock_that_is_set_back_hides_nothing(store: Store) -> None:
 
 
 def test_a_store_of_an_earlier_version_is_migrated(address: str) -> None:
-    """It gets the column that it lacks, and keeps what it has."""
+    """It gets the columns that it lacks, and keeps what it has."""
     first = open_store(address)
     learner = added(first)
     first.close()
     engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
-        connection.execute(sa.text("ALTER TABLE learners DROP COLUMN swept"))
+        for column in ("swept", "revision"):
+            connection.execute(sa.text(f"ALTER TABLE learners DROP COLUMN {column}"))
         connection.execute(sa.text("UPDATE schema_version SET version_num = '0002'"))
     engine.dispose()
     with contextlib.closing(open_store(address)) as again, again.reading() as reading:
-        assert [(each.id, each.swept) for each in reading.learners()] == [(learner, 0)]
+        assert [(each.id, each.swept, each.revision) for each in reading.learners()] == [(learner, 0, 0)]
         assert reading.state(learner) == (0, b"first")
+
+
+def test_settings_are_replaced_by_the_next_revision(store: Store) -> None:
+    """What was read of a learner before can be told from what is there now."""
+    learner, other = added(store), added(store, "other")
+    with store.writing() as writing:
+        assert writing.hold([learner], alone=True)[learner].revision == 0
+        writing.put_settings(learner, {"kind": "bandit", "items": ["tea", 2, "soy"]})
+    with store.reading() as reading:
+        (record,) = reading.learners([learner])
+        assert (record.settings["items"], record.revision) == (["tea", 2, "soy"], 1)
+        assert [each.revision for each in reading.heads([learner, other]).values()] == [1, 0]
+
+
+def test_phases_end_with_the_rounds_that_were_dealt(store: Store) -> None:
+    """Those of one learner; a phase that was dealt to its end stays as it is, and so does another's."""
+    learner, other = added(store), added(store, "other")
+    with store.writing() as writing:
+        for owner in (learner, other):
+            writing.add_phase(owner, b"done", 3, 3, 10)
+            writing.add_phase(owner, b"begun", 9, 4, 11)
+        writing.end_dealing(learner)
+        assert writing.current_phases([learner, other]).keys() == {other}
+        found = [(each.number, each.plan, each.total, each.dealt) for each in writing.open_phases(learner)]
+        assert found == [(0, b"done", 3, 3), (1, b"begun", 4, 4)]
+        assert [each.total for each in writing.open_phases(other)] == [3, 9]
+        writing.drop_phases(learner, [0, 1])
+        assert writing.open_phases(learner) == []
+        assert writing.add_phase(learner, b"next", 2, 0, 12) == 2
+
+
+def test_all_open_decisions_of_a_learner_are_closed(store: Store) -> None:
+    """As expired; those that were told stay told, and other learners' stay open."""
+    learner, other = added(store), added(store, "other")
+    ids, others = asked(store, learner, 4), asked(store, other, 2)
+    with store.writing() as writing:
+        closed(writing, learner, ids[:1], How.TOLD, 5)
+        assert writing.expire_open(learner, 6) == 3
+        assert writing.expire_open(learner, 7) == 0
+        known = writing.decisions(ids + others)
+        assert writing.subsets(learner) == [b"\1"]
+    assert [known[key].how for key in ids] == [How.TOLD, *[How.EXPIRED] * 3]
+    assert [known[key].how for key in others] == [None, None]
 
 
 def test_an_update_takes_at_most_so_many_reports(store: Store) -> None:
@@ -588,7 +632,7 @@ def test_dropped_feedback_is_gone(store: Store) -> None:
         writing.set_status(learner, Status.CLOSED)
         assert writing.drop_queued(learner) == 2
         assert writing.queued() == {}
-        assert writing.heads([learner])[learner] == (Status.CLOSED, 0)
+        assert writing.heads([learner])[learner] == (Status.CLOSED, 0, 0)
 
 
 def test_populations_can_change_their_limit(store: Store) -> None:

@@ -187,6 +187,26 @@ class AsyncClient(Connected):
         """The privacy guarantee of a learner."""
         return await self._answer(_guarantee, "GET", "learners", name, "guarantee")
 
+    async def change_items(
+        self, name: str, *, add: Sequence[Hashable] = (), retire: Sequence[Hashable] = ()
+    ) -> Learner:
+        """Add items to a running learner, or retire some (needs an admin key).
+
+        It goes on with what it learned, and with the same budget; see `BanditLearner.change_items`.
+        """
+        body = json_bytes({"add": list(add), "retire": list(retire)})
+        try:
+            return await self._answer(Learner.read, "POST", "learners", name, "items", body=body)
+        except ServiceError as error:
+            if error.code != "invalid_request" or error.attempts == 1:
+                raise
+            refused = error
+        found = await self._learner(name)  # they may be those of an attempt whose response was lost
+        offered = set(found.items) - set(found.retired)
+        if offered.issuperset(add) and offered.isdisjoint(retire):
+            return found
+        raise error_for(refused.code, refused.args[0], refused.status, refused.attempts)
+
     async def restart(self, name: str) -> Learner:
         """Begin the next epoch of a learner from its last point (needs an admin key).
 

@@ -50,6 +50,7 @@ class Client(Connected):
     learner = _at_once(AsyncClient.learner)
     history = _at_once(AsyncClient.history)
     guarantee = _at_once(AsyncClient.guarantee)
+    change_items = _at_once(AsyncClient.change_items)
     restart = _at_once(AsyncClient.restart)
     archive = _at_once(AsyncClient.archive)
     populations = _at_once(AsyncClient.populations)

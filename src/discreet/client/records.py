@@ -152,6 +152,7 @@ class Learner(Record):
         mode, method: "local" or "central", and how it learns.
         close: When a phase ends: "deadline" or "told".
         best: The set that it takes for the best.
+        retired: The items that are not offered any more.
         holdout: What it earns against a fixed set, if a share of decisions is held out.
     """
 
@@ -177,6 +178,7 @@ class Learner(Record):
     best: tuple[Hashable, ...] = ()
     holdout: HeldOut | None = dataclasses.field(default=None, metadata=_by(HeldOut.read))
     delta: float = 0.0
+    retired: tuple[Hashable, ...] = ()
 
     @property
     def declared(self) -> dict[str, Any]:

@@ -78,6 +78,7 @@ function showFacts(learner) {
     ["Mode", learner.mode],
     ["Method", learner.policy ?? learner.method ?? "default"],
     [learner.maximize ? "Rewards" : "Costs", `${number(low, 6)} to ${number(high, 6)}`],
+    learner.retired.length > 0 && ["Retired items", learner.retired.join(", ")],
     ["Deadline", duration(learner.deadline_seconds)],
     ["A phase closes", learner.close === "told" ? "when all is told" : "at the deadline"],
     ["Rounds per person", count(learner.rounds_per_person)], ...(learner.delta ? [["Delta", number(learner.delta, 6)]] : []), ["Epoch", count(learner.epoch)],
@@ -87,16 +88,22 @@ function showFacts(learner) {
   });
 }
 
+/** The places of the items that are offered. */
+const offered = ({ items, retired }) => items.map((_, place) => place).filter((place) => !retired.includes(items[place]));
+
 /** The places of the highest levels, in their order. */
-function highest(point, most) {
-  const places = point.map((_, place) => place).sort((one, other) => point[other] - point[one] || one - other);
+function highest(learner, most) {
+  const { point } = learner;
+  const places = offered(learner).sort((one, other) => point[other] - point[one] || one - other);
   return places.slice(0, most).sort((one, other) => one - other);
 }
 
-function showLevels({ items, point }, most) {
-  at("levels-some").hidden = items.length <= most;
-  say(at("levels-which"), `The ${most} highest of ${count(items.length)} items.`);
-  fill("levels", highest(point, most).map((place) => (
+function showLevels(learner, most) {
+  const { items, point } = learner;
+  const all = offered(learner).length;
+  at("levels-some").hidden = all <= most;
+  say(at("levels-which"), `The ${most} highest of ${count(all)} items.`);
+  fill("levels", highest(learner, most).map((place) => (
     { key: place, cells: [String(items[place]), point[place].toFixed(3)], also: (line) => bar(line.cells[2], point[place]) })));
 }
 
@@ -190,10 +197,10 @@ function showHistory(learner, moments, most) {
   at("levels-past").hidden = moments.length === 0;
   const name = (place) => String(items[place]);
   const figure = () => made("figure", {}, made("figcaption"), made("div", { class: "chart" }));
-  keyed(at("multiples"), moments.length ? highest(point, most) : [], (place) => place, figure, ({ children: [title, box] }, place) => {
+  keyed(at("multiples"), moments.length ? highest(learner, most) : [], (place) => place, figure, ({ children: [title, box] }, place) => {
     say(title, name(place));
-    const line = moments.flatMap((moment, k) => [moment.time, moments[k + 1]?.time ?? now].map((time) => ({ time, value: moment.point[place] })));
-    const label = `Level of ${name(place)} since the start: ${number(line[0].value)} at first, now ${number(point[place])}.`;
+    const line = moments.flatMap((moment, k) => [moment.time, moments[k + 1]?.time ?? now].map((time) => ({ time, value: moment.point[place] ?? null }))); // it may have come later
+    const label = `Level of ${name(place)} since the start: ${number(line.find(({ value }) => value !== null)?.value ?? point[place])} at first, now ${number(point[place])}.`;
     draw(box, { from, length, low: -0.05, high: 1.05, lines: [line], times: labels(0, 1), written: number, label, down: 72 });
   });
 

@@ -192,9 +192,10 @@ class BanditLearner(BanditFeedback[Item]):
             groups=groups,
         )
         if constraints is not None and method == "worst-case":
+            most = "" if len(names) <= MOST_MODELLED else f", which takes at most {MOST_MODELLED} items"
             raise InvalidArgument(
                 "The method 'worst-case' takes no constraints: it draws prefixes of chains of sets, from the "
-                "empty one to all items, some of which would not be allowed. Use method='model'."
+                f"empty one to all items, some of which would not be allowed. Use method='model'{most}."
             )
         parts = named_segments(owner, segments)
         if parts and item_total is not None:

@@ -139,6 +139,6 @@ def cut_short(phase: OpenPhase) -> IntArray:
     part, kept = dealt_part(phase.phase, phase.deck, phase.dealt)
     places: IntArray = np.cumsum(kept) - 1
     deck = phase.deck[: phase.dealt]
-    phase.phase, phase.sums, phase.total = part, phase.sums[kept], phase.dealt
+    phase.phase, phase.sums, phase.left, phase.total = part, phase.sums[kept], part.rounds, phase.dealt
     phase.deck = places[deck] if len(part.rounds) > 1 else deck[:0]
     return places

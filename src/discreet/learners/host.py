@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.checks import FloatArray, IntArray, one_of
+from discreet.checks import BoolArray, FloatArray, IntArray, one_of
 from discreet.errors import HorizonReached, InvalidArgument
 from discreet.kernel.phase import (
     Phase,
@@ -29,6 +29,7 @@ from discreet.kernel.phase import (
 )
 from discreet.kernel.queries import CostAndItems, CostNearby, CostOrSignedItems, CostsOfSets
 from discreet.kernel.releases import release_bits
+from discreet.learners import changing
 from discreet.learners.bandit import BanditLearner, PolicyLearner
 from discreet.learners.feedback import BanditFeedback, quiet_costs
 from discreet.learners.full_information import MOST_BY_DEFAULT, FullInformationLearner
@@ -71,6 +72,14 @@ class HostState(NamedTuple):
     policy: Any
     mechanism: Any
     counts: IntArray
+
+
+class Changed(NamedTuple):
+    """A learner with other items, its state, and whether what is told of open decisions still counts."""
+
+    host: "Host"
+    state: HostState
+    takes_reports: bool
 
 
 class OpenSums(NamedTuple):
@@ -126,6 +135,7 @@ class Host:
             )
         if not all(isinstance(item, str | int) for item in session.items):
             raise InvalidArgument("The items of a learner in a service must be strings or integers.")
+        session.retired = tuple(settings.get("retired", ()))
         self._session, self.learner = session, session.learner
         self.items: tuple[Any, ...] = session.items
         self.local, self.horizon = self.learner.release.local, session.horizon
@@ -157,6 +167,7 @@ class Host:
         self.settings = {
             "kind": kind,
             "items": list(self.items),
+            "retired": list(session.retired),
             "arguments": arguments,
             "close": self.close,
             "constants": self.learner.constants(),
@@ -174,6 +185,48 @@ class Host:
     def start_at(self, point: tuple[float, ...]) -> dict[str, Any]:
         """The arguments by which a new learner starts at a released point; custom policies start afresh."""
         return {} if isinstance(self._session, PolicyLearner) else {"start": list(point)}
+
+    def changed(
+        self,
+        state: HostState,
+        add: Iterable[Any],
+        retire: Iterable[Any],
+        open_phases: Iterable[Phase],
+        shown: BoolArray,
+    ) -> Changed:
+        """The same learner with other items; see `Session.change_items`.
+
+        Args:
+            state: As it is before.
+            add: Items that are new, or that were retired.
+            retire: Items that are offered now.
+            open_phases: Those that are not closed.
+            shown: Sets whose decisions are remembered, a row of members each.
+        """
+        session, owner = self._session, type(self._session).__name__
+        before = changing.Offer(
+            self.items, session.retired, self.settings["arguments"] | changing.settled(session)
+        )
+        in_use = np.concatenate([changing.open_sets(self.learner, open_phases), shown])
+        offer = before.changed(owner, add, retire, session.most_items, in_use)
+        settings = {name: self.settings[name] for name in ("kind", "close")}
+        host = Host(settings | offer._asdict())
+        policy: Any = host.learner.policy
+        takes_reports = changing.takes_reports_for(self.learner, host.learner)
+        return Changed(
+            host,
+            HostState(
+                policy.widened(state.policy, offer.replaced(before)),
+                state.mechanism if takes_reports else host.learner.mechanism(),
+                state.counts,
+            ),
+            takes_reports,
+        )
+
+    @property
+    def most_items(self) -> int:
+        """How many it can have, those that are retired included."""
+        return self._session.most_items
 
     def start(self) -> HostState:
         """The state before the first round."""
@@ -231,12 +284,18 @@ class Host:
         """Whether the phase is its one ticket, and needs no row of its own."""
         return self._inline_if(plan.total)
 
-    def can_deal(self, plan: Plan, place: int, available: IntArray | None) -> bool:
-        """Whether the set of a round can be shown where only these items (or all) can be chosen."""
-        if available is None:
-            return True
-        fit = slots_among(plan.phase, available)[plan.slot_of(place)]
-        return bool(fit and self.learner.deals_among)
+    def brought_forward(self, plan: Plan, place: int, available: IntArray | None) -> tuple[Plan, bool]:
+        """Whether a set of the phase can be dealt next among these items (or all); see `Session`.
+
+        And the plan, from this place on in another order if some of its sets cannot.
+        """
+        if available is None or not self.learner.deals_among:
+            return plan, available is None
+        fit = slots_among(plan.phase, available)
+        if fit.all() or fit.size == 1:
+            return plan, bool(fit.all())
+        plan = plan.from_here(place, fit, self._session._coins)
+        return plan, plan.rest.first >= 0
 
     def dealt(self, plan: Plan, number: int, place: int, available: IntArray | None) -> Dealt:
         """The set of a round of the phase with this number (or `INLINE`), among the available items."""
@@ -247,7 +306,8 @@ class Host:
         self.learner.require_allowed(chosen, available)
         probability = float(chance[size])
         if len(phase.rounds) > 1:
-            probability = probability_of(phase, set(chosen.tolist()), available)
+            shares = phase._replace(rounds=plan.shares(place))
+            probability = probability_of(shares, set(chosen.tolist()), available)
         mask = np.zeros(self.learner.n, dtype=np.bool_)
         mask[chosen] = True
         ticket = StoredTicket(
@@ -389,7 +449,8 @@ class Host:
         if not self.is_complete(plan, sums):
             raise InvalidArgument("A phase is closed when all its reports are there.")
         mechanism = copied(state.mechanism)
-        released = self.learner.close(mechanism, plan.phase, sums.sums, self._session._source)
+        phase, dealt = plan.dealt(sums.sums)
+        released = self.learner.close(mechanism, phase, dealt, self._session._source)
         counts = state.counts + np.array([plan.total, plan.total if self.local else 1])
         return HostState(self._learned(state.policy, released), mechanism, counts)
 

@@ -28,6 +28,7 @@ class OpenPhase:
     phase: Phase
     deck: IntArray  # the slot of each round; empty where there is only one slot
     sums: IntArray  # of reports, one row per slot: secret, unless these are randomised on arrival
+    left: IntArray  # of each slot the rounds not yet dealt when last some of the sets were unavailable
     total: int  # how many rounds it has
     dealt: int = 0  # how many of them were dealt
     last: int = 0  # the id of the last ticket
@@ -39,7 +40,8 @@ def packed(phases: Mapping[int, OpenPhase], tickets: Mapping[int, Ticket]) -> di
     named: dict[str, npt.NDArray[Any]] = {}
     for number, each in phases.items():
         counts = np.array([each.dealt, each.last, each.told])
-        parts = each.phase._asdict() | {"deck": each.deck, "sums": each.sums, "counts": counts}
+        parts = each.phase._asdict() | {name: getattr(each, name) for name in ("deck", "sums", "left")}
+        parts["counts"] = counts
         named |= {f"phases.{part}.{number}": array for part, array in parts.items()}
     for t in tickets.values():
         named[f"tickets.{t.id}"] = np.array([t.phase, t.slot, t.size, *t.order.tolist()])
@@ -79,17 +81,19 @@ def checked_current(saved: Any, lines: int, planned: int) -> list[int]:
 
 
 def _phase(saved: Arrays, number: int, learner: Learner) -> OpenPhase:
-    parts = [saved[f"phases.{part}.{number}"] for part in (*Phase._fields, "deck", "sums", "counts")]
-    phase, (deck, sums, counts) = checked_phase(Phase(*parts[:-3]), learner.n), parts[-3:]
+    parts = [saved[f"phases.{part}.{number}"] for part in (*Phase._fields, "deck", "sums", "left", "counts")]
+    phase, (deck, sums, left, counts) = checked_phase(Phase(*parts[:-4]), learner.n), parts[-4:]
     slots, total = len(phase.rounds), int(phase.rounds.sum())
     in_order = np.repeat(np.arange(slots), phase.rounds) if slots > 1 else np.zeros(0)
     most = phase.rounds[:, None] * (np.inf if learner.release.local else float(_LARGEST_REPORT))
-    _require(all(array.dtype == np.int64 for array in (deck, sums, counts)))
+    _require(all(array.dtype == np.int64 for array in (deck, sums, left, counts)))
     _require(deck.ndim == 1 and np.array_equal(np.sort(deck), in_order))
     _require(sums.shape == (slots, learner.dimension) and (abs(sums.astype(np.float64)) <= most).all())
     dealt, last, told = counts.tolist()
     _require(0 <= told <= dealt <= total and 0 < dealt <= last)
-    return OpenPhase(phase, deck, sums, total, dealt, last, told)
+    _require(left.shape == (slots,) and (left <= phase.rounds).all())
+    _require((np.bincount(deck[dealt:], minlength=slots) <= left).all())
+    return OpenPhase(phase, deck, sums, left, total, dealt, last, told)
 
 
 def _ticket(ticket_id: int, row: npt.NDArray[Any], phases: Mapping[int, OpenPhase]) -> Ticket:

@@ -316,14 +316,16 @@ class Session(Exclusive, Generic[Item]):
         )
         chosen = order[:size].tolist()
         if deck.size:
-            probability = probability_of(phase, set(chosen), available)
+            probability = probability_of(phase._replace(rounds=current.left), set(chosen), available)
+            if not slots_among(phase, available).all():
+                current.left = _left(current)
         subset = frozenset([self.items[i] for i in chosen])
         return Decision(decision_id, subset, decision_id, probability, self.lineage)
 
     def _brought_forward(self, current: OpenPhase, available: IntArray | None) -> bool:
         if available is None:
             return True
-        return self.learner.deals_among and _brought_forward(current, available)
+        return self.learner.deals_among and _brought_forward(current, available, self._coins)
 
     def _opened(self, available: IntArray | None, segment: int | None, beside: OpenPhase | None) -> OpenPhase:
         """A new phase; if none of the sets of an unfinished one can be dealt, beside it and of one round."""
@@ -333,7 +335,7 @@ class Session(Exclusive, Generic[Item]):
         if beside is not None and beside.dealt < beside.total and total > 1:
             raise InvalidArgument("This learner cannot switch these items off now.")
         sums = np.zeros((len(planned.rounds), self.learner.dimension), dtype=np.int64)
-        return OpenPhase(planned, deck, sums, total)
+        return OpenPhase(planned, deck, sums, planned.rounds, total)
 
     # Other items
 
@@ -608,13 +610,24 @@ class Session(Exclusive, Generic[Item]):
         return as_html(type(self).__name__, rows)
 
 
-def _brought_forward(current: OpenPhase, available: IntArray) -> bool:
-    """Whether a set of the phase can be dealt next; if need be, one that would have come later."""
+def _brought_forward(current: OpenPhase, available: IntArray, coins: BitSource) -> bool:
+    """Whether a set of the phase can be dealt next: any of those that are left, each as likely.
+
+    Then what is left is in random order still. The probabilities of this round and of later ones are as of
+    what is left, since which sets were dealt so far decides about it.
+    """
     fit = slots_among(current.phase, available)
     if fit.all() or not current.deck.size:
         return bool(fit.all())
-    left = current.deck[current.dealt :]
-    places = np.flatnonzero(fit[left])
+    current.left = _left(current)
+    rest = current.deck[current.dealt :]
+    places = np.flatnonzero(fit[rest])
     if places.size:
-        left[[0, places[0]]] = left[[places[0], 0]]
+        place = places[coins.generator().integers(places.size)]
+        rest[[0, place]] = rest[[place, 0]]
     return bool(places.size)
+
+
+def _left(current: OpenPhase) -> IntArray:
+    """How many rounds of each slot are not dealt yet."""
+    return np.bincount(current.deck[current.dealt :], minlength=len(current.phase.rounds))

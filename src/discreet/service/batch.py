@@ -14,7 +14,7 @@ from discreet.service.clock import minute_of
 from discreet.service.hosted_learner import Applied, HostedLearner, write
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import Code
-from discreet.storage.records import Counts, DecisionRecord, How, PhaseRecord, Status
+from discreet.storage.records import Counts, DecisionRecord, Head, How, PhaseRecord, Status
 from discreet.storage.writing import Writing
 
 #: A decision and its learner, by their ids.
@@ -49,13 +49,15 @@ class Batch:
         hosted = {each.hosted.id: each.hosted for each in operations}
         shown = {number: each.generation for number, each in hosted.items()}
         heads = self._hold(operations)
+        for number, each in hosted.items():
+            each.require_settings(heads[number])
         refused = {
-            number: self._refusal(each, *heads[number], shown[number]) for number, each in hosted.items()
+            number: self._refusal(each, heads[number], shown[number]) for number, each in hosted.items()
         }
         answers, asks, tells = dict[int, Any](), dict[int, Ask](), dict[int, Tell]()
         for place, operation in enumerate(operations):
             learner = operation.hosted.id
-            if isinstance(operation, Ask) and heads[learner][0] is Status.CLOSED:
+            if isinstance(operation, Ask) and heads[learner].status is Status.CLOSED:
                 raise Conflict(_restarted(operation.hosted))  # asks are retried with the next epoch
             if refused[learner] is not None:
                 answers[place] = refused[learner]
@@ -67,25 +69,23 @@ class Batch:
         self._writing.add_counts(minute_of(self._now), self._counts)
         return [answers[place] for place in range(len(operations))]
 
-    def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, tuple[Status, int]]:
-        """Status and generation of the learners; none of them ends before this transaction does."""
+    def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, Head]:
+        """The heads of the learners; none of them ends or gets other items before this transaction ends."""
         limited = {each.hosted.id for each in operations if isinstance(each, Ask) and each.hosted.limited}
         if limited:  # until the end of the transaction nobody else counts their rounds
             self._writing.start_updates(limited, wait=True, most=0)
         return self._writing.hold({each.hosted.id for each in operations})
 
-    def _refusal(
-        self, hosted: HostedLearner, status: Status, generation: int, shown: int
-    ) -> Exception | None:
+    def _refusal(self, hosted: HostedLearner, head: Head, shown: int) -> Exception | None:
         """Why a learner cannot be asked or told now; None if it can."""
-        if status is not Status.ACTIVE:
-            hosted.record = dataclasses.replace(hosted.record, status=status)
-            if status is Status.CLOSED:
+        if head.status is not Status.ACTIVE:
+            hosted.record = dataclasses.replace(hosted.record, status=head.status)
+            if head.status is Status.CLOSED:
                 return Busy(f"{_restarted(hosted)} Try again.")
-            return Archived(f"The learner {hosted.record.name!r} is {status.value}.")
-        if generation > hosted.generation:
+            return Archived(f"The learner {hosted.record.name!r} is {head.status.value}.")
+        if head.generation > hosted.generation:
             self.behind.add(hosted)
-        return hosted.obstacle(generation, shown)
+        return hosted.obstacle(head.generation, shown)
 
     # Asks
 
@@ -143,7 +143,7 @@ class Batch:
 
     # Tells
 
-    def _tell(self, tells: Mapping[int, Tell], heads: Mapping[int, tuple[Status, int]]) -> dict[int, Any]:
+    def _tell(self, tells: Mapping[int, Tell], heads: Mapping[int, Head]) -> dict[int, Any]:
         """Answers by place: a code for each report. The first report of each decision counts."""
         hosts = {tell.hosted.id: tell.hosted for tell in tells.values()}
         first: dict[_Key, Report] = {}
@@ -168,13 +168,13 @@ class Batch:
     def _take(
         self,
         payloads: Mapping[HostedLearner, Mapping[bytes, tuple[bytes, bytes]]],
-        heads: Mapping[int, tuple[Status, int]],
+        heads: Mapping[int, Head],
     ) -> None:
         """Apply tickets and reports, or queue the reports."""
         queued: list[tuple[bytes, int, bytes]] = []
         for hosted, told in payloads.items():
             if hosted.host.by_rounds and hosted.host.local and self._alone:
-                applied = hosted.apply_now(heads[hosted.id][1], [*told.values()])
+                applied = hosted.apply_now(heads[hosted.id].generation, [*told.values()])
                 self._counts[hosted.id].released += applied.released
                 self._counts[hosted.id].ones += applied.ones
                 self.applied[hosted] = applied
@@ -229,13 +229,17 @@ class _Dealer:
         self._hosted, self._writing, self._now = hosted, writing, now
         self._current, self._finished = current, list[tuple[int, int]]()
         self._dealt = self._begun = 0 if current is None else current.dealt
+        self._reordered = False  # the plan, so that it must be written
+        self._plan = None if current is None else hosted.plan_of(current)
 
     def deal(self, available: IntArray | None) -> Dealt:
         """The set of the next round, among the available items."""
         current, host = self._current, self._hosted.host
-        if current is not None:
-            plan = self._hosted.plan_of(current)
-            if host.can_deal(plan, self._dealt, available):
+        if current is not None and self._plan is not None:
+            plan, fits = host.brought_forward(self._plan, self._dealt, available)
+            self._reordered |= plan is not self._plan
+            self._plan = plan
+            if fits:
                 self._dealt += 1
                 dealt = host.dealt(plan, current.number, self._dealt - 1, available)
                 if self._dealt == current.total:
@@ -249,14 +253,17 @@ class _Dealer:
         number = self._writing.add_phase(self._hosted.id, encoded, plan.total, dealt_now, self._now)
         if beside:  # a phase of one round, among these items; the current one goes on later
             return host.dealt(plan, number, 0, available)
-        self._current, self._dealt = PhaseRecord(number, encoded, plan.total, 0, self._now), 0
-        self._begun = 0
+        self._current, self._plan = PhaseRecord(number, encoded, plan.total, 0, self._now), plan
+        self._dealt = self._begun = 0
         return self.deal(available)
 
     def _leave(self) -> None:
-        if self._current is not None and self._dealt > self._begun:
-            self._finished.append((self._current.number, self._dealt))
-        self._current = None
+        if self._current is not None and self._plan is not None:
+            if self._dealt > self._begun:
+                self._finished.append((self._current.number, self._dealt))
+            if self._reordered and self._dealt < self._plan.total:
+                self._writing.put_plan(self._hosted.id, self._current.number, self._plan.encode())
+        self._current, self._reordered = None, False
 
     def finished(self) -> list[tuple[int, int]]:
         """Phases of which rounds were dealt, and how many are dealt now."""

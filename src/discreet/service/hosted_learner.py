@@ -8,20 +8,23 @@ import logging
 import math
 import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from discreet.errors import Conflict, DiscreetError, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.learners.host import NOTHING, Host, HostState, OpenSums
 from discreet.learners.tickets import INLINE, Plan, phase_of
+from discreet.service.clock import minute_of
 from discreet.service.drawn_bits import DrawnBits
 from discreet.service.encryption import KeyRing
-from discreet.service.records import most_sets
+from discreet.service.records import most_sets, set_bytes, unpacked
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import Seals
 from discreet.storage.reading import Reading
 from discreet.storage.records import (
     Counts,
+    Head,
     LearnerRecord,
     Moment,
     PhaseRecord,
@@ -75,8 +78,10 @@ class Applied:
 class HostedLearner:
     """One learner, with the record, the state and the number of reports in open sums that the store has.
 
+    With other items it is another object, which takes the place of the one `before`.
+
     Attributes:
-        record: At the time it was read.
+        record: At the time it was read. Its settings stay.
         host: Deals, reports and applies; it holds no state.
         stale: Whether it must not continue: the store is an old backup, or its state is damaged.
         damaged: Whether the state in the store cannot be read.
@@ -92,26 +97,28 @@ class HostedLearner:
         applied: int,
         ring: KeyRing,
         guard: RollbackGuard,
+        before: HostedLearner | None = None,
     ) -> None:
         self.record = record
         self.id = record.id
         self._guard = guard
         self.host = Host(record.settings)
-        self.seals, self.drawn = Seals(ring, record.lineage), DrawnBits(self.host)
+        self.seals = Seals(ring, record.lineage)
+        self.drawn: DrawnBits = DrawnBits(self.host) if before is None else before.drawn
         #: The committed state that is shown, and its generation: asks are dealt from it.
         self._shown = (-1, self.host.start())
         #: The last state that was written or read, as it is stored, and as a value.
         self._decoded = (b"", self._shown[1])
         self._showing, self._applying = threading.Lock(), threading.Lock()
         items = len(self.host.items)
-        self._plan = functools.lru_cache(_PLANS)(lambda plan: Plan.decode(plan, items))
+        self._plan = functools.lru_cache(_PLANS)(lambda plan, total: Plan.decode(plan, items, total))
         self.stale = self.damaged = False
         #: Whether the rollback guard could not record the last committed state.
         self._unrecorded = False
         #: The generation that is in the history, and when the next may be noted.
         self.noted = (generation, 0)
         #: When it was asked, told or worked on last, in seconds.
-        self.used_at = -math.inf
+        self.used_at: float = -math.inf if before is None else before.used_at
         try:
             self.follow(generation, state, applied)
         except (InvalidArgument, WrongKey):  # the key is the right one; other learners can continue
@@ -133,6 +140,11 @@ class HostedLearner:
     def most_sets(self) -> int:
         """How many sets one call may ask for or show."""
         return most_sets(self.record.settings["items"])
+
+    @functools.cached_property
+    def set_bytes(self) -> int:
+        """Bytes of a set of all its items in an answer."""
+        return set_bytes(self.record.settings["items"])
 
     @property
     def limited(self) -> bool:
@@ -171,6 +183,17 @@ class HostedLearner:
             "epoch and start a new one from the last point (`restart`)."
         )
 
+    def require_settings(self, head: Head) -> None:
+        """Raise `Conflict` if the learner has other items by now."""
+        if head.revision < self.record.revision:  # the database was restored while this process had it open
+            self.stale = True
+            raise self._stale_error()
+        if head.revision != self.record.revision:
+            raise self._changed()
+
+    def _changed(self) -> Conflict:
+        return Conflict(f"The items of {self.record.name!r} were changed just now; nothing else was.")
+
     # Showing what is committed
 
     def show(self, applied: Applied) -> None:
@@ -197,8 +220,11 @@ class HostedLearner:
 
         Raises:
             StoreError: The rollback guard cannot record it, so it must not be shown.
+            Conflict: It has other items by now.
         """
         for _, stored in not_shown(reading, [self]):
+            if stored is None:
+                raise self._changed()
             self.follow(*stored)
 
     def follow(self, generation: int, sealed: bytes | None, in_sums: int) -> None:
@@ -234,7 +260,43 @@ class HostedLearner:
 
     def plan_of(self, phase: PhaseRecord) -> Plan:
         """The plan of a stored phase; the latest ones are not decoded again."""
-        return self._plan(phase.plan)
+        return self._plan(phase.plan, phase.total)
+
+    # Other items
+
+    def change_items(
+        self, writing: Writing, update: StateUpdate, add: Sequence[Any], retire: Sequence[Any], now: int
+    ) -> Mapping[str, Any]:
+        """Write its state and settings with other items; see `Session.change_items`. Returns the settings.
+
+        The open phases end. Where reports are of other sets now, they are given up, and the open decisions
+        closed.
+        """
+        with self._applying:
+            state = self.latest_state(update)
+        open_phases = writing.open_phases(self.id)
+        # A set that was shown must not seem to have been another one.
+        full = len(self.host.items) + len(add) > self.host.most_items
+        shown = [unpacked(each, len(self.host.items)) for each in writing.subsets(self.id)] if full else []
+        changed = self.host.changed(
+            state,
+            add,
+            retire,
+            [self.plan_of(each).phase for each in open_phases],
+            np.array(shown, dtype=np.bool_).reshape(len(shown), len(self.host.items)),
+        )
+        encoded = changed.host.encode(changed.state)
+        sealed = self.seals.state(update.generation + 1, encoded)
+        writing.put_states({self.id: (update.generation, sealed)})
+        writing.put_settings(self.id, changed.host.settings)
+        if changed.takes_reports:
+            writing.end_dealing(self.id)
+        else:
+            writing.drop_queued(self.id)
+            writing.drop_phases(self.id, [each.number for each in open_phases])
+            expired = Counts(expired=writing.expire_open(self.id, now))
+            writing.add_counts(minute_of(now), {self.id: expired})
+        return changed.host.settings
 
     # Applying
 
@@ -323,7 +385,8 @@ class HostedLearner:
         if missing <= 0:
             return None
         log.error("%s: a phase lacks %d reports: they count as neutral", self.record.name, missing)
-        tickets = [self.host.dealt(plan, number, place, None).ticket for place in range(missing)]
+        places = (max(place, plan.rest.start) for place in range(missing))
+        tickets = [self.host.dealt(plan, number, place, None).ticket for place in places]
         told = [(ticket, self.host.neutral(ticket)) for ticket in tickets]
         return self._applied(generation, self.opened(generation, sealed), in_sums, told, plans, sums)
 
@@ -403,12 +466,20 @@ class HostedLearner:
             return None
 
 
-def not_shown(reading: Reading, learners: Iterable[HostedLearner]) -> list[tuple[HostedLearner, Stored]]:
-    """Learners of which the store may have more than is shown, and what it has: see `follow`."""
+def not_shown(
+    reading: Reading, learners: Iterable[HostedLearner]
+) -> list[tuple[HostedLearner, Stored | None]]:
+    """Learners of which the store may have more than is shown, and what it has: see `follow`.
+
+    None if they have other items by now.
+    """
     held = {hosted.id: hosted for hosted in learners}
     heads = reading.heads(held) if held else {}
-    behind = {learner for learner, (_, generation) in heads.items() if generation > held[learner].generation}
-    found: dict[int, Stored] = dict(reading.states(behind)) if behind else {}
+    behind = {each for each, head in heads.items() if head.generation > held[each].generation}
+    changed = {each for each in behind if heads[each].revision > held[each].record.revision}
+    found: dict[int, Stored | None] = dict.fromkeys(changed)
+    if same := behind - changed:
+        found |= reading.states(same)
     if others := [each for each in heads if each not in behind and held[each].catches_up_always]:
         found |= {each: (at, None, in_sums) for each, (at, in_sums) in reading.progress(others).items()}
     return [(held[learner], stored) for learner, stored in found.items()]

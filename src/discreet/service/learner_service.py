@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import dataclasses
 import os
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, Self
 
@@ -33,7 +32,7 @@ from discreet.service.hosted_learner import Applied, HostedLearner
 from discreet.service.maintenance import Maintenance
 from discreet.service.management import Management
 from discreet.service.opening import open_parts, require_latest
-from discreet.service.operations import Ask, Tell
+from discreet.service.operations import Ask, Tell, with_items
 from discreet.service.records import Backlog, Choice, Feedback, Outcome
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import TellToken, read_token
@@ -177,8 +176,18 @@ class LearnerService(Management):
             raise checks.invalid_argument("ask", "count", wants, count)
         if tokens and hosted.host.whole:
             raise InvalidArgument("Tokens are for costs and bits; this learner takes functions.")
-        among = None if available is None else hosted.host.among(available)
-        return self._committer.submit(Ask(hosted, count, among, request_id, tokens))
+        named = list(available) if isinstance(available, Iterator) else available  # it can be read only once
+        return self._committer.submit(self._of_latest(Ask(hosted, count, None, request_id, tokens, named)))
+
+    def _of_latest(self, ask: Ask) -> Ask:
+        """The ask with the numbers of its items, which another process may just have added."""
+        try:
+            return ask.of(ask.hosted)
+        except InvalidArgument:
+            latest = self.registry.stored(ask.hosted.record.name)
+            if latest is ask.hosted:
+                raise
+            return ask.of(latest)
 
     def tell(self, name: str, feedback: Iterable[Feedback]) -> list[Outcome]:
         """Learn from feedback, in any order, however late.
@@ -195,7 +204,12 @@ class LearnerService(Management):
         """Like `tell`, without waiting for the disk. Functions are evaluated before it returns."""
         hosted = self.registry.named(name)
         hosted.check()
-        return self._committer.submit(Tell.of(hosted, list(feedback), self._store))
+        pieces = list(feedback)
+        try:
+            told = Tell.of(hosted, pieces, self._store)
+        except Conflict:  # another process has changed its items
+            told = Tell.of(self.registry.stored(name), pieces, self._store)
+        return self._committer.submit(told)
 
     def _perform(self, operations: Sequence[Ask | Tell]) -> Sequence[Any]:
         """An answer for each operation, or an exception to raise for it; all of them durable and shown.
@@ -203,14 +217,15 @@ class LearnerService(Management):
         It is called in the committer's thread only.
         """
         self._show_committed()  # of an earlier transaction, whose states could not be shown
-        operations = [self._to_latest(operation) for operation in operations]
+        latest = dict(enumerate(map(with_items, operations, self._latest(operations))))
+        fitting = {k: each for k, each in latest.items() if not isinstance(each, DiscreetError)}
         try:
             with self._store.writing() as writing:
                 batch = Batch(writing, self._clock(), alone=self._store.one_process)
-                answers = batch.run(operations)
+                found = dict(zip(fitting, batch.run([*fitting.values()]), strict=True))
         except Conflict:
             # Another thread or process has updated a learner; the committer tries again.
-            self.maintenance.refresh({operation.hosted for operation in operations})
+            self.maintenance.refresh({operation.hosted for operation in fitting.values()})
             raise
         for hosted, ids in batch.closed.items():
             hosted.drawn.committed(ids)
@@ -218,10 +233,10 @@ class LearnerService(Management):
         self._show_committed()
         if batch.queued or batch.behind:
             self.maintenance.wake(batch.behind, batch.closed)
-        return [
-            found if isinstance(found, Exception) else operation.answer(found)
-            for operation, found in zip(operations, answers, strict=True)
-        ]
+        answers: dict[int, Any] = dict(latest)
+        for k, made in found.items():
+            answers[k] = made if isinstance(made, Exception) else fitting[k].answer(made)
+        return [*answers.values()]
 
     def _show_committed(self) -> None:
         """Show what was committed. If that fails, it is retried before anything else."""
@@ -233,14 +248,20 @@ class LearnerService(Management):
                 raise StoreError(f"What was committed cannot be shown: {reason_of(error)}") from None
             self._committed.popleft()
 
-    def _to_latest(self, operation: Ask | Tell) -> Ask | Tell:
-        """The same ask for the next epoch, if the learner was restarted meanwhile.
+    def _latest(self, operations: Sequence[Ask | Tell]) -> list[HostedLearner]:
+        """The learner of each operation with its present items; of an ask also the next epoch.
 
-        Not so for tells: hashed people and sealed costs belong to one epoch.
+        Not so for tells: hashed people and sealed costs belong to one epoch. All operations on a learner get
+        the same object, even if it is replaced just now.
         """
-        if isinstance(operation, Tell) or operation.hosted.record.status is not Status.CLOSED:
-            return operation
-        return dataclasses.replace(operation, hosted=self.registry.named(operation.hosted.record.name))
+        found = [
+            self.registry.named(each.hosted.record.name)
+            if isinstance(each, Ask) and each.hosted.record.status is Status.CLOSED
+            else self.registry.latest(each.hosted)
+            for each in operations
+        ]
+        newest = {hosted.id: hosted for hosted in sorted(found, key=lambda hosted: hosted.record.revision)}
+        return [newest[hosted.id] for hosted in found]
 
     def ready(self) -> None:
         """Write to the store; raises `StoreError` if that, or what was written last, has failed."""
@@ -252,6 +273,10 @@ class LearnerService(Management):
             raise
         self.health.worked("the readiness check")
         self.health.require()
+
+    def set_bytes(self, name: str) -> int:
+        """Bytes of a set of all items of a learner in an answer."""
+        return self.registry.named(name).set_bytes
 
     def time_commits(self, seen: Callable[[float], None]) -> None:
         """Tell somebody the seconds that each transaction of asks and tells takes."""

@@ -150,7 +150,7 @@ class Maintenance:
                     self._turns.lost(hosted.id)
                 elif update.generation > hosted.generation:
                     behind = True  # another process has released something meanwhile
-                elif update.queued and heads[hosted.id][0] is Status.ACTIVE:
+                elif update.queued and heads[hosted.id].status is Status.ACTIVE:
                     applied[hosted] = hosted.apply_queued(writing, update)
             write(writing, applied)
             counts = {hosted.id: each.counts for hosted, each in applied.items() if each.released}
@@ -246,7 +246,8 @@ class Maintenance:
         """Show the latest committed states: by default of learners in use, which others may have updated.
 
         Returns:
-            The learners of which the latest state is shown, and which may continue.
+            The learners of which the latest state is shown, and which may continue; with the items that they
+            have by now.
         """
         if learners is None:
             learners = () if self._store.one_process else self._registry.active()
@@ -257,7 +258,10 @@ class Maintenance:
             for hosted, stored in not_shown(reading, [*shown]):
                 del shown[hosted]
                 with _isolated("%s could not be shown: %s", hosted):
-                    hosted.follow(*stored)
+                    if stored is None:
+                        (hosted,) = self._registry.hosts(reading, reading.learners([hosted.id]))
+                    else:
+                        hosted.follow(*stored)
                     shown[hosted] = None
         return [hosted for hosted in shown if not hosted.stale]
 
@@ -386,8 +390,9 @@ def _isolated(failed: str, hosted: HostedLearner) -> Iterator[None]:
 
 
 def _is_active(writing: Writing, hosted: HostedLearner) -> bool:
-    """Whether a learner has not ended, and does not until the transaction does."""
-    return writing.hold([hosted.id])[hosted.id][0] is Status.ACTIVE
+    """Whether a learner has not ended and has these items, and stays so until the transaction ends."""
+    head = writing.hold([hosted.id])[hosted.id]
+    return head.status is Status.ACTIVE and head.revision == hosted.record.revision
 
 
 def _within_memory(hosted: HostedLearner) -> int:

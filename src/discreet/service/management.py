@@ -32,7 +32,15 @@ from discreet.service.views import (
     moment_view,
 )
 from discreet.storage.reading import Reading
-from discreet.storage.records import AuditRecord, Counts, LearnerRecord, Loss, PopulationRecord, Status
+from discreet.storage.records import (
+    AuditRecord,
+    Counts,
+    LearnerRecord,
+    Loss,
+    PopulationRecord,
+    StateUpdate,
+    Status,
+)
 from discreet.storage.store import Store
 from discreet.storage.writing import Writing
 
@@ -98,7 +106,7 @@ class Management:
         """End a learner after applying queued feedback. It stays visible, and its loss stays counted."""
         before = Status.CLOSED
         while before is Status.CLOSED:  # another process restarted it meanwhile: archive the next epoch
-            hosted = self.registry.named(name)
+            hosted = self.registry.stored(name)
             with self._ending(hosted, Status.ARCHIVED) as (writing, before, _):
                 if before is Status.ACTIVE:
                     self._note(writing, by, "learner archived", name, epoch=hosted.record.epoch)
@@ -110,16 +118,69 @@ class Management:
         For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
         is never released, and the epsilon of the new epoch is added to the ledger.
         """
-        hosted = self.registry.named(name)
+        hosted = self.registry.stored(name)
         record = hosted.record
         with self._ending(hosted, Status.CLOSED) as (writing, before, state):
             if before is not Status.ACTIVE:
                 raise Archived(f"The learner {name!r} is archived, or another process has restarted it.")
             last = hosted.host.summary(state)
             settings = {name: record.settings[name] for name in ("kind", "items", "close")}
+            settings["retired"] = record.settings.get("retired", [])
             settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
             self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline, by)
         return self.learner(name)
+
+    def change_items(
+        self,
+        name: str,
+        *,
+        add: Sequence[Hashable] = (),
+        retire: Sequence[Hashable] = (),
+        by: str = IN_PROCESS,
+    ) -> LearnerView:
+        """Let a learner go on with other items, with what it learned and with the same budget.
+
+        For the model and choose; see `Session.change_items`. It stays the same epoch: nothing is added to the
+        ledger, and people are counted on. Open decisions of a bandit can still be told; those of a learner
+        that is told functions are closed, and answered as expired. A retired item gives its place to a new
+        one only when no remembered decision has it.
+        """
+        hosted = self.registry.stored(name)
+        hosted.check()
+        with self._changing(hosted) as (writing, update):
+            settings = hosted.change_items(writing, update, add, retire, self._clock())
+            before = hosted.record.settings
+            self._note(
+                writing,
+                by,
+                "items changed",
+                name,
+                epoch=hosted.record.epoch,
+                items=len(settings["items"]),
+                added=[item for item in settings["items"] if item not in before["items"]],
+                retired=settings["retired"],
+            )
+        return self.learner(name)
+
+    @contextlib.contextmanager
+    def _changing(self, hosted: HostedLearner) -> Iterator[tuple[Writing, StateUpdate]]:
+        """A transaction that changes a learner which goes on; nobody else asks, tells or updates it."""
+        try:
+            with self._store.writing() as writing:
+                update = writing.start_update(hosted.id, wait=True, most=0)
+                assert update is not None
+                head = writing.hold([hosted.id], alone=True)[hosted.id]
+                hosted.require_settings(head)
+                if head.status is not Status.ACTIVE:
+                    raise Archived(f"The learner {hosted.record.name!r} is {head.status.value}.")
+                yield writing, update
+        finally:
+            self._reread(hosted)
+
+    def _reread(self, hosted: HostedLearner) -> None:
+        """Whatever happened, take what the store has."""
+        with self._store.reading() as reading:
+            self.registry.hosts(reading, reading.learners([hosted.id]))
 
     @contextlib.contextmanager
     def _ending(self, hosted: HostedLearner, status: Status) -> Iterator[tuple[Writing, Status, HostState]]:
@@ -130,7 +191,9 @@ class Management:
         try:
             with self._store.writing() as writing:
                 writing.start_update(hosted.id, wait=True, most=0)
-                before, _ = writing.hold([hosted.id], to_end=True)[hosted.id]
+                head = writing.hold([hosted.id], alone=True)[hosted.id]
+                hosted.require_settings(head)
+                before = head.status
                 # No tell can come any more: what is queued now is all.
                 while before is Status.ACTIVE and not hosted.stale:
                     update = writing.start_update(hosted.id, most=1_000)
@@ -150,8 +213,7 @@ class Management:
                 yield writing, before, state
             hosted.show(Applied(generation, state, in_sums=0))
         finally:
-            with self._store.reading() as reading:  # whatever happened, take what the store has
-                self.registry.hosts(reading, reading.learners([hosted.id]))
+            self._reread(hosted)
 
     def _add(
         self,

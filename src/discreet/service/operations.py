@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Self
 
 from discreet.checks import IntArray
-from discreet.errors import InvalidArgument
+from discreet.errors import Busy, DiscreetError, InvalidArgument
 from discreet.learners.tickets import probability_in
 from discreet.service.hosted_learner import HostedLearner
 from discreet.service.records import MISSING, Choice, Code, Feedback, Outcome, members, most_pieces
@@ -34,6 +34,13 @@ class Ask:
     request_id: str | None
     #: Whether to give a token for each decision.
     tokens: bool = False
+    #: What can be chosen, as it was given; `among` has the numbers of these items, or None for all.
+    available: Iterable[Any] | None = None
+
+    def of(self, hosted: HostedLearner) -> Ask:
+        """The same ask of the learner's next epoch, or of one with other items."""
+        among = None if self.available is None else hosted.host.among(self.available)
+        return dataclasses.replace(self, hosted=hosted, among=among)
 
     @property
     def size(self) -> int:
@@ -81,7 +88,11 @@ class Tell:
 
     @classmethod
     def of(cls, hosted: HostedLearner, pieces: Sequence[Feedback], store: Store) -> Self:
-        """Randomise or seal feedback; tickets that functions are measured along are read from the store."""
+        """Randomise or seal feedback; tickets that functions are measured along are read from the store.
+
+        Raises:
+            Conflict: Another process has changed the items of a learner that takes functions.
+        """
         if len(pieces) > MOST_FEEDBACK or not all(isinstance(each, Feedback) for each in pieces):
             raise InvalidArgument(f"A tell is a list of at most {MOST_FEEDBACK} pieces of Feedback.")
         host, most = hosted.host, most_pieces(hosted.host.costs_told)
@@ -101,6 +112,7 @@ class Tell:
         else:
             with store.reading() as reading:
                 known = reading.decisions(ids)
+                hosted.require_settings(reading.heads([hosted.id])[hosted.id])
             payloads = [
                 host.function_report(known[decision_id].draw, each.function)
                 if decision_id in known and known[decision_id].learner == hosted.id
@@ -122,6 +134,20 @@ class Tell:
             Outcome(report.decision_id.hex(), code) for report, code in zip(self.reports, codes, strict=True)
         )
         return [next(told) if outcome is None else outcome for outcome in self.outcomes]
+
+
+def with_items(operation: Ask | Tell, hosted: HostedLearner) -> Ask | Tell | DiscreetError:
+    """The same operation on a learner that may have other items; or why it cannot be done."""
+    if hosted is operation.hosted:
+        return operation
+    if isinstance(operation, Tell):
+        if hosted.host.whole:  # costs of other sets
+            return Busy(f"The items of {hosted.record.name!r} were changed just now; nothing else was.")
+        return dataclasses.replace(operation, hosted=hosted)
+    try:
+        return operation.of(hosted)
+    except DiscreetError as error:  # an item that is not known any more
+        return error
 
 
 def _refused(hosted: HostedLearner, feedback: Feedback) -> Outcome | None:

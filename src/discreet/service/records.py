@@ -112,10 +112,16 @@ class Backlog(NamedTuple):
     stale: int
 
 
+def unpacked(subset: bytes, n: int) -> list[int]:
+    """A bit for each of n items of an encoded subset; items that came later are not in it."""
+    bits = np.unpackbits(np.frombuffer(subset, dtype=np.uint8), count=n, bitorder="little")
+    found: list[int] = bits.tolist()
+    return found
+
+
 def members(items: Sequence[Any], subset: bytes) -> tuple[Any, ...]:
     """The items of an encoded subset."""
-    bits = np.unpackbits(np.frombuffer(subset, dtype=np.uint8), count=len(items), bitorder="little")
-    return tuple(itertools.compress(items, bits.tolist()))
+    return tuple(itertools.compress(items, unpacked(subset, len(items))))
 
 
 def check_name(what: str, name: str) -> None:

@@ -46,8 +46,7 @@ class Registry:
             or hosted.record.status is not Status.ACTIVE
             or lineage not in (None, hosted.record.lineage)
         ):
-            with self._store.reading() as reading:
-                hosted = self.shown(reading, name)  # another process may have created or restarted it
+            hosted = self.stored(name)  # another process may have created or restarted it
             self._kept[name] = hosted
         hosted.used_at = time.monotonic()
         return hosted
@@ -94,30 +93,55 @@ class Registry:
             raise UnknownName(f"No learner is named {name!r}.")
         return self.hosts(reading, found)[0]
 
+    def stored(self, name: str) -> HostedLearner:
+        """The same, read by itself."""
+        with self._store.reading() as reading:
+            return self.shown(reading, name)
+
     def hosts(self, reading: Reading, records: Sequence[LearnerRecord]) -> list[HostedLearner]:
         """Learners as the store has them.
 
         The rollback guard records releases before they are shown: whatever else is read of a learner is read
         in the same transaction.
         """
-        held = {each.id: made for each in records if (made := self._made.get(each.id)) is not None}
+        held = {each.id: made for each in records if (made := self._latest(each)) is not None}
         missing = [record.id for record in records if record.id not in held]
         states = reading.states(missing) if missing else {}
         for made, stored in not_shown(reading, held.values()):
-            made.follow(*stored)
+            if stored is not None:
+                made.follow(*stored)
         found = []
         for record in records:
             with self._lock:
-                hosted = self._made.get(record.id)
+                hosted = self._latest(record)
                 if hosted is None:
-                    hosted = HostedLearner(record, *states[record.id], self._ring, self._guard)
-                    self._made[record.id] = hosted
-            if hosted.record.status is Status.ACTIVE:
+                    before = self._made.get(record.id)
+                    hosted = HostedLearner(record, *states[record.id], self._ring, self._guard, before)
+                    self._put(hosted)
+            if hosted.record.status is Status.ACTIVE and hosted.record.revision == record.revision:
                 hosted.record = record
             if record.status is not Status.ACTIVE:
                 self._guard.record(record.lineage, ENDED, durable=True)
             found.append(hosted)
         return found
+
+    def latest(self, hosted: HostedLearner) -> HostedLearner:
+        """The same learner with the items that it has by now, as far as this process knows."""
+        return self._made.get(hosted.id, hosted)
+
+    def _latest(self, record: LearnerRecord) -> HostedLearner | None:
+        """The learner in memory, if it has the items of a record, or later ones."""
+        made = self._made.get(record.id)
+        return None if made is None or made.record.revision < record.revision else made
+
+    def _put(self, hosted: HostedLearner) -> None:
+        """Keep a learner, in place of the one with other items if there is one."""
+        self._made[hosted.id] = hosted
+        if hosted.id in self._worked_on:
+            self._worked_on[hosted.id] = hosted
+        kept = self._kept.get(hosted.record.name)
+        if kept is not None and kept.id == hosted.id:
+            self._kept[hosted.record.name] = hosted
 
     # The rollback guard
 

@@ -90,6 +90,7 @@ class LearnerView(LearnerSummary):
     """The public view of a learner: all of it is covered by its guarantee."""
 
     items: tuple[Item, ...]
+    retired: tuple[Item, ...] = Field(description="The items that are not offered any more.")
     point: tuple[float, ...] = Field(description="The inclusion level of each item.")
     best: tuple[Item, ...] = Field(description="The set that it takes for the best.")
 
@@ -190,6 +191,7 @@ def learner_view(hosted: HostedLearner, counts: Counts) -> LearnerView:
         noise_variance=summary.noise_variance,
         counts=CountsView(**vars(counts), pending=counts.pending),
         items=tuple(settings["items"]),
+        retired=tuple(settings.get("retired", ())),
         point=summary.point,
         best=summary.best,
     )

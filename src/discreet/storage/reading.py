@@ -15,6 +15,7 @@ from discreet.storage.records import (
     AuditRecord,
     Counts,
     DecisionRecord,
+    Head,
     How,
     KeyRecord,
     LearnerRecord,
@@ -49,7 +50,7 @@ _POSTGRES = postgresql.dialect()  # type: ignore[no-untyped-call]
 
 _SUMS = [func.coalesce(func.sum(minutes.c[name]), 0).label(name) for name in COUNTED]
 _AMONG = learners.c.id.in_(bindparam("ids", expanding=True))
-HEADS = select(learners.c.id, learners.c.status, learners.c.generation).where(_AMONG)
+HEADS = select(learners.c.id, *(learners.c[name] for name in Head._fields)).where(_AMONG)
 _LEARNERS = select(*(column for column in learners.c if column.name != "state")).order_by(
     learners.c.name, learners.c.epoch
 )
@@ -161,13 +162,13 @@ class Reading:
         """The lineages of all epochs that are not active."""
         return list(self.connection.scalars(select(learners.c.lineage).where(~_ACTIVE)))
 
-    def heads(self, ids: Iterable[int]) -> dict[int, tuple[Status, int]]:
-        """Status and generation of learners, to check a cache against."""
+    def heads(self, ids: Iterable[int]) -> dict[int, Head]:
+        """What a cache is checked against."""
         return self._heads(HEADS, ids)
 
-    def _heads(self, statement: Select[Any], ids: Iterable[int]) -> dict[int, tuple[Status, int]]:
+    def _heads(self, statement: Select[Any], ids: Iterable[int]) -> dict[int, Head]:
         rows = self.connection.execute(statement, {"ids": list(ids)})
-        return {learner: (Status(status), generation) for learner, status, generation in rows}
+        return {learner: Head(Status(status), *others) for learner, status, *others in rows}
 
     def state(self, learner: int) -> tuple[int, bytes]:
         """The latest generation and its state."""
@@ -218,6 +219,11 @@ class Reading:
         records = (DecisionRecord(*row) for row in found)
         return {each.id: each._replace(how=None if each.how is None else How(each.how)) for each in records}
 
+    def subsets(self, learner: int) -> list[bytes]:
+        """The sets of all decisions that are remembered, each once."""
+        wanted = select(decisions.c.subset).distinct().where(decisions.c.learner == learner)
+        return list(self.connection.scalars(wanted))
+
     def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
         """Times and subsets of the latest decisions, latest first."""
         d = decisions.c
@@ -235,6 +241,11 @@ class Reading:
         """Phases by number; those that are closed may be gone."""
         wanted = select(*PHASE).where(phases.c.learner == learner, phases.c.number.in_(list(numbers)))
         return {row[0]: PhaseRecord(*row) for row in self.connection.execute(wanted)}
+
+    def open_phases(self, learner: int) -> list[PhaseRecord]:
+        """The phases that are not closed, in order."""
+        wanted = select(*PHASE).where(phases.c.learner == learner, phases.c.total > 0)
+        return [PhaseRecord(*row) for row in self.connection.execute(wanted.order_by(phases.c.number))]
 
     def sums(self, learner: int, numbers: Iterable[int] | None = None) -> dict[int, tuple[int, bytes]]:
         """Of open phases with reports, all or some, how many these are, and their sums."""

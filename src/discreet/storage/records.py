@@ -25,7 +25,7 @@ class How(enum.IntEnum):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LearnerRecord:
-    """An epoch of a learner, without its state. Only its last three fields ever change.
+    """An epoch of a learner, without its state. Only its settings and its last four fields ever change.
 
     Attributes:
         name: Shared by its epochs.
@@ -41,6 +41,7 @@ class LearnerRecord:
         status: As long as it is active, it can be asked and told.
         generation: Of its state.
         swept: Decisions asked before this time are known to be closed, in milliseconds.
+        revision: Of its settings: how often its items were changed.
     """
 
     name: str
@@ -56,6 +57,15 @@ class LearnerRecord:
     status: Status = Status.ACTIVE
     generation: int = 0
     swept: int = 0
+    revision: int = 0
+
+
+class Head(NamedTuple):
+    """What of a learner a cache is checked against: status, generation and revision as in its record."""
+
+    status: Status
+    generation: int
+    revision: int
 
 
 class DecisionRecord(NamedTuple):

@@ -49,6 +49,7 @@ learners = Table(
     Column("status", Text, nullable=False),
     Column("generation", BigInteger, nullable=False),
     Column("swept", BigInteger, nullable=False, server_default="0"),
+    Column("revision", Integer, nullable=False, server_default="0"),
     Column("state", LargeBinary, nullable=False),
     UniqueConstraint("name", "epoch"),
 )

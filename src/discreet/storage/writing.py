@@ -19,6 +19,7 @@ from discreet.storage.records import (
     AuditRecord,
     Counts,
     DecisionRecord,
+    Head,
     How,
     KeyRecord,
     LearnerRecord,
@@ -51,7 +52,7 @@ _MINUTE = 60_000
 _UPDATING = 0x64697363
 #: A shared lock that does not block an UPDATE of the state, and an exclusive one.
 _HELD = HEADS.order_by(learners.c.id).with_for_update(read=True, key_share=True)
-_HELD_TO_END = HEADS.order_by(learners.c.id).with_for_update()
+_HELD_ALONE = HEADS.order_by(learners.c.id).with_for_update()
 _CLOSE = """
 WITH mine AS (SELECT given.id, given.learner FROM {given})
 UPDATE decisions SET closed_at = ?, how = ? FROM mine
@@ -119,17 +120,23 @@ class Writing(Reading):
             raise AlreadyExists(f"A learner named {learner.name!r} already exists.")
         return added
 
-    def hold(self, ids: Iterable[int], *, to_end: bool = False) -> dict[int, tuple[Status, int]]:
-        """Like `heads`; nobody else changes the status of these learners until the transaction ends.
+    def hold(self, ids: Iterable[int], *, alone: bool = False) -> dict[int, Head]:
+        """Like `heads`; nobody else changes status or settings of these learners until the transaction ends.
 
-        Many transactions may hold a learner at once; `to_end` is exclusive. Call it after any `start_update`
+        Many transactions may hold a learner at once; `alone` is exclusive. Call it after any `start_update`
         with `wait`, never before, or two processes could deadlock.
         """
-        return self._heads(_HELD_TO_END if to_end else _HELD, ids)
+        return self._heads(_HELD_ALONE if alone else _HELD, ids)
 
     def set_status(self, learner: int, status: Status) -> None:
         """Change the status of a learner."""
         self.connection.execute(update(learners).where(learners.c.id == learner).values(status=status.value))
+
+    def put_settings(self, learner: int, settings: Mapping[str, Any]) -> None:
+        """Replace the settings of a learner that is held alone: its next revision."""
+        mine = update(learners).where(learners.c.id == learner)
+        values = {"settings": json.dumps(settings), "revision": learners.c.revision + 1}
+        self.connection.execute(mine.values(**values))
 
     def start_update(self, learner: int, *, wait: bool = False, most: int = 10_000) -> StateUpdate | None:
         """Become the only one to update this learner until the transaction ends; None if somebody else is."""
@@ -214,6 +221,12 @@ class Writing(Reading):
         closed = self.close_decisions(((key, learner) for key in ids), How.EXPIRED, at)
         return {key: draw for (key, _), draw in closed.items()}, len(ids) == most or until < before
 
+    def expire_open(self, learner: int, at: int) -> int:
+        """Close all open decisions of a learner that takes no feedback on them; return how many."""
+        d = decisions.c
+        still_open = update(decisions).where(d.learner == learner, d.closed_at.is_(None))
+        return self.connection.execute(still_open.values(closed_at=at, how=How.EXPIRED.value)).rowcount
+
     def look_back(self, ids: Iterable[int], milliseconds: int) -> None:
         """Decisions may have been stored so late, or by a process whose clock is so far behind."""
         swept = learners.c.swept - milliseconds
@@ -272,6 +285,16 @@ class Writing(Reading):
         )
         rows = ((*each, at) for each in sorted(dealt))
         self._given(phases, ["learner", "number", "dealt", "last_at"], rows, put)
+
+    def put_plan(self, learner: int, number: int, plan: bytes) -> None:
+        """Replace the plan of a phase: the rounds that are left are dealt in another order."""
+        mine = update(phases).where(phases.c.learner == learner, phases.c.number == number)
+        self.connection.execute(mine.values(plan=plan))
+
+    def end_dealing(self, learner: int) -> None:
+        """Let no more rounds of the open phases of a learner be dealt: they end with those that were."""
+        unfinished = update(phases).where(phases.c.learner == learner, phases.c.dealt < phases.c.total)
+        self.connection.execute(unfinished.values(total=phases.c.dealt))
 
     def put_sums(self, learner: int, number: int, applied: int, data: bytes) -> None:
         """Replace the sums of a phase."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from discreet.errors import Archived
 from discreet.service.learner_service import REQUEST_ID, LearnerService
-from discreet.service.records import Choice, Code, Feedback, Outcome, answer_bytes, set_bytes
+from discreet.service.records import Choice, Code, Feedback, Outcome, answer_bytes
 from discreet.service.sealing import TellToken
 from discreet.service.web.errors import HttpError
 from discreet.service.web.json_bodies import read_json
@@ -38,11 +38,10 @@ Answer = TypeVar("Answer")
 
 
 class LearnerInfo(NamedTuple):
-    """What never changes about a learner: kind, whether it takes bits, bytes of a set of all its items."""
+    """What never changes about a learner: kind, and whether it takes bits."""
 
     kind: str
     local: bool
-    set_bytes: int
 
 
 class AskTellRoutes:
@@ -67,7 +66,7 @@ class AskTellRoutes:
         count, tokens = wanted["count"], wanted["tokens"]
         info = await self._info(learner)
         # Before anything is chosen: a refused ask has changed nothing.
-        each = info.set_bytes + (_TOKEN_BYTES if tokens else 0)
+        each = self._service.set_bytes(learner) + (_TOKEN_BYTES if tokens else 0)
         memory.resize(max(memory.size, COPIES * answer_bytes(count, each)))
         choices: list[Choice] = await self._perform(
             learner,
@@ -131,7 +130,7 @@ class AskTellRoutes:
         if learner in self.known:
             return self.known[learner]
         host = (await asyncio.to_thread(self._service.registry.named, learner)).host
-        return LearnerInfo("full_information" if host.whole else "bandit", host.local, set_bytes(host.items))
+        return LearnerInfo("full_information" if host.whole else "bandit", host.local)
 
     async def _perform(
         self, learner: str, info: LearnerInfo, submit: Callable[[], Future[Any]], *, fast: bool

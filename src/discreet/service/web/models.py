@@ -55,6 +55,19 @@ class HoldOut(RequestModel):
     share: Annotated[float, Field(gt=0, lt=1, strict=True)]
 
 
+class ChangeItems(RequestModel):
+    """Other items for a running learner, decided by what is public or released."""
+
+    model_config = _example(add=["soy milk"], retire=["milk"])
+
+    add: Annotated[list[Item], Field(max_length=MOST_ITEMS)] = Field(
+        [], description="New items, or retired ones that are offered again."
+    )
+    retire: Annotated[list[Item], Field(max_length=MOST_ITEMS)] = Field(
+        [], description="Items that are offered no more."
+    )
+
+
 class CreateLearner(RequestModel):
     """A new learner. All of it is public, and declared before any feedback is seen."""
 
@@ -218,7 +231,11 @@ class TellRequest(RequestModel):
 TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
 
 #: Names of fields that error messages may repeat.
-FIELDS = {name for model in (CreateLearner, SetLimit, CreateKey, RotateKey) for name in model.model_fields}
+FIELDS = {
+    name
+    for model in (CreateLearner, ChangeItems, SetLimit, CreateKey, RotateKey)
+    for name in model.model_fields
+}
 FIELDS |= {"since", "limit", "name", "items", "after", "search", "before"}
 
 

@@ -166,6 +166,21 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         """End a learner after applying queued feedback. Its loss stays counted."""
         return service.archive(name, by=by)
 
+    @_route(
+        router,
+        Role.ADMIN,
+        f"{one}/items",
+        *BODY,
+        "not_found",
+        "archived",
+        "stale_state",
+        method="POST",
+        operation_id="change_items",
+    )
+    def change_items(name: LearnerName, wanted: models.ChangeItems, by: By) -> LearnerView:
+        """Add items to a running learner, or retire some. It keeps what it learned, and its budget."""
+        return service.change_items(name, add=wanted.add, retire=wanted.retire, by=by)
+
     @_route(router, Role.ADMIN, f"{one}/restart", "not_found", "archived", "budget_exceeded", method="POST")
     def restart_learner(name: LearnerName, by: By) -> LearnerView:
         """Close a learner's epoch and start the next from its last point; its epsilon is spent once more."""
