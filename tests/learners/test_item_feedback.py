@@ -204,15 +204,16 @@ def test_many_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"at_most": 3}, {"groups": [["a", "b"]], "required": ["h"]}, {"holdout": ({"a", "h"}, 0.2)}],
-    ids=["plain", "at most", "groups", "holdout"],
+    ("mode", "options"),
+    [
+        *[("central", {}), ("central", {"at_most": 3}), ("local", {}), ("local", {"at_most": 3})],
+        ("central", {"groups": [["a", "b"]], "required": ["h"]}),
+        ("local", {"groups": [["a", "b"]], "required": ["h"]}),
+        ("central", {"holdout": ({"a", "h"}, 0.2)}),
+    ],
 )
-@MODES
 def test_with_other_options(mode: Any, options: dict[str, Any], tmp_path: Path) -> None:
     """Constraints hold, the first phase shows every item that it can, and a file goes on in the same way."""
-    if "holdout" in options and mode == "local":
-        pytest.skip("refused")
     learner, shown = bandit(mode=mode, **options), set[str]()
     for t in range(1500):
         decision = learner.ask(available=(*ITEMS[:6], "h")) if t % 50 == 0 else learner.ask()
