@@ -119,12 +119,7 @@ class BanditFeedback(Session[Item]):
             raise InvalidArgument(f"Only a {owner} with an 'item_total' is told what 'items' brought.")
         if not isinstance(items, Mapping | None):
             raise InvalidType("The 'items' that are told must be a mapping from items to numbers.")
-        costs = np.zeros(1 + len(self.items) if by_item else 1)
-        costs[0] = self._sign * number_or_nan(cost)
-        if items is not None:
-            brought = [items.get(item, 0.0) for item in self.items]
-            costs[1:] = [self._sign * number_or_nan(value) for value in brought]
-        return costs
+        return self._sign * numbers_in(cost, items, self.items if by_item else ())
 
 
 class FunctionFeedback(Session[Item]):
@@ -168,6 +163,15 @@ class FunctionFeedback(Session[Item]):
         """Report many ``(decision, function)`` pairs, one after the other."""
         for decision, function in feedback:
             self.tell(decision, function)
+
+
+def numbers_in(cost: Any, brought: Mapping[Any, Any] | None, items: Sequence[Any]) -> FloatArray:
+    """A private cost, and what each item brought: as many numbers whatever is told; NaN for what is none."""
+    numbers = np.zeros(1 + len(items))
+    numbers[0] = number_or_nan(cost)
+    if brought is not None:
+        numbers[1:] = [number_or_nan(brought.get(item, 0.0)) for item in items]
+    return numbers
 
 
 def quiet_costs(

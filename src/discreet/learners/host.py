@@ -27,11 +27,11 @@ from discreet.kernel.phase import (
     probability_of,
     slots_among,
 )
-from discreet.kernel.queries import CostNearby, CostsOfSets
+from discreet.kernel.queries import CostAndItems, CostNearby, CostOrSignedItems, CostsOfSets, numbers_told
 from discreet.kernel.releases import release_bits
 from discreet.learners import changing
 from discreet.learners.bandit import BanditLearner, PolicyLearner
-from discreet.learners.feedback import BanditFeedback, quiet_costs
+from discreet.learners.feedback import BanditFeedback, numbers_in, quiet_costs
 from discreet.learners.full_information import MOST_BY_DEFAULT, FullInformationLearner
 from discreet.learners.session import Session
 from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket, damaged, inline_notes, phase_of
@@ -137,6 +137,8 @@ class Host:
         self.keeps_secrets = session.keeps_secrets
         self.guarantee = dataclasses.replace(session.guarantee, absence_hidden=False)
         self.whole = self.learner.query.whole
+        #: Whether it is also told what each item brought.
+        self.by_item = isinstance(self.learner.query, CostAndItems)
         #: Whether all sets are compared: reports have the cost of each.
         self.compares_sets = isinstance(self.learner.query, CostsOfSets)
         if self.compares_sets and self.learner.dimension > 1 << MOST_BY_DEFAULT:
@@ -149,6 +151,15 @@ class Host:
         self.close = one_of("learner", "close", settings.get("close", CLOSE[0]), CLOSE)
         if self.local and isinstance(self.learner.query, CostNearby):
             raise InvalidArgument("A local learner in a service cannot have a 'window': bits come first.")
+        if isinstance(self.learner.query, CostOrSignedItems):
+            raise InvalidArgument(
+                "A local learner in a service cannot have an 'item_total': the number that is measured "
+                "depends on signs in the ticket, and bits come first. Use mode='central'."
+            )
+        if self.by_item and len({str(item) for item in self.items}) < len(self.items):
+            raise InvalidArgument(
+                "With an 'item_total' no two items may be written alike: they are told by their names."
+            )
         self.randomizer: OneBit | None = None
         if self.local and isinstance(session, BanditFeedback):
             self.randomizer = session.randomizer()
@@ -308,7 +319,7 @@ class Host:
             slot,
             size,
             probability,
-            order if self.whole else order[:0],
+            order if self.whole else order[: size if self.by_item else 0],
             phase.note[slot] if number == INLINE else phase.note[slot, :0],
         )
         return Dealt(np.packbits(mask, bitorder="little").tobytes(), ticket.encode())
@@ -333,9 +344,16 @@ class Host:
             return False
         return bit in (0, 1) and self.randomizer.fits(bit) and getattr(bit, "private", True)
 
-    def cost_report(self, cost: Any) -> bytes:
-        """The report of a private cost, for a central learner; what is not a number counts as nothing."""
-        return np.array([number_or_nan(cost)]).astype("<f8").tobytes()
+    def cost_report(self, cost: Any, items: Any = None) -> bytes:
+        """The report of a private cost, for a central learner; what is not a number counts as nothing.
+
+        The `items` are what each brought, by item or by its name in JSON: of a learner that is told it.
+        """
+        names = self.items if self.by_item else ()
+        brought = None
+        if isinstance(items, Mapping):
+            brought = {item: items.get(item, items.get(str(item))) for item in names}
+        return numbers_in(cost, brought, names).astype("<f8").tobytes()
 
     def function_report(self, ticket: bytes, function: Any) -> bytes:
         """The report of a private function; one that fails counts as constant.
@@ -366,9 +384,7 @@ class Host:
 
     def _width(self, ticket: StoredTicket) -> int:
         """How many costs a central report has."""
-        if self.compares_sets:
-            return self.learner.dimension
-        return ticket.order.size + 1 if self.whole else 1
+        return numbers_told(self.learner.query, self.learner.n, ticket.order.size)
 
     def sound(self, ticket: bytes, report: bytes, plan: Plan | None) -> bool:
         """Whether a ticket and its report can be applied; others were damaged where they were kept."""
@@ -464,6 +480,8 @@ class Host:
         """The phase, the ticket and the report: a bit, or costs."""
         stored = StoredTicket.decode(ticket, self.learner.n)
         note = stored.note
+        if self.by_item and stored.order.size < stored.size:  # the kernel reads the shown items in it
+            raise damaged()
         if stored.phase == INLINE:
             fits = getattr(self.learner.policy, "fits", None)
             if fits is not None and not fits(note.reshape(1, -1)):
