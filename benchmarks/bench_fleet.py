@@ -1,8 +1,8 @@
 """Many learners, spread over processes of the service on one PostgreSQL server, and a thousand on SQLite.
 
-Clients of a process ask only its learners. Clients, database and server processes share the machine's cores,
-so growth is shown by the processor time of server processes for a decision (one ask and one tell): it must
-not depend on how many processes there are. Medians of three runs.
+Each process has as many clients, which ask only its learners. Clients, database and server processes share
+the machine's cores, so growth is shown by the processor time of server processes for a decision (one ask and
+one tell): it must not depend on how many processes there are. Medians of three runs.
 """
 
 import contextlib

@@ -69,7 +69,7 @@ class Fleet:
 
         Args:
             learners: Their names.
-            clients: How many connections in total.
+            clients: How many connections to each process: more processes are for more clients.
             seconds: How long.
             count: Decisions in one ask.
         """
@@ -79,7 +79,7 @@ class Fleet:
             subprocess.Popen(
                 [
                     *(sys.executable, "-m", "benchmarks.service_load", str(port), self._key),
-                    *(",".join(learners[p::processes]), str(clients // processes), str(seconds), str(count)),
+                    *(",".join(learners[p::processes]), str(clients), str(seconds), str(count)),
                 ],
                 stdout=subprocess.PIPE,
                 text=True,

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet import BanditLearner, FullInformationLearner
 from discreet.compiled import lean_kernel
-from discreet.errors import AlreadyTold
+from discreet.errors import AlreadyTold, UnknownName
 from discreet.kernel import ChainGradient, Choice, CostOfSet, CostsOfSets, Laplace
 from discreet.kernel.queries import measure
 from discreet.learners import Learner
@@ -104,6 +104,7 @@ TOO_LITTLE_NOISE = {
     "bandit": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1))),
     "bandit, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), mode="local")),
     "bandit, window": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), window=0.3)),
+    "bandit, segments": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), segments=["young", "old"])),
     "bandit, items": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), item_total=0.5)),
     "bandit, items, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), item_total=0.5, mode="local")),
     "bandit, worst case": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), method="worst-case")),
@@ -290,6 +291,15 @@ class QuotesInErrors(BanditLearner):
             raise AlreadyTold(f"told already; {cost} was ignored") from None
 
 
+class KnowsItsItems(BanditLearner):
+    """Refuses what items brought if one of the names is not known."""
+
+    def tell(self, decision, cost=None, *, items=None, **others):
+        if not set(items or ()) <= set(self.items):
+            raise UnknownName("No such item.")
+        super().tell(decision, cost, items=items, **others)
+
+
 class Leaks(BanditLearner):
     """Logs, prints or warns of large costs, but only in some rounds."""
 
@@ -345,10 +355,12 @@ LEARNERS = {
     "a block that ends by value": lambda: EndsByValue(2, 1.0, (0, 1), method="worst-case"),
     "a point scaled by a raw norm": central(ScaledByANorm),
     "errors that quote": local(QuotesInErrors),
+    "an error about an item's name": lambda: KnowsItsItems(2, 1.0, (0, 1), item_total=0.5),
     "a leak only when late": local(LeaksWhenLate),
     "a leak only after round 50": central(LeaksAfterRound50),
     "a leak only after loading": central(LeaksAfterLoading),
     "the reward is returned": lambda: ReturnsTheCost(2, 1.0, (0, 1), maximize=True),
+    "a cost is returned, with segments": lambda: ReturnsTheCost(2, 1.0, (0, 1), segments=["young", "old"]),
 }
 
 

@@ -11,6 +11,7 @@ from discreet import BanditLearner, DiscreetError, minimize
 from discreet.checks import FloatArray
 from discreet.environments import Customers, CustomerStream, check_stream, checkout, groups_of_four
 from discreet.environments.groups import Shop, towards_zero
+from discreet.environments.stream import part_costs
 from discreet.set_functions import is_submodular
 from discreet.simulation import regret
 
@@ -233,3 +234,23 @@ def test_popular_groups_are_wanted_as_often_as_stated() -> None:
     assert fits(counts, np.array([0.35, 0.35, 0.15, 0.15]))
     assert not fits(counts, np.array([0.3, 0.3, 0.2, 0.2]))
     assert not fits(counts, np.array([0.4, 0.4, 0.1, 0.1]))
+
+
+def test_what_items_brought_adds_up_to_the_cost() -> None:
+    """Of any set, in any order: its prices, minus equal shares of fulfilled wishes; others bring nothing."""
+    stream = random_stream(5, 60, seed=9)
+    rng = np.random.default_rng(2)
+    for t in range(stream.rounds):
+        order, size = rng.permutation(5), int(rng.integers(0, 6))
+        parts = np.zeros(5)
+        part_costs(stream.compiled, t, np.zeros(5), order, size, parts)
+        cost = stream.sum_of(slice(t, t + 1))(order[:size])
+        assert parts.sum() == pytest.approx(cost, abs=1e-12)
+        assert not parts[order[size:]].any()
+    people = Customers([0.25, 0.25, 0.5], [[0, 1], [2]], [{0: 0.5, 1: 0.125}])
+    parts = np.zeros(3)
+    part_costs(CustomerStream(people, [0]).compiled, 0, np.zeros(3), np.array([1, 0, 2]), 2, parts)
+    assert parts.tolist() == [0.0, 0.0, 0.0]  # what each cost is what its half of the wish was worth
+    parts[:] = 0
+    part_costs(CustomerStream(people, [0]).compiled, 0, np.zeros(3), np.array([2, 0, 1]), 2, parts)
+    assert parts.tolist() == [0.25, 0.0, 0.375]

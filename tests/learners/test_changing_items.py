@@ -11,7 +11,8 @@ import discreet
 from discreet import BanditLearner, FullInformationLearner
 from discreet.errors import Expired, InvalidArgument, InvalidType
 from discreet.kernel import Released
-from discreet.policies.model import FAILED, FITTED, REST, RESTARTS, ROUNDS, TOTAL
+from discreet.policies.model import REST
+from discreet.policies.model_state import FAILED, FITTED, RESTARTS, ROUNDS, TOTAL
 from discreet.randomness import BitSource
 from every_learner import LEARNERS as EVERY_LEARNER
 
@@ -151,13 +152,13 @@ def test_a_phase_that_is_cut_short_has_the_rounds_that_were_dealt(kind: str) -> 
         learner = LEARNERS[kind](seed=5, expire_after=20)
         learner.ask(100)
         decisions = learner.ask(13)
-        current = learner._phases[learner._current]
+        current = learner._phases[learner._current[0]]
         dealt = np.bincount(current.deck[: current.dealt], minlength=len(current.sums))
         planned = current.total
         for decision in decisions if tells else []:
             learner.tell(decision, -1.0)
         learner.change_items(add=["soy"])
-        phase = learner._phases[learner._current]
+        phase = learner._phases[learner._current[0]]
         assert phase.phase.rounds.tolist() == dealt[dealt > 0].tolist()
         assert phase.total == phase.dealt == dealt.sum() < planned
         rounds = []

@@ -130,6 +130,13 @@ def brought_by(chosen: Collection[Any]) -> tuple[float, dict[Any, Any]]:
     return sum(worth[item] for item in chosen if item != "d"), {**worth, "c": 0.1 if 7 in chosen else "x"}
 
 
+class Failing(dict[Any, Any]):
+    """A mapping that cannot be read."""
+
+    def items(self) -> Any:
+        raise ZeroDivisionError
+
+
 def test_reports_of_items_have_one_length_whatever_is_told() -> None:
     """And what is not a mapping, or names nothing that was shown, counts as nothing."""
     host = made(epsilon=1.0, cost_range=[-1, 1], item_total=1.0)
@@ -147,6 +154,7 @@ def test_reports_of_items_have_one_length_whatever_is_told() -> None:
         {item: "?"},
         {"z": 0.5},
         {item: {}},
+        Failing({item: 0.5}),
         {item: 0.5},
     ]
     told = [host.cost_report(0.25, each) for each in given]

@@ -1,16 +1,19 @@
 """Bandits that are told what each item brought, besides the cost of the set."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from discreet import BanditLearner, FullInformationLearner, load
-from discreet.errors import InvalidArgument, InvalidType
+from discreet import BanditLearner, FullInformationLearner, environments, load, simulate
+from discreet.environments.stream import part_costs
+from discreet.errors import Expired, InvalidArgument, InvalidType
 from discreet.kernel import Bits, Laplace
-from discreet.policies.model import RESTARTS
+from discreet.policies.model_state import RESTARTS, ROUNDS
 from discreet.policies.signed_parts import SignedParts
+from discreet.simulation import play as play_stream
 from every_learner import state_of
 
 ITEMS = tuple("abcdefgh")
@@ -69,7 +72,7 @@ def test_bits_of_signed_sums_teach_too() -> None:
     learner = bandit(mode="local", epsilon=4.0)
     play(learner, 40_000)
     assert learner.best == GOOD
-    parts = learner.learner.policy._parts(learner._learned_state())  # type: ignore[attr-defined]
+    parts = learner.learner.policy._beliefs.parts(learner._learned_state())  # type: ignore[attr-defined]
     assert isinstance(parts, SignedParts)
     expected = [0.1 - 0.9 * chance for chance in CHANCES.values()]
     np.testing.assert_allclose(parts.means.diagonal(), expected, atol=0.1)
@@ -105,6 +108,54 @@ def test_names_and_numbers_are_private(mode: Any) -> None:
     assert all(state == states[0] for state in states[1:])
 
 
+class Failing(dict[Any, Any]):
+    def get(self, *_: Any) -> Any:
+        raise ValueError("secret")
+
+
+class Warns(dict[Any, Any]):
+    def get(self, *_: Any) -> Any:
+        warnings.warn("secret", stacklevel=1)
+
+
+class SameAs:
+    """A name with the hash of one of the items, which cannot be compared."""
+
+    def __hash__(self) -> int:
+        return hash("a")
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("secret")
+
+
+@pytest.mark.parametrize("brought", [Failing(a=0.5), Warns(a=0.5), {SameAs(): 0.5}])
+@MODES
+def test_a_mapping_that_fails_says_nothing(mode: Any, brought: Any) -> None:
+    """No error and no warning: the names are private. What fails counts as 0."""
+    states = []
+    for items in (brought, {}):
+        learner = bandit(mode=mode)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            learner.tell(learner.ask(), 0.5, items=items)
+            learner.tell_many([(learner.ask(), 0.5, items)])
+        states.append(state_of(learner))
+    assert states[0] == states[1]
+
+
+def test_whether_it_is_a_mapping_is_not_asked_of_the_value() -> None:
+    """`isinstance` would."""
+
+    class Liar:
+        @property
+        def __class__(self) -> Any:
+            raise ValueError("secret")
+
+    learner = bandit()
+    with pytest.raises(InvalidType, match="mapping from items"):
+        learner.tell(learner.ask(), 0.5, items=Liar())  # type: ignore[arg-type]
+
+
 def test_what_cannot_be_told_is_refused() -> None:
     """By what is public: the kind of learner, and that it is no mapping."""
     learner = bandit()
@@ -126,6 +177,8 @@ def test_what_cannot_be_told_is_refused() -> None:
         {"method": "worst-case"},
         {"item_total": 0.0},
         {"item_total": float("inf")},
+        {"item_total": 1e15},
+        {"item_total": 5e-324},
         {"mode": "local", "holdout": ({"a"}, 0.1)},
     ],
 )
@@ -204,3 +257,75 @@ def test_new_items_are_shown_and_learned(mode: Any) -> None:
         learner.tell(decision, sum(brought.values()), items=brought)
     assert learner.best == {"b", "c", "new"}
     assert shown > 1000
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+@MODES
+def test_items_come_while_decisions_are_open(mode: Any, n: int) -> None:
+    """Their reports are for other items, so their phase is given up; the learner goes on."""
+    learner = BanditLearner(n, 50.0, (-1, 1), item_total=1.0, mode=mode, expire_after=50, seed=4)
+    decisions = learner.ask(40)
+    for decision in decisions[:20]:
+        learner.tell(decision, 0.5, items=dict.fromkeys(decision.subset, 0.1))
+    learner.change_items(add=["new"])
+    with pytest.raises(Expired):
+        learner.tell(decisions[20], 0.5)
+    for _ in range(200):
+        decision = learner.ask()
+        learner.tell(decision, 0.5, items=dict.fromkeys(decision.subset, 0.1))
+    assert learner.rounds > 0
+
+
+class Changing:
+    """A cost that takes long to read: items come meanwhile, as from another thread."""
+
+    def __init__(self, learner: BanditLearner[Any]) -> None:
+        self.learner = learner
+
+    def __float__(self) -> float:
+        self.learner.change_items(add=["new"])
+        return 0.5
+
+
+@MODES
+def test_items_come_while_a_cost_is_read(mode: Any) -> None:
+    """That decision is closed, as all that were open; the next one is told as usual."""
+    learner = bandit(mode=mode, expire_after=50)
+    decision = learner.ask()
+    with pytest.raises(Expired):
+        learner.tell(decision, Changing(learner), items={"a": 0.5})
+    learner.tell(learner.ask(), 0.5, items={"new": 0.5})
+
+
+@MODES
+def test_items_go_while_decisions_are_open(mode: Any) -> None:
+    """Then their reports are as before, and count."""
+    learner = bandit(mode=mode, expire_after=50)
+    decisions = learner.ask(20)
+    learner.change_items(retire=["h"])
+    learner.tell_many([(decision, 0.5, {"a": 0.1}) for decision in decisions])
+    learner.ask(51)
+    learner.ask()
+    assert learner.rounds >= 20
+
+
+@MODES
+def test_simulations_tell_what_items_brought(mode: Any) -> None:
+    """The compiled loop learns the same as a session that is told the same; other streams are refused."""
+    shop = environments.checkout(6)
+    stream, rounds = shop.stream(3000, 1), 3000
+    made = [BanditLearner(6, 2.0, (-1, 1), item_total=1.5, mode=mode, seed=3) for _ in range(2)]
+    paid = play_stream(made[0], stream)
+    for t in range(rounds):
+        decision = made[1].ask()
+        order = np.array([*decision.subset, *(i for i in range(6) if i not in decision.subset)])
+        parts = np.zeros(6)
+        part_costs(stream.compiled, t, np.zeros(6), order, len(decision.subset), parts)
+        cost = stream.sum_of(slice(t, t + 1))(decision.subset)
+        assert cost == pytest.approx(paid[t], abs=1e-12)
+        made[1].tell(decision, cost, items=dict(enumerate(parts)))
+    states = [learner._learned_state() for learner in made]
+    assert states[0].counts[ROUNDS] == states[1].counts[ROUNDS] > 2000
+    np.testing.assert_array_equal(states[0].seen.signs, states[1].seen.signs)
+    with pytest.raises(InvalidArgument, match="does not say what each item brought"):
+        simulate(environments.cuts(6), made[0], rounds=10, seeds=1)

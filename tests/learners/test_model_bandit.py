@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from discreet import baselines, environments, load
 from discreet.errors import AlreadyTold, DiscreetError, Expired, InvalidArgument
 from discreet.learners import BanditLearner
-from discreet.policies.model import FAILED, PLANNER, RESTARTS, ROUNDS, WORST_CASE
+from discreet.policies.model import PLANNER, WORST_CASE
+from discreet.policies.model_state import FAILED, RESTARTS, ROUNDS
 from discreet.randomness import BitSource
 from discreet.simulation import regret
 from every_learner import state_of, worst_case_bandit
@@ -160,14 +161,14 @@ def test_items_are_switched_off_in_the_middle_of_a_phase(mode: Any, tmp_path: Pa
     rng, beside = np.random.default_rng(4), 0
     for t in range(500):
         available = [[0, 1, 2, 3], [1, 2], [3], [], [0, 1, 3]][int(rng.integers(5))]
-        current = learner._current
+        current = learner._current[0]
         decision = learner.ask(available=available)
         assert decision.subset <= set(available)
         assert 0 < decision.probability <= 1
         phase = learner._phases[learner._tickets[decision.id].phase]
-        if learner._tickets[decision.id].phase != learner._current:
+        if learner._tickets[decision.id].phase != learner._current[0]:
             beside += 1
-            assert (phase.total, learner._current) == (1, current)
+            assert (phase.total, learner._current[0]) == (1, current)
         if t % 6:
             learner.tell(decision, mean(decision.subset))
         if t in (233, 234, 235):

@@ -43,8 +43,8 @@ def in_a_session(season: list[list[str] | None]) -> Iterator[Deals]:
     learner = PolicyLearner(ITEMS, Fixed, 1.0, (-1, 1), expire_after=100, seed=1)
     while True:
         learner._tickets.clear()
-        learner._current, learner._planned = 0, 1
-        learner._phases = {0: learner._opened(None, None)}
+        learner._current, learner._planned = [0], 1
+        learner._phases = {0: learner._opened(None, None, beside=None)}
         decisions = (learner.ask(available=available) for available in season)
         yield ((decision.subset, decision.probability) for decision in decisions)
 

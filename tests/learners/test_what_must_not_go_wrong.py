@@ -23,7 +23,7 @@ from discreet.kernel.phase import Secret, Ticket
 from discreet.learners import BanditLearner, FullInformationLearner, Learner, PolicyLearner
 from discreet.learners.packing import OpenPhase
 from discreet.policies import ChainBandit, Model
-from discreet.policies.model import Noise
+from discreet.policies.model_state import Noise
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import DEFAULT_UNITS

@@ -9,25 +9,10 @@ from discreet.checks import FloatArray
 from discreet.errors import InvalidType
 from discreet.kernel import Phase, Released
 from discreet.policies import ChainBandit, Model
+from discreet.policies.candidates import LONGEST, OTHERS
 from discreet.policies.memory import KEEP, Seen
-from discreet.policies.model import (
-    BEFORE,
-    CENTRE,
-    FAILED,
-    LONGEST,
-    MODEL,
-    OTHERS,
-    PLANNER,
-    REST,
-    RESTARTS,
-    RESTARTS_AT_FIRST,
-    ROUNDS,
-    TOLD,
-    TOTAL,
-    WORST_CASE,
-    ModelState,
-    Noise,
-)
+from discreet.policies.model import CENTRE, MODEL, PLANNER, REST, RESTARTS_AT_FIRST, WORST_CASE
+from discreet.policies.model_state import BEFORE, FAILED, RESTARTS, ROUNDS, TOLD, TOTAL, ModelState, Noise
 from discreet.randomness import BitSource
 
 N, UNITS = 5, 1 << 20
@@ -129,15 +114,17 @@ def test_phases_grow_and_mostly_play_what_may_be_best() -> None:
     lengths = [int(phase.rounds.sum()) for phase in phases]
     assert lengths[-1] > 3 * lengths[0]
     before = np.cumsum([0, *lengths])
+    clear = made._beliefs.clear
+    shortest = made._candidates._shortest * clear
     for k, phase in enumerate(phases[1:], 1):
         sets = sets_of(phase)
         assert len(set(sets)) == len(sets)
         assert (phase.rounds >= 1).all()
-        assert lengths[k] <= max(made._shortest * made._clear, 0.2 * before[k])
-        assert lengths[k] > 0.8 * max(made._shortest * made._clear, 0.1 * before[k])
+        assert lengths[k] <= max(shortest, 0.2 * before[k])
+        assert lengths[k] > 0.8 * max(shortest, 0.1 * before[k])
         others = np.sort(phase.rounds)[:-1]
-        small = others[others <= made._clear].sum()
-        assert small <= OTHERS * lengths[k] + made._clear or lengths[k] < 8 * made._clear
+        small = others[others <= clear].sum()
+        assert small <= OTHERS * lengths[k] + clear or lengths[k] < 8 * clear
     assert state.counts[ROUNDS] == sum(lengths)
 
 
@@ -170,10 +157,10 @@ def test_the_sets_that_were_played_least_are_forgotten() -> None:
     seen, parts = Seen.nothing(n, 0), np.zeros((KEEP, 0))
     every = np.array([[1.0 if code >> i & 1 else -1.0 for i in range(n)] for code in range(KEEP + 3)])
     rounds = rng.permutation(KEEP) + 10.0
-    seen.add(Seen(every[:KEEP], 2 * rounds, rounds, np.ones(KEEP), parts))
+    seen.add(Seen(every[:KEEP], np.zeros(KEEP), 2 * rounds, rounds, np.ones(KEEP), parts))
     assert (seen.rounds == rounds).all()
     again = every[[KEEP, 7, KEEP + 1, KEEP]]
-    seen.add(Seen(again, np.ones(4), np.full(4, 50.0), np.ones(4), parts[:4]))
+    seen.add(Seen(again, np.zeros(4), np.ones(4), np.full(4, 50.0), np.ones(4), parts[:4]))
     left = {signs.tobytes(): r for signs, r in zip(seen.signs, seen.rounds, strict=True)}
     assert left[every[KEEP].tobytes()] == 100
     assert left[every[KEEP + 1].tobytes()] == 50
@@ -319,7 +306,9 @@ def test_a_prior_is_where_it_starts() -> None:
     signs = np.array([[-1.0, -1, 1, -1, 1], [1, 1, -1, 1, -1], [-1, -1, -1, -1, -1]])
     for weight in (0.01, 1.0, 1e9):
         wrong = np.array([-0.5, 0.5, 0.0]) * weight
-        made = policy(prior=Seen(signs, wrong, np.full(3, weight), np.zeros(3), np.zeros((3, 0))))
+        made = policy(
+            prior=Seen(signs, np.zeros(3), wrong, np.full(3, weight), np.zeros(3), np.zeros((3, 0)))
+        )
         assert np.flatnonzero(made.point(made.start())).tolist() == [2, 4]
         assert made.mean(made.start()) is None
         state, _ = run(made, 12, seed=2)
@@ -347,7 +336,7 @@ def test_a_window_measures_from_what_was_expected() -> None:
         expected = plain.learn(expected, released(its))
         np.testing.assert_allclose(state.seen.totals, expected.seen.totals, atol=1e-4)
         expected = state  # rounding apart
-    found = plain._posterior(state).predicted(phase.note[:, REST : REST + N])[0]
+    found = plain._beliefs.posterior(state).predicted(phase.note[:, REST : REST + N])[0]
     np.testing.assert_allclose(found, means, atol=0.05)
 
 

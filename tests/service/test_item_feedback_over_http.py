@@ -65,7 +65,7 @@ def test_it_learns_what_items_bring(tmp_path: pathlib.Path, items: Any) -> None:
         assert answer.status_code == 201, answer.text
         for turn in range(20):
             wanted = {"available": names[:4]} if turn % 4 == 3 else {}
-            decisions = served.ask("till", count=3 if wanted else 20, tokens=True, **wanted)
+            decisions = served.ask("till", count=3 if wanted else 100, tokens=True, **wanted)
             told = []
             for decision in decisions:
                 values = {str(item): worth[names.index(item)] for item in decision["subset"]}
@@ -75,9 +75,9 @@ def test_it_learns_what_items_bring(tmp_path: pathlib.Path, items: Any) -> None:
             token = {"authorization": f"Bearer {decisions[0]['token']}"}
             answer = served.nobody.post("/v1/learners/till/tell", json=told[0], headers=token)
             assert answer.json() == {"code": "accepted"}
-        served.learner_service.maintenance.apply_queued()
+            served.learner_service.maintenance.apply_queued()
         shown = served.reader.get("/v1/learners/till").json()
-    assert shown["rounds"] > 150
+    assert shown["rounds"] > 1000
     assert set(shown["best"]) == {names[0], names[2], names[5]}
 
 
@@ -153,14 +153,15 @@ def test_other_items_close_what_is_open(tmp_path: pathlib.Path, clock: Clock) ->
     path = tmp_path / "shop.db"
     with opened(path, clock) as learner_service:
         made(learner_service)
-        play(learner_service, 400)
+        play(learner_service, 800)
         early = learner_service.ask("shop", 10)
         learner_service.tell("shop", map(brought, early[:5]))
         learner_service.maintenance.apply_queued()
         learner_service.tell("shop", [brought(early[5])])
         released = learner_service.learner("shop").rounds
         view = learner_service.change_items("shop", add=["soy"], retire=["tea"])
-        assert (view.rounds, view.best, view.counts.pending) == (released, ("rice", "rum"), 0)
+        assert (view.rounds, view.counts.pending) == (released, 0)
+        assert set(view.best) - {"soy"} == {"rice", "rum"}
         codes = [each.code for each in learner_service.tell("shop", map(brought, early))]
         assert codes == [Code.ACCEPTED] * 6 + [Code.EXPIRED] * 4
         assert rounds(learner_service) == released

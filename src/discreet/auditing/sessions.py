@@ -22,6 +22,7 @@ from discreet.auditing.attack import LEAST, Pair, frozen_differences, padded, se
 from discreet.auditing.inputs import pairs_of_values
 from discreet.checks import FloatArray
 from discreet.errors import DiscreetError
+from discreet.kernel.queries import CostAndItems, CostOrSignedItems
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.session import Session
 from discreet.privacy.guarantee import Guarantee
@@ -183,7 +184,8 @@ class Run:
         self._tells, self._looks = 0, True
         self._text = io.StringIO()
         self._caught: list[warnings.WarningMessage] = []
-        kind = type(learner)
+        kind, query = type(learner), getattr(getattr(learner, "learner", None), "query", None)
+        self._by_item = isinstance(query, CostAndItems | CostOrSignedItems)
         self._properties = [name for name in dir(kind) if isinstance(getattr(kind, name), property)]
 
     def play(self, told: Sequence[Any]) -> dict[Key, float]:
@@ -202,6 +204,11 @@ class Run:
 
     # What is done
 
+    def brought(self, value: Any) -> dict[Any, Any]:
+        """What is told of items beside a cost: as much of each, and text as the name of another."""
+        unknown = {value: value} if isinstance(value, str) else {}
+        return dict.fromkeys(self.learner.items, value) | unknown
+
     def plain(self, values: list[Any]) -> None:
         for value in values:
             self.tell(self.ask(), value)
@@ -210,7 +217,10 @@ class Run:
         if not hasattr(self.learner, "tell_many"):
             return self.plain(values)
         decisions = [self.ask() for _ in values]
-        self.call(self.learner.tell_many, [*zip(decisions, values, strict=True)])
+        told: list[tuple[Any, ...]] = [*zip(decisions, values, strict=True)]
+        if self._by_item:
+            told = [(decision, value, self.brought(value)) for decision, value in told]
+        self.call(self.learner.tell_many, told)
         return self.look()
 
     def late(self, values: list[Any]) -> None:
@@ -222,7 +232,8 @@ class Run:
 
     def available(self, values: list[Any]) -> None:
         for value in values:
-            decision = self.call(self.learner.ask, available=self.learner.items[:-1])
+            given = {"available": self.learner.items[:-1]} | self._segment()
+            decision = self.call(self.learner.ask, **given)
             self.tell(self.ask() if decision is None else decision, value)
 
     def bits(self, values: list[Any]) -> None:
@@ -258,12 +269,19 @@ class Run:
         self.plain(values)
 
     def ask(self) -> Any:
-        decision = self.learner.ask()
+        decision = self.learner.ask(**self._segment())
         self.note("the probability of the set", getattr(decision, "probability", 0.0))
         self.note("the set", decision.subset)
         return decision
 
+    def _segment(self) -> dict[str, Any]:
+        """The one whose turn it is, where there are such."""
+        segments = getattr(self.learner, "segments", ())
+        return {"segment": segments[self.learner._asked % len(segments)]} if segments else {}
+
     def tell(self, *given: Any, **named: Any) -> None:
+        if self._by_item and len(given) > 1:
+            named["items"] = self.brought(given[1])
         self.call(self.learner.tell, *given, **named)
         self.look()
 

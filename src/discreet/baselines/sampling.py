@@ -13,7 +13,7 @@ from discreet.learners.bandit import EXPLORATION, STEP, Method, Mode, best_lengt
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
 from discreet.policies import Arms, ChainBandit, ItemSampling, Model, SetSampling
-from discreet.policies.model import Noise
+from discreet.policies.model_state import Noise
 from discreet.policies.posterior import PRIOR
 from discreet.privacy.budget import Budget
 from discreet.randomness import BitSource, Seed

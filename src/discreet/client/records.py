@@ -91,7 +91,7 @@ class Feedback:
             )
         if self.items is not None and self.cost is MISSING:
             raise InvalidArgument("What 'items' brought is told beside a 'cost'.")
-        if not isinstance(self.items, Mapping | None):
+        if self.items is not None and not issubclass(type(self.items), Mapping):
             raise InvalidType("The 'items' that are told must be a mapping from items to numbers.")
         if not (self.released is None or (isinstance(self.released, int) and self.released in (0, 1))):
             raise InvalidArgument("What was 'released' must be a bit: 0 or 1.")

@@ -69,9 +69,8 @@ class Telling:
             fields["bit"] = self._bits.bit(learner, feedback.id, feedback.cost)
         else:
             fields["cost"] = _number(feedback.cost)
-            if feedback.items is not None:  # a service has strings and integers as items
-                named = {item: feedback.items[item] for item in feedback.items if isinstance(item, str | int)}
-                fields["items"] = {str(item): _number(brought) for item, brought in named.items()}
+            if feedback.items is not None:
+                fields["items"] = _by_name(feedback.items)
         if feedback.person is not None:
             fields["person"] = feedback.person
         return fields
@@ -116,6 +115,14 @@ def json_bytes(value: Any) -> bytes:
 def _number(value: Any) -> float | None:
     number = number_or_nan(value)
     return number if math.isfinite(number) else None
+
+
+def _by_name(items: Mapping[Any, Any]) -> dict[str, float | None]:
+    """What items brought, by the names that they have in JSON; nothing if that cannot be read."""
+    try:
+        return {str(item): _number(brought) for item, brought in items.items() if isinstance(item, str | int)}
+    except Exception:  # not quoted: it may reveal something about the items
+        return {}
 
 
 def _described(function: Any) -> Any:

@@ -20,8 +20,10 @@ Plan = dict[frozenset[Hashable], float]
 Policy = Iterable[Hashable] | Mapping[Any, float] | Callable[..., Any] | Session
 
 
-def current_plan(learner: Session[Any]) -> Plan:
+def current_plan(learner: Session[Any], segment: str | int | None = None) -> Plan:
     """The sets that a learner deals in its present phase, with their probabilities, as far as it is planned.
+
+    Where there are segments, each has a phase of its own.
 
     Examples:
         >>> from discreet import BanditLearner
@@ -30,7 +32,7 @@ def current_plan(learner: Session[Any]) -> Plan:
         >>> round(sum(current_plan(learner).values()), 9), decision.subset in current_plan(learner)
         (1.0, True)
     """
-    current = learner._phases.get(learner._current)
+    current = learner._phases.get(learner._current[learner._segment(segment) or 0])
     if current is None:
         raise InvalidArgument("This learner has no open phase: ask it first.")
     phase, total = current.phase, int(current.phase.rounds.sum())

@@ -25,6 +25,9 @@ Constructor = TypeVar("Constructor", bound=Callable[..., None])
 #: Ranges beyond these would overflow where costs are squared; choose another unit.
 SMALLEST_WIDTH, LARGEST_WIDTH = 1e-100, 1e100
 
+#: Each has a phase of its own, and a part of what is remembered.
+MOST_SEGMENTS = 64
+
 #: Where randomness comes from is not an argument to be kept: a loaded learner gets bits of its own.
 _NOT_KEPT = {"seed", "source"}
 
@@ -41,6 +44,21 @@ def named_items(owner: str, items: int | Iterable[Item]) -> tuple[Item, ...]:
     names = tuple(items)
     if not names or len(set(names)) < len(names):
         raise checks.invalid_argument(owner, "items", "at least one name, all different", names)
+    return names
+
+
+def named_segments(owner: str, segments: Iterable[str | int] | None) -> tuple[str | int, ...]:
+    """The names of the segments, none by default."""
+    if segments is None:
+        return ()
+    if isinstance(segments, set | frozenset):
+        raise InvalidType(f"The 'segments' of {owner} need an order: give a list or a tuple, not a set.")
+    named = isinstance(segments, Iterable) and not isinstance(segments, str | bytes)
+    names = tuple(plain(list(segments))) if named else ()
+    sound = all(type(name) in (str, int) for name in names) and 2 <= len(names) <= MOST_SEGMENTS
+    if not sound or len(set(names)) < len(names):
+        wanted = f"a list of 2 to {MOST_SEGMENTS} names, all different, strings or integers"
+        raise checks.invalid_argument(owner, "segments", wanted, segments)
     return names
 
 

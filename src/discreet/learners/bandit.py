@@ -16,14 +16,21 @@ from discreet.errors import InvalidArgument
 from discreet.imports import load_object
 from discreet.kernel.queries import CostAndItems, CostNearby, CostOfSet, CostOrSignedItems
 from discreet.kernel.releases import Bits, Laplace
-from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
+from discreet.learners.arguments import (
+    cost_interval,
+    first_point,
+    keeps_arguments,
+    named_items,
+    named_segments,
+)
 from discreet.learners.feedback import BanditFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
 from discreet.policies import ChainBandit, Model
 from discreet.policies.holdout import Held, Holdout
 from discreet.policies.memory import KEEP, Seen
-from discreet.policies.model import ItemFeedback, Noise, signs_place
+from discreet.policies.model import signs_place
+from discreet.policies.model_state import ItemFeedback, Noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import Grid
 from discreet.randomness import BitSource, Seed
@@ -35,6 +42,8 @@ BanditQuery = CostOfSet | CostNearby | CostAndItems | CostOrSignedItems
 
 #: The model draws tables of all pairs of items: with more items it would be slow.
 MOST_MODELLED = 64
+#: How many times larger or smaller than half the range an item total may be: the model adds up both.
+FARTHEST_TOTAL = 10**6
 #: For how many further decisions a local model waits for feedback.
 EXPIRE_AFTER = 1000
 
@@ -68,7 +77,7 @@ class BanditLearner(BanditFeedback[Item]):
             lose more than epsilon. With some 25 rounds per person or more each gets a larger share then.
         start: The first point: n levels in [0, 1], or a set of items.
         prior: For the model: what public data say, as tuples of a set of items, its mean cost (or reward),
-            and how many rounds that is worth.
+            and how many rounds that is worth (with `segments`, in all of them together).
         forget: For the model: after so many further rounds, a round counts half. By default a test notices
             when the world has changed, and then everything is forgotten.
         window: For the model: costs are measured from what was expected of their set, and clipped to so much
@@ -84,6 +93,10 @@ class BanditLearner(BanditFeedback[Item]):
             that must or must not be in it, `groups` lists of items of which at most one may be. Every set
             that is shown keeps to these, exploration included. For the model, which then never goes over to
             the worst case: that draws prefixes of chains of sets, some of which would not be allowed.
+        segments: For the model: names of 2 to 64 kinds of people or situations, strings or integers, one of
+            which is given to each `ask`. Each has a best set of its own (`best_for`), and what is learned of
+            one tells about the others as far as they are alike. Whoever looks on may learn who is in which:
+            take only what is public or declared beforehand.
         holdout: A set of items and a share of the rounds, above 0 and below 1, in which that set is shown
             whatever was learned; `held` says what learning is worth. It costs no epsilon, and that share of
             what could be gained.
@@ -102,9 +115,9 @@ class BanditLearner(BanditFeedback[Item]):
         runs the learner is trusted with the costs. *Local*: the clipped cost (or a signed sum of what items
         brought) becomes one bit, with likelihood ratios of at most exp(epsilon / k) exactly, or, with a
         `delta`, what makes k of them (epsilon, delta)-private (`docs/guarantees.md#with-a-delta`). Nobody is
-        trusted if the device makes it. All else is computed from what was released. Proof:
-        `docs/guarantees.md#slots`. Regret of the worst case: `bounds.bandit_dual_averaging`; there is no
-        bound for the model.
+        trusted if the device makes it. All else is computed from what was released. Segments are public, and
+        each round is in one of them: they cost no epsilon. Proof: `docs/guarantees.md#slots`. Regret of the
+        worst case: `bounds.bandit_dual_averaging`; there is no bound for the model.
 
     Examples:
         >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
@@ -143,6 +156,7 @@ class BanditLearner(BanditFeedback[Item]):
         required: Iterable[Hashable] | None = None,
         forbidden: Iterable[Hashable] | None = None,
         groups: Iterable[Iterable[Hashable]] | None = None,
+        segments: Iterable[str | int] | None = None,
         holdout: tuple[Iterable[Hashable], float] | None = None,
         expire_after: int | None = None,
         seed: Seed | None = None,
@@ -161,6 +175,7 @@ class BanditLearner(BanditFeedback[Item]):
             "forget": forget,
             "window": window,
             "item_total": item_total,
+            "segments": segments,
         }
         for_worst = {"block": block, "exploration_scale": exploration_scale, "step_scale": step_scale}
         for name, value in (for_worst if method == "model" else for_model).items():
@@ -181,6 +196,11 @@ class BanditLearner(BanditFeedback[Item]):
             raise InvalidArgument(
                 "The method 'worst-case' takes no constraints: it draws prefixes of chains of sets, from the "
                 f"empty one to all items, some of which would not be allowed. Use method='model'{most}."
+            )
+        parts = named_segments(owner, segments)
+        if parts and item_total is not None:
+            raise InvalidArgument(
+                "A learner with 'segments' has no 'item_total' yet: make one learner for each segment."
             )
         sign = -1.0 if maximize else 1.0
         budget = Budget.of(owner, epsilon, rounds_per_person, delta)
@@ -223,12 +243,13 @@ class BanditLearner(BanditFeedback[Item]):
                 Noise(noise, 0.0) if mode == "local" else Noise(0.0, noise),
                 unit=unit,
                 epsilon=float(release.budget.per_round),
-                prior=None if prior is None else self._public_means(names, prior, sign),
+                prior=None if prior is None else self._public_means(names, prior, sign, len(parts)),
                 half_life=None if forget is None else checks.positive_number(owner, "forget", forget),
                 half=0.0 if window is None else self._half,
                 middle=self._middle,
                 constraints=constraints,
                 items=self._items_told(query, noise),
+                segments=len(parts),
             )
             if mode == "local" and expire_after is None:
                 expire_after = EXPIRE_AFTER
@@ -238,7 +259,13 @@ class BanditLearner(BanditFeedback[Item]):
             self._policy = self._holding_out(names, holdout, unit, constraints)
         learner = Learner(len(names), self._policy, query, release, constraints)
         super().__init__(
-            names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
+            names,
+            learner,
+            source=source,
+            seed=seed,
+            maximize=maximize,
+            expire_after=expire_after,
+            segments=parts,
         )
         self.mode: Mode = mode
         self.method: Method = method
@@ -281,6 +308,7 @@ class BanditLearner(BanditFeedback[Item]):
         names: tuple[Item, ...],
         prior: Iterable[tuple[Iterable[Hashable], float, float]],
         sign: float,
+        segments: int,
     ) -> Seen:
         """What is known of sets beforehand, as the model sees it."""
         owner, signs, totals, weights = "BanditLearner", list[FloatArray](), list[float](), list[float]()
@@ -294,10 +322,12 @@ class BanditLearner(BanditFeedback[Item]):
             weights.append(checks.positive_number(owner, "prior", weight))
             totals.append((value - self._middle) / self._half * weights[-1])
             signs.append(2 * first_point(owner, "prior", frozenset(chosen), names) - 1)
-        if not signs or len(signs) > KEEP:
-            raise checks.invalid_argument(owner, "prior", f"1 to {KEEP} sets", len(signs))
+        most = KEEP // max(1, segments)
+        if not signs or len(signs) > most:
+            raise checks.invalid_argument(owner, "prior", f"1 to {most} sets", len(signs))
         return Seen(
             np.array(signs),
+            np.zeros(len(signs)),
             np.array(totals),
             np.array(weights),
             np.zeros(len(signs)),
@@ -407,7 +437,10 @@ def _query(
     owner: str, n: int, low: float, high: float, mode: Mode, window: float | None, item_total: float | None
 ) -> BanditQuery:
     if item_total is not None:
-        total = checks.positive_number(owner, "item_total", item_total)
+        total, half = checks.positive_number(owner, "item_total", item_total), 0.5 * high - 0.5 * low
+        if not 1 / FARTHEST_TOTAL <= total / half <= FARTHEST_TOTAL:
+            wanted = f"within a factor of {FARTHEST_TOTAL:,} of half the range"
+            raise checks.invalid_argument(owner, "item_total", wanted, item_total)
         if mode == "local":
             return CostOrSignedItems(low, high, total, signs_place(n))
         return CostAndItems(low, high, total)

@@ -19,7 +19,7 @@ from discreet import checks
 from discreet.checks import BoolArray, IntArray
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.phase import Phase, dealt_part, sets_in
-from discreet.kernel.queries import CostsOfSets
+from discreet.kernel.queries import CostsOfSets, numbers_told
 from discreet.learners.arguments import plain, restored_argument
 from discreet.learners.learner import Learner
 from discreet.learners.packing import OpenPhase
@@ -122,7 +122,8 @@ def settled(session: Any) -> dict[str, Any]:
 
 def takes_reports_for(before: Learner, after: Learner) -> bool:
     """Whether reports that were measured before the change may be added up and released after it."""
-    same = before.query == after.query and before.dimension == after.dimension
+    told = [numbers_told(learner.query, learner.n, learner.n) for learner in (before, after)]
+    same = before.query == after.query and told[0] == told[1]
     return same and not isinstance(after.query, CostsOfSets)
 
 

@@ -1,5 +1,6 @@
 """What learners are told: one number, or the whole cost function of the round."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -117,7 +118,7 @@ class BanditFeedback(Session[Item]):
         if items is not None and not by_item:
             owner = type(self).__name__
             raise InvalidArgument(f"Only a {owner} with an 'item_total' is told what 'items' brought.")
-        if not isinstance(items, Mapping | None):
+        if items is not None and not issubclass(type(items), Mapping):
             raise InvalidType("The 'items' that are told must be a mapping from items to numbers.")
         return self._sign * numbers_in(cost, items, self.items if by_item else ())
 
@@ -170,8 +171,17 @@ def numbers_in(cost: Any, brought: Mapping[Any, Any] | None, items: Sequence[Any
     numbers = np.zeros(1 + len(items))
     numbers[0] = number_or_nan(cost)
     if brought is not None:
-        numbers[1:] = [number_or_nan(brought.get(item, 0.0)) for item in items]
+        with no_warnings():
+            numbers[1:] = [_told_of(brought, item) for item in items]
     return numbers
+
+
+def _told_of(items: Mapping[Any, Any], item: Any) -> float:
+    """What a mapping says of an item: 0 if nothing, NaN if it fails, as its names are private, too."""
+    try:
+        return number_or_nan(items.get(item, 0.0))
+    except Exception:  # which one would tell something about the names
+        return math.nan
 
 
 def quiet_costs(

@@ -39,6 +39,7 @@ from discreet.policies import ChainBandit, DualAveraging
 from discreet.policies.holdout import Held
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
+from discreet.quiet import no_warnings
 from discreet.randomizers import OneBit
 from discreet.state import arrays_in, copied, decode, encode, with_arrays
 
@@ -128,6 +129,11 @@ class Host:
             session = KINDS[kind](settings["items"], arguments)
         except (TypeError, LookupError, AttributeError):
             raise InvalidArgument("The 'arguments' do not fit: some are misshapen.") from None
+        if session.segments:
+            raise InvalidArgument(
+                "A learner in a service has no 'segments' yet: make one learner for each segment, or take a "
+                "BanditLearner in your own process."
+            )
         if not all(isinstance(item, str | int) for item in session.items):
             raise InvalidArgument("The items of a learner in a service must be strings or integers.")
         session.retired = tuple(settings.get("retired", ()))
@@ -156,7 +162,9 @@ class Host:
                 "A local learner in a service cannot have an 'item_total': the number that is measured "
                 "depends on signs in the ticket, and bits come first. Use mode='central'."
             )
-        if self.by_item and len({str(item) for item in self.items}) < len(self.items):
+        #: The items whose parts of a cost are told, as JSON names them.
+        self._names = [str(item) for item in self.items] if self.by_item else []
+        if len(set(self._names)) < len(self._names):
             raise InvalidArgument(
                 "With an 'item_total' no two items may be written alike: they are told by their names."
             )
@@ -349,11 +357,7 @@ class Host:
 
         The `items` are what each brought, by item or by its name in JSON: of a learner that is told it.
         """
-        names = self.items if self.by_item else ()
-        brought = None
-        if isinstance(items, Mapping):
-            brought = {item: items.get(item, items.get(str(item))) for item in names}
-        return numbers_in(cost, brought, names).astype("<f8").tobytes()
+        return numbers_in(cost, _by_name(items), self._names).astype("<f8").tobytes()
 
     def function_report(self, ticket: bytes, function: Any) -> bytes:
         """The report of a private function; one that fails counts as constant.
@@ -541,6 +545,15 @@ class Host:
             released = self.learner.close(mechanism, _one_round(ticket.note), sums, self._session._source)
             policy = self._learned(policy, released)
         return HostState(policy, mechanism, state.counts + len(told))
+
+
+def _by_name(items: Any) -> dict[str, Any] | None:
+    """What was told of items, by the names that they have in JSON; None if that cannot be read."""
+    try:
+        with no_warnings():
+            return {str(item): told for item, told in items.items() if isinstance(item, str | int)}
+    except Exception:  # which one would tell something about the items
+        return None
 
 
 def _one_round(note: FloatArray) -> Phase:

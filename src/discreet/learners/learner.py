@@ -1,6 +1,7 @@
 """A learner: a policy, a query and a release. Hosts (session, service, simulator, audit) run it."""
 
 import dataclasses
+import functools
 import inspect
 import math
 from collections.abc import Mapping
@@ -98,18 +99,27 @@ class Learner:
         """The release's secret state before the first slot."""
         return self.release.mechanism(self.dimension)
 
-    def plan(self, state: Any, coins: BitSource, available: IntArray | None = None) -> Phase:
+    def plan(
+        self,
+        state: Any,
+        coins: BitSource,
+        available: IntArray | None = None,
+        segment: int | None = None,
+    ) -> Phase:
         """The policy's next phase, checked. Among available items it has one round or draws its sets."""
+        plan: Any = self.policy.plan
+        if segment is not None:
+            plan = functools.partial(plan, segment=segment)
         if available is not None:
             if not self._chooses_among():
                 why = "its policy does not choose among available items"
                 raise InvalidArgument(f"This learner cannot switch items off: {why}.")
-            phase = self._checked(self.policy.plan(state, coins, available), available)
+            phase = self._checked(plan(state, coins, available), available)
             if not np.isin(phase.order, available).all():
                 raise InvalidArgument("A policy planned a set with items that are not available.")
             if phase.rounds.sum() == 1:
                 return phase
-        phase = self._checked(self.policy.plan(state, coins))
+        phase = self._checked(plan(state, coins))
         if available is not None and (phase.size != EACH_ROUND).any():
             # Whether its set happens to fit must not decide: what is dealt would not have the noted chance.
             raise InvalidArgument("This learner cannot switch items off now: it plays sets for some rounds.")
@@ -156,18 +166,18 @@ class Learner:
             raise InvalidType(f"A policy learns from a Released. Got {type(released).__name__} instead.")
         return self.policy.learn(state, released)
 
-    def point(self, state: Any) -> FloatArray:
+    def point(self, state: Any, segment: int | None = None) -> FloatArray:
         """The inclusion level of each item, if the policy has such; else all are 1/2."""
-        own = getattr(self.policy, "point", None)
-        return np.full(self.n, 0.5) if own is None else np.array(own(state), dtype=np.float64)
+        own, place = getattr(self.policy, "point", None), () if segment is None else (segment,)
+        return np.full(self.n, 0.5) if own is None else np.array(own(state, *place), dtype=np.float64)
 
-    def best(self, state: Any, available: IntArray | None = None) -> IntArray:
+    def best(self, state: Any, available: IntArray | None = None, segment: int | None = None) -> IntArray:
         """The items of the set that the policy takes for the best; by default, those of levels above 1/2.
 
         If not all are available, what is left of them; and others, if too few are left to be allowed.
         """
         own = getattr(self.policy, "best", None)
-        found = np.flatnonzero(self.point(state) > 0.5) if own is None else own(state)
+        found = np.flatnonzero(self.point(state, segment) > 0.5) if own is None else own(state)
         if available is not None:
             members = np.isin(np.arange(self.n), np.intersect1d(found, available))[None]
             if self.constraints is not None:

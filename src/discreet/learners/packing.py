@@ -49,7 +49,7 @@ def packed(phases: Mapping[int, OpenPhase], tickets: Mapping[int, Ticket]) -> di
 
 
 def unpacked(
-    saved: Arrays, learner: Learner, planned: int, current: int, asked: int
+    saved: Arrays, learner: Learner, planned: int, current: list[int], asked: int
 ) -> tuple[dict[int, OpenPhase], dict[int, Ticket]]:
     """The open phases and tickets of a learner, from what `packed` made; refused if they make no sense."""
     phases: dict[int, OpenPhase] = {}
@@ -57,7 +57,7 @@ def unpacked(
     try:
         for number in _numbers(saved, "phases."):
             phases[number] = each = _phase(saved, number, learner)
-            finished = each.dealt == each.total or number == current
+            finished = each.dealt == each.total or number in current
             _require(number < planned and finished and each.last <= asked)
         left = {number: each.dealt - each.told for number, each in phases.items()}
         for ticket_id in _numbers(saved, "tickets."):
@@ -68,6 +68,16 @@ def unpacked(
     except (DiscreetError, LookupError, OverflowError, TypeError, ValueError):
         raise InvalidArgument("The saved state is damaged: its open decisions make no sense.") from None
     return phases, tickets
+
+
+def checked_current(saved: Any, lines: int, planned: int) -> list[int]:
+    """The numbers of the phases that are dealt from, one in each line; -1 where there was none yet."""
+    sound = isinstance(saved, list) and len(saved) == lines
+    sound = sound and all(type(number) is int and -1 <= number < planned for number in saved)
+    dealt_from = [number for number in saved if number >= 0] if sound else []
+    if not sound or len(set(dealt_from)) < len(dealt_from):
+        raise InvalidArgument("The saved state is damaged: its open decisions make no sense.")
+    return list(saved)
 
 
 def _phase(saved: Arrays, number: int, learner: Learner) -> OpenPhase:

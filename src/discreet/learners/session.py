@@ -37,7 +37,7 @@ from discreet.kernel.phase import (
 from discreet.learners import changing
 from discreet.learners.arguments import named_classes, plain, restored_argument
 from discreet.learners.learner import Learner
-from discreet.learners.packing import MOST_DECISIONS, OpenPhase, packed, unpacked
+from discreet.learners.packing import MOST_DECISIONS, OpenPhase, checked_current, packed, unpacked
 from discreet.learners.people import People
 from discreet.policies.holdout import Held
 from discreet.privacy.exclusive import Exclusive
@@ -62,14 +62,15 @@ MOST_AT_ONCE = 100_000
 MOST_SHOWN = 20
 #: Added to the name of a file whose learner has been loaded (`discreet.loading`).
 TAKEN = ".taken"
+NOT_SIMULATED = "A learner with segments cannot be simulated: a stream has none. Ask and tell it yourself."
 #: Feedback that counts as the middle of the range, or of a window.
 _NOTHING = np.zeros(0)
 #: What a file keeps of a session as plain numbers.
-_COUNTS = ("asked", "rounds", "planned", "closed_until", "current")
+_COUNTS = ("asked", "rounds", "planned", "closed_until")
 #: What stays when the items change: what makes it this one, and what was asked and told.
 _STAYS = {
     *("_source", "_not_private_because", "lineage", "generation", "_holding", "_mark", "_interrupted"),
-    *("_handed_over", "_coins", "_people", "_complete", "_phases", "_tickets"),
+    *("_handed_over", "_coins", "_people", "_complete", "_phases", "_tickets", "_current"),
     *(f"_{name}" for name in _COUNTS),
 }
 
@@ -124,6 +125,7 @@ class Session(Exclusive, Generic[Item]):
         seed: Seed | None = None,
         maximize: bool = False,
         expire_after: int | None = None,
+        segments: tuple[str | int, ...] = (),
     ) -> None:
         owner = type(self).__name__
         super().__init__(as_source(source, seed, owner=owner))
@@ -131,6 +133,8 @@ class Session(Exclusive, Generic[Item]):
         self.items, self.learner = items, learner
         #: The items that are not offered any more, the longest ago first.
         self.retired: tuple[Item, ...] = ()
+        #: The names of the segments, if it learns for each of several.
+        self.segments = segments
         self._local = learner.release.local
         if expire_after is None:
             expire_after = EXPIRE_AFTER if self._local else 0
@@ -140,13 +144,15 @@ class Session(Exclusive, Generic[Item]):
         self._sign = -1.0 if maximize else 1.0
         self._state = learner.policy.start()
         self._mechanism = learner.mechanism()
-        #: Open phases by number, the last of which may have rounds left to deal; open tickets by id.
+        #: Open phases by number; open tickets by id.
         self._phases: dict[int, OpenPhase] = {}
         self._tickets: dict[int, Ticket] = {}
         #: Numbers of local phases whose reports are all there.
         self._complete: list[int] = []
         self._people = People(learner.release.guarantee.rounds_per_person)
-        self._asked = self._rounds = self._planned = self._closed_until = self._current = 0
+        self._asked = self._rounds = self._planned = self._closed_until = 0
+        #: The number of the phase that is dealt from: of each segment, if there are such.
+        self._current = [-1] * max(1, len(segments))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -162,6 +168,11 @@ class Session(Exclusive, Generic[Item]):
     def best(self) -> frozenset[Item]:
         """The set that it takes for the best, from what was released so far."""
         return frozenset(self.items[i] for i in self.learner.best(self._learned_state()).tolist())
+
+    def best_for(self, segment: str | int) -> frozenset[Item]:
+        """The set that it takes for the best in a segment; `best` is for all of them, weighed by rounds."""
+        best = self.learner.best(self._learned_state(), segment=self._segment(segment))
+        return frozenset(self.items[i] for i in best.tolist())
 
     @property
     def rounds(self) -> int:
@@ -189,7 +200,11 @@ class Session(Exclusive, Generic[Item]):
 
     @overload
     def ask(
-        self, *, available: Iterable[Hashable] | None = None, person: str | int | None = None
+        self,
+        *,
+        available: Iterable[Hashable] | None = None,
+        person: str | int | None = None,
+        segment: str | int | None = None,
     ) -> Decision[Item]: ...
     @overload
     def ask(
@@ -198,6 +213,7 @@ class Session(Exclusive, Generic[Item]):
         *,
         available: Iterable[Hashable] | None = None,
         person: str | int | None = None,
+        segment: str | int | None = None,
     ) -> list[Decision[Item]]: ...
     def ask(
         self,
@@ -205,6 +221,7 @@ class Session(Exclusive, Generic[Item]):
         *,
         available: Iterable[Hashable] | None = None,
         person: str | int | None = None,
+        segment: str | int | None = None,
     ) -> Decision[Item] | list[Decision[Item]]:
         """Choose a subset.
 
@@ -213,7 +230,9 @@ class Session(Exclusive, Generic[Item]):
             available: The items to choose among: public, by default all.
             person: An opaque id, of which a keyed hash is kept. Of the first `rounds_per_person` rounds of
                 each person is learned; in further ones the `best` set is chosen, and nothing is learned.
+            segment: One of the declared `segments`, for a learner that has such: public, not protected.
         """
+        place = self._segment(segment)
         among = None if available is None else self._among(available)
         owner = type(self).__name__
         wanted = 1 if count is None else checks.integer(owner, "count", count, 0, MOST_AT_ONCE)
@@ -222,9 +241,9 @@ class Session(Exclusive, Generic[Item]):
             if self._asked + wanted > self.horizon:
                 raise errors.HorizonReached(f"This learner was made for {self.horizon} rounds.")
             learned = wanted if person is None else self._people.admitted(owner, person, wanted)
-            made = [self._deal(among) for _ in range(learned)]
+            made = [self._deal(among, place) for _ in range(learned)]
             if learned < wanted:
-                made += [self._not_learned_from(among)] * (wanted - learned)
+                made += [self._not_learned_from(among, place)] * (wanted - learned)
         return made[0] if count is None else made
 
     @abstractmethod
@@ -245,18 +264,37 @@ class Session(Exclusive, Generic[Item]):
             return None
         return np.array([i for i, item in enumerate(self.items) if item in wanted], dtype=np.int64)
 
+    def _segment(self, segment: str | int | None) -> int | None:
+        """The number of a segment; None where there are none."""
+        owner = type(self).__name__
+        if not self.segments and segment is not None:
+            raise InvalidArgument(
+                f"This {owner} has no segments: leave 'segment' out. Only a BanditLearner with the method "
+                "'model' learns for several, if they are declared beforehand: segments=['young', 'old']."
+            )
+        if not self.segments:
+            return None
+        for number, name in enumerate(self.segments):
+            if type(name) is type(segment) and name == segment:
+                return number
+        listed = ", ".join(map(repr, self.segments))
+        if segment is None:
+            raise InvalidArgument(f"This {owner} learns for segments: say which with 'segment': {listed}.")
+        raise checks.invalid_argument(owner, "segment", f"one of {listed}", segment)
+
     # Dealing
 
-    def _not_learned_from(self, available: IntArray | None) -> Decision[Item]:
-        best = self.learner.best(self._state, available).tolist()
+    def _not_learned_from(self, available: IntArray | None, segment: int | None) -> Decision[Item]:
+        best = self.learner.best(self._state, available, segment).tolist()
         subset = frozenset([self.items[i] for i in best])
         return Decision(0, subset, 0, 1.0, self.lineage)
 
-    def _deal(self, available: IntArray | None) -> Decision[Item]:
-        number = self._current
+    def _deal(self, available: IntArray | None, segment: int | None) -> Decision[Item]:
+        line = segment or 0
+        number = self._current[line]
         current = self._phases.get(number)
         if current is None or current.dealt == current.total or not self._brought_forward(current, available):
-            number, current = self._planned, self._opened(available, beside=current)
+            number, current = self._planned, self._opened(available, segment, beside=current)
         phase, deck = current.phase, current.deck
         slot = int(deck[current.dealt]) if deck.size else 0
         order, chance = chain_among(phase, slot, available)
@@ -264,11 +302,11 @@ class Session(Exclusive, Generic[Item]):
         self.learner.require_allowed(order[:size], available)
         # From here on nothing fails; a phase whose first round cannot be dealt is planned again.
         if number == self._planned:
-            before = self._phases.get(self._current)
+            before = self._phases.get(self._current[line])
             self._phases[number] = current
             self._planned += 1
             if before is None or before.dealt == before.total:
-                self._current = number
+                self._current[line] = number
         self._asked = current.last = decision_id = self._asked + 1
         self.generation += 1
         current.dealt += 1
@@ -289,9 +327,9 @@ class Session(Exclusive, Generic[Item]):
             return True
         return self.learner.deals_among and _brought_forward(current, available, self._coins)
 
-    def _opened(self, available: IntArray | None, beside: OpenPhase | None) -> OpenPhase:
+    def _opened(self, available: IntArray | None, segment: int | None, beside: OpenPhase | None) -> OpenPhase:
         """A new phase; if none of the sets of an unfinished one can be dealt, beside it and of one round."""
-        planned = self.learner.plan(self._state, self._coins, available)
+        planned = self.learner.plan(self._state, self._coins, available, segment)
         deck = shuffled_deck(planned, self._coins)
         total = deck.size or int(planned.rounds[0])
         if beside is not None and beside.dealt < beside.total and total > 1:
@@ -307,8 +345,9 @@ class Session(Exclusive, Generic[Item]):
         From the next `ask` on, added items may be in a set, and retired ones never are. These stay in `items`
         (and in `point`), where the new ones come last, and are named by `retired`; to add one again offers it
         again. At `most_items` a new one takes the place of the one retired longest ago. Open decisions can
-        still be told about, but not where whole functions are told: their phase is given up, and the learner
-        compares the sets anew. Decide by what is public or released.
+        still be told about, but not where whole functions are told, or where items come and it is told what
+        items brought: then their phases are given up. Who is told whole functions compares the sets anew.
+        Decide by what is public or released.
 
         Args:
             add: New items, or retired ones, in order.
@@ -357,9 +396,10 @@ class Session(Exclusive, Generic[Item]):
         due = []
         for number, phase in self._phases.items():
             if phase.dealt == phase.total:  # those beside the current phase may close before it
-                if phase.last > deadline:
+                if phase.last <= deadline:
+                    due.append(number)
+                elif not self.segments:  # a later phase of another segment may have ended before
                     break
-                due.append(number)
         for number in due:
             phase = self._phases[number]
             self._closed_until = max(self._closed_until, phase.last)
@@ -443,6 +483,8 @@ class Session(Exclusive, Generic[Item]):
     @contextlib.contextmanager
     def _played_elsewhere(self, rounds: int) -> Iterator[None]:
         """Hold the session while a compiled loop plays rounds with its parts; open phases end here."""
+        if self.segments:
+            raise InvalidArgument(NOT_SIMULATED)
         with self._alone():
             left = self.horizon - self._asked
             if rounds > left:  # compiled code trusts the number of rounds
@@ -515,6 +557,7 @@ class Session(Exclusive, Generic[Item]):
             "retired": plain(self.retired),
             "arguments": named_classes(kept),
             **{name: getattr(self, f"_{name}") for name in _COUNTS},
+            "current": self._current,
             "coins": self._coins.saved(),
             "bits": self._source.saved(),
             "constants": self.learner.constants(),
@@ -541,6 +584,7 @@ class Session(Exclusive, Generic[Item]):
             number = checks.integer(cls.__name__, f"saved '{name}'", settings[name], 0, most)
             setattr(session, f"_{name}", number)
             most = session._asked
+        session._current = checked_current(settings["current"], len(session._current), session._planned)
         return session
 
     def _load(self, saved: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -559,7 +603,10 @@ class Session(Exclusive, Generic[Item]):
         shown = [str(item) for item in self.items[:MOST_SHOWN]]
         more = [f"and {len(self.items) - MOST_SHOWN} more"] if len(self.items) > MOST_SHOWN else []
         rows = {name: getattr(self, name) for name in ("mode", "method") if hasattr(self, name)}
-        rows |= {"items": ", ".join(shown + more), "asked": f"{self._asked:,}", "promise": self.guarantee}
+        rows["items"] = ", ".join(shown + more)
+        if self.segments:
+            rows["segments"] = ", ".join(map(str, self.segments))
+        rows |= {"asked": f"{self._asked:,}", "promise": self.guarantee}
         return as_html(type(self).__name__, rows)
 
 

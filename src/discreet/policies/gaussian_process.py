@@ -3,6 +3,9 @@
 Sets are rows of signs, +1 for the items in them. The covariance of two sets depends on how many items they
 differ in: a constant, a part for single items, one for pairs, and one for all orders. Libraries for Gaussian
 processes have no such kernel, and descend real vectors, not sets.
+
+Where there are segments, each has a function of its own. Those of two have the same covariance as one with
+itself, times how much is `shared`: each is the sum of a common function and an own one.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import threadpoolctl
@@ -42,12 +45,16 @@ def one_thread() -> contextlib.AbstractContextManager[object]:
 
 
 class Scales(NamedTuple):
-    """The size of single items, of pairs and of all orders relative to it, and the variance of a cost."""
+    """The size of single items, of pairs and of all orders relative to it, and the variance of a cost.
+
+    And how much segments share, if there are such: the correlation of a set's mean costs in two of them.
+    """
 
     items: float
     pairs: float
     orders: float
     variance: float
+    shared: float = 0.8
 
 
 #: The first scales, and those that are tried.
@@ -57,7 +64,10 @@ GRIDS = (
     np.array([0.02, 0.1, 0.25, 0.5, 1.0]),
     np.array([1.0, 2.0, 4.0]),
     np.array([0.03, 0.1, 0.25, 0.5, 1.0]),
+    np.array([0.05, 0.2, 0.5, 0.8, 0.95, 0.99]),
 )
+#: In place of a grid: the scale stays as it is.
+_FIXED = np.ones(1)
 
 
 class Covariance:
@@ -86,13 +96,22 @@ class Means(NamedTuple):
     means: FloatArray
     per_cost: FloatArray
     noise: FloatArray
+    segments: IntArray | None = None  # in which each was observed, where there are such
 
     def heaviest(self, most: int) -> Means:
         """Those of least noise."""
         if self.means.size <= most:
             return self
         chosen = np.argpartition(self.noise + self.per_cost, most)[:most]
-        return Means(*[part[chosen] for part in self])
+        parts: list[Any] = [part if part is None else part[chosen] for part in self]
+        return Means(*parts)
+
+    def covariance(self, by_distance: FloatArray, distance: IntArray, shared: float) -> FloatArray:
+        """Of the mean costs that were observed, without the noise."""
+        matrix = by_distance[distance]
+        if self.segments is not None:
+            matrix *= shared + (1 - shared) * (self.segments[:, None] == self.segments)
+        return matrix
 
 
 def fitted(
@@ -109,13 +128,17 @@ def fitted(
     def evidence(tried: tuple[float, ...]) -> float:
         return _evidence(covariance, observed, distance, Scales(*tried), known)
 
-    return Scales(*climbed(evidence, scales, GRIDS if variance else GRIDS[:3]))
+    items, pairs, orders, variances, shared = GRIDS
+    grids = [items, pairs, orders, variances if variance else _FIXED]
+    if observed.segments is not None:
+        grids.append(shared)
+    return Scales(*climbed(evidence, scales, grids))
 
 
 def _evidence(
     covariance: Covariance, observed: Means, distance: IntArray, scales: Scales, known: _Known | None = None
 ) -> float:
-    matrix = covariance.by_distance(scales)[distance]
+    matrix = observed.covariance(covariance.by_distance(scales), distance, scales.shared)
     means = observed.means
     if known is not None:
         matrix += known.covariance
@@ -148,6 +171,9 @@ class Posterior:
     """What the observed means say about all sets, and the parts that their items bring, if these are known.
 
     The mean cost of a set is then the sum of its parts, and a rest that the process is about.
+
+    Where there are segments, it says something about the mean over some of them: `aims` has their weights, a
+    row for each such mean. Variances and drawn functions are of the first, which is one segment.
     """
 
     def __init__(
@@ -156,11 +182,18 @@ class Posterior:
         observed: Means,
         scales: Scales,
         parts: Parts | SignedParts | None = None,
+        aims: FloatArray | None = None,
     ) -> None:
         self.covariance, self.observed, self.scales, self.parts = covariance, observed, scales, parts
         self._table = covariance.by_distance(scales)
         self._variance = observed.per_cost * scales.variance + observed.noise
-        matrix = self._table[covariance.distances(observed.signs, observed.signs)]
+        self._aims = aims
+        #: What the covariance of each aim with each observed mean is multiplied by.
+        self._likeness = np.ones((1, 1))
+        if aims is not None and observed.segments is not None:
+            self._likeness = scales.shared + (1 - scales.shared) * aims[:, observed.segments]
+        distance = covariance.distances(observed.signs, observed.signs)
+        matrix = observed.covariance(self._table, distance, scales.shared)
         self._known, means = _Known.of(observed.signs, parts), observed.means
         if self._known is not None:
             matrix += self._known.covariance
@@ -172,9 +205,18 @@ class Posterior:
     def _solve(self, right: FloatArray) -> FloatArray:
         return np.asarray(cho_solve((self._root, True), right, check_finite=False))
 
+    def expected(self, signs: FloatArray) -> FloatArray:
+        """The expected mean costs of sets, a row for each aim."""
+        across = self._table[self.covariance.distances(signs, self.observed.signs)]
+        means, known = np.zeros(len(signs)), _Known.of(signs, self.parts)
+        if known is not None and self._known is not None:
+            across = across + known.features @ self._known.features.T
+            means = known.means
+        return np.array([means + across @ weights for weights in self._weights * self._likeness])
+
     def predicted(self, signs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The expected mean costs of sets, and their variances."""
-        across = self._table[self.covariance.distances(signs, self.observed.signs)]
+        across = self._table[self.covariance.distances(signs, self.observed.signs)] * self._likeness[0]
         means, variances = np.zeros(len(signs)), self._table[0]
         known = _Known.of(signs, self.parts)
         if known is not None and self._known is not None:
@@ -184,8 +226,8 @@ class Posterior:
         return means + across @ self._weights, np.maximum(variances - (half**2).sum(axis=0), 0.0)
 
     def mean(self) -> Functions:
-        """The expected mean cost as a function of the set."""
-        weights, prior = self._weights[None], None
+        """The expected mean cost as a function of the set, for each aim."""
+        weights, prior = self._weights * self._likeness, None
         if self.parts is not None:
             prior = Prior.nothing(1, self.covariance.n).plus(self._coefficients(weights, self.parts.means))
         return Functions(self._table, self.observed.signs, weights, prior)
@@ -193,9 +235,9 @@ class Posterior:
     def drawn(self, factors: FloatArray, rng: np.random.Generator) -> Functions:
         """Functions of the set, drawn at random; a factor says how far each is from the expected one."""
         count, observed, share = len(factors), self.observed, factors[:, None]
-        prior = Prior.drawn(self.covariance, self.scales, count, rng)
+        prior, at_observed = self._prior(count, rng)
         error = rng.standard_normal((count, observed.means.size)) * np.sqrt(self._variance)
-        left = observed.means - error - prior.at_all(observed.signs)
+        left = observed.means - error - at_observed
         parts = None
         if self.parts is not None:
             parts = self.parts.drawn(count, rng)
@@ -205,7 +247,22 @@ class Posterior:
         if self.parts is not None and parts is not None:
             parts = self.parts.means + share[:, None] * (parts - self.parts.means)
             prior = prior.plus(self._coefficients(weights, parts))
-        return Functions(self._table, observed.signs, weights, prior)
+        return Functions(self._table, observed.signs, weights * self._likeness[0], prior)
+
+    def _prior(self, count: int, rng: np.random.Generator) -> tuple[Prior, FloatArray]:
+        """Functions drawn before anything was observed, and their values where something was."""
+        signs, segments = self.observed.signs, self.observed.segments
+        if self._aims is None or segments is None:
+            prior = Prior.drawn(self.covariance, self.scales, count, rng)
+            return prior, prior.at_all(signs)
+        aim, common, own = self._aims[0], math.sqrt(self.scales.shared), math.sqrt(1 - self.scales.shared)
+        drawn = Prior.drawn(self.covariance, self.scales, count * (1 + aim.size), rng)
+        numbers = np.arange(count * (1 + aim.size)).reshape(-1, count)  # the common ones come first
+        values = common * drawn.rows(numbers[0]).at_all(signs)
+        for segment in np.unique(segments).tolist():
+            of_it = segments == segment
+            values[:, of_it] += own * drawn.rows(numbers[1 + segment]).at_all(signs[of_it])
+        return drawn.mixed(np.append(common, own * aim)), values
 
     def _coefficients(self, weights: FloatArray, parts: FloatArray) -> FloatArray:
         """Those of parts, with what the weighed observations of whole sets say about them."""
@@ -247,6 +304,12 @@ class Prior(NamedTuple):
         return self._replace(
             constant=self.constant + constant, items=self.items + items, pairs=self.pairs + pairs
         )
+
+    def mixed(self, weights: FloatArray) -> Prior:
+        """Sums of functions with these weights: the first of so many equal groups, and so on."""
+        groups = [part.reshape(weights.size, -1, *part.shape[1:]) for part in self[:4]]
+        constant, items, pairs, products = (np.tensordot(weights, group, 1) for group in groups)
+        return Prior(constant, items, pairs, products, self.members)
 
     def scaled(self, factors: FloatArray) -> Prior:
         column = factors[:, None]
@@ -352,10 +415,14 @@ class Functions:
         return any_better
 
     def least(self, starts: FloatArray, among: Constraints | None = None) -> FloatArray:
-        """The best set that descents from these starts find, for each function; one row per function."""
-        count, times = len(self), len(starts)
+        """The best set that descents from these starts find, for each function; one row per function.
+
+        The starts are the same for all, or those of each function come along a first axis.
+        """
+        count, times = len(self), starts.shape[-2]
         every = self.rows(np.repeat(np.arange(count), times))
-        ends = every.descended(np.tile(starts, (count, 1)), among)
+        starts = np.broadcast_to(starts, (count, *starts.shape[-2:]))
+        ends = every.descended(starts.reshape(count * times, -1), among)
         best = every.values(ends).reshape(count, times).argmin(axis=1)
         return np.asarray(ends.reshape(count, times, -1)[np.arange(count), best])
 

@@ -5,6 +5,7 @@ released of both kinds of rounds is added up; the policy never sees those held o
 items can be chosen are of neither kind: they may differ from others, and the default set may not fit.
 """
 
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -68,10 +69,19 @@ class Holdout:
     def start(self) -> HoldoutState:
         return HoldoutState(self.policy.start(), np.zeros(2 * _KIND))
 
-    def plan(self, state: HoldoutState, coins: BitSource, available: IntArray | None = None) -> Phase:
+    def plan(
+        self,
+        state: HoldoutState,
+        coins: BitSource,
+        available: IntArray | None = None,
+        segment: int | None = None,
+    ) -> Phase:
+        plan: Any = self.policy.plan
+        if segment is not None:
+            plan = functools.partial(plan, segment=segment)
         if available is not None:
-            return _marked(self.policy.plan(state.policy, coins, available), NEITHER)
-        phase = _marked(self.policy.plan(state.policy, coins), LEARNED)
+            return _marked(plan(state.policy, coins, available), NEITHER)
+        phase = _marked(plan(state.policy, coins), LEARNED)
         total, n = int(phase.rounds.sum()), self._order.size
         held = Phase(
             self._order.reshape(1, -1).astype(np.int64),
@@ -100,7 +110,8 @@ class Holdout:
         policy = state.policy
         if not held.all():
             note = np.ascontiguousarray(released.note[~held, :-1])
-            policy = self.policy.learn(policy, Released(note, released.rounds[~held], released.values[~held]))
+            others = Released(note, released.rounds[~held], released.values[~held])
+            policy = self.policy.learn(policy, others)
         return HoldoutState(policy, sums)
 
     def widened(self, state: HoldoutState, replaced: IntArray) -> HoldoutState:
@@ -113,9 +124,9 @@ class Holdout:
         own = getattr(self.policy, "makes_sense", None)
         return bool(np.isfinite(state.sums).all()) and (own is None or own(state.policy))
 
-    def point(self, state: HoldoutState) -> FloatArray:
-        own = getattr(self.policy, "point", None)
-        return np.full(self._order.size, 0.5) if own is None else np.array(own(state.policy))
+    def point(self, state: HoldoutState, segment: int | None = None) -> FloatArray:
+        own, place = getattr(self.policy, "point", None), () if segment is None else (segment,)
+        return np.full(self._order.size, 0.5) if own is None else np.array(own(state.policy, *place))
 
     def mean(self, state: HoldoutState) -> float | None:
         """The mean of what was released of the rounds that are not held out, in halves of the range."""

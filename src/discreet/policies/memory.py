@@ -15,9 +15,13 @@ FORGOTTEN = 1e-3
 
 
 class Seen(NamedTuple):
-    """What was released of each set: the sum in halves of the range, of so many rounds and releases."""
+    """What was released of each set: the sum in halves of the range, of so many rounds and releases.
+
+    A set that was played in two segments is here twice.
+    """
 
     signs: FloatArray
+    segments: FloatArray  # the number of the segment; 0 where there are none
     totals: FloatArray
     rounds: FloatArray  # 0: no set is here
     releases: FloatArray
@@ -26,9 +30,8 @@ class Seen(NamedTuple):
     @classmethod
     def nothing(cls, n: int, parts: int) -> Seen:
         """Room for sets of n items, and for so many parts of each."""
-        return cls(
-            np.zeros((KEEP, n)), np.zeros(KEEP), np.zeros(KEEP), np.zeros(KEEP), np.zeros((KEEP, parts))
-        )
+        segments, totals, rounds, releases = np.zeros((4, KEEP))
+        return cls(np.zeros((KEEP, n)), segments, totals, rounds, releases, np.zeros((KEEP, parts)))
 
     @property
     def known(self) -> BoolArray:
@@ -43,6 +46,14 @@ class Seen(NamedTuple):
     def copy(self) -> Seen:
         return Seen(*[part.copy() for part in self])
 
+    def in_segment(self, segment: int, of: int) -> Seen:
+        """The same sets in this one of so many segments, each of which has its share of the rounds."""
+        shared = self.copy()
+        for part in shared[2:]:
+            part /= of
+        shared.segments[:] = segment
+        return shared
+
     def widened(self, n: int) -> Seen:
         """A copy for n items, of which no set had those that are new."""
         parts = np.zeros((KEEP, n if self.parts.shape[1] else 0))
@@ -51,24 +62,27 @@ class Seen(NamedTuple):
 
     def fade(self, share: float) -> None:
         """Let everything count less."""
-        for part in self[1:]:
+        for part in self[2:]:
             part *= share
         self.rounds[self.rounds < FORGOTTEN] = 0.0
 
     def add(self, new: Seen) -> None:
         """Add sums to those of the same sets; a new set takes the place of the one played least."""
-        places = {signs.tobytes(): i for i, signs in enumerate(self.signs) if self.rounds[i] > 0}
-        for signs, *numbers in zip(*new, strict=True):
-            place = places.get(signs.tobytes())
+        places = {self._key(i): i for i in np.flatnonzero(self.known).tolist()}
+        for i, numbers in enumerate(zip(*new[2:], strict=True)):
+            place = places.get(new._key(i))
             if place is None:
                 place = int(self.rounds.argmin())
-                places.pop(self.signs[place].tobytes(), None)
-                places[signs.tobytes()] = place
-                self.signs[place] = signs
-                for part in self[1:]:
+                places.pop(self._key(place), None)
+                places[new._key(i)] = place
+                self.signs[place], self.segments[place] = new.signs[i], new.segments[i]
+                for part in self[2:]:
                     part[place] = 0.0
-            for part, number in zip(self[1:], numbers, strict=True):
+            for part, number in zip(self[2:], numbers, strict=True):
                 part[place] += number
+
+    def _key(self, place: int) -> tuple[bytes, float]:
+        return self.signs[place].tobytes(), float(self.segments[place])
 
 
 def as_signs(signs: FloatArray, n: int) -> FloatArray:

@@ -16,7 +16,7 @@ from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, draw_size, empty_phase, shuffled_deck
 from discreet.kernel.queries import CostAndItems, CostOrSignedItems, CostsOfSets
 from discreet.kernel.releases import announce, close, measured
-from discreet.learners.session import Session
+from discreet.learners.session import NOT_SIMULATED, Session
 from discreet.minimizers import Minimum, minimize
 from discreet.minimizers.dispatch import values_come_quickly
 from discreet.minimizers.greedy import greedy_set
@@ -247,6 +247,8 @@ class Run:
         self._numbers = {item: i for i, item in enumerate(items)}
         self._host: CompiledHost | None = None
         if isinstance(learner, Session):
+            if learner.segments:
+                raise InvalidArgument(NOT_SIMULATED)
             self._whole = learner.learner.query.whole
             if is_told_items(learner) and type(stream.compiled) not in part_costs.kernels:
                 raise InvalidArgument(
