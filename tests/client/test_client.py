@@ -74,6 +74,21 @@ def test_functions_can_be_told(client: Any, shop: Shop) -> None:
     assert client.learner(name).counts.told == len(told)
 
 
+def test_items_can_be_told(client: Any, shop: Shop) -> None:
+    """Beside the cost, alone and in lists; whatever they are called, and whatever is told of them."""
+    name = shop(mode="central", method="model", item_total=1.0, close="told")
+    one, *many = client.ask(name, 4)
+    client.tell(name, one, 0.3, items=dict.fromkeys(one.subset, 0.1))
+    odd = {"tea": float("nan"), "milk": object(), 7: 1, (1, 2): 0.5, None: 3, "\ud800": 10**400}
+    told = [(many[0], 0.2), (many[1], 0.2, {"tea": 0.2}), Feedback(many[2], None, items=odd)]
+    assert client.tell_many(name, told) == 3 * ["accepted"]
+    assert client.learner(name).counts.told == 4
+    other = shop()
+    with pytest.raises(errors.InvalidArgument, match="item_total") as caught:
+        client.tell(other, client.ask(other), 0.3, items={"tea": 0.31})
+    assert "0.31" not in str(caught.value)
+
+
 def test_costs_of_any_kind_are_accepted(client: Any, shop: Shop) -> None:
     """Costs are private: none is refused."""
     name = shop()
@@ -186,6 +201,8 @@ def test_feedback_of_no_shape_is_refused_here(client: Any, shop: Shop) -> None:
         {"released": 2},
         {"released": 0.31},
         {"cost": 0.31, "person": 7},
+        {"released": 1, "items": {"tea": 0.31}},
+        {"items": {"tea": 0.31}},
     ]
     for told in shapeless:
         with pytest.raises(errors.InvalidArgument) as caught:
@@ -193,6 +210,9 @@ def test_feedback_of_no_shape_is_refused_here(client: Any, shop: Shop) -> None:
         assert "0.31" not in str(caught.value)
     with pytest.raises(errors.InvalidType):
         client.tell_many(name, [0.31])
+    with pytest.raises(errors.InvalidType, match="mapping from items") as unfit:
+        client.tell(name, decision, 0.5, items=[0.31])
+    assert "0.31" not in str(unfit.value)
 
 
 def test_an_unreachable_service(connect: Callable[..., Any]) -> None:

@@ -106,6 +106,8 @@ def test_learners_can_be_pinned_by_name(connect: Callable[..., Any], shop: Shop)
         client.tell(other, client.ask(other), 0.1)
     with pytest.raises(errors.InvalidArgument, match="functions"):
         client.tell(name, client.ask(name), function=Modular([0, 0, 0]))
+    with pytest.raises(errors.InvalidArgument, match="not what items brought"):
+        client.tell(name, client.ask(name), 0.1, items={"tea": 0.1})
     client.tell(other, client.ask(other), released=1)
     with pytest.raises(errors.InvalidArgument, match="another epsilon or range than is pinned"):
         client.tell(name, client.ask(name), released=OneBit(50.0, (0, 1)).release(0.1))

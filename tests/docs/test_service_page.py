@@ -37,6 +37,12 @@ FIRST = [
     + '"{\\"decision\\": \\"$DECISION\\", \\"cost\\": 0.3}"'
     + f" {LEARNERS}/corner/tell",
 ]
+ITEMS = (
+    POST
+    + f" {JSON} -d "
+    + '"{\\"decision\\": \\"$DECISION\\", \\"cost\\": 0.35, \\"items\\": {\\"tea\\": 0.4}}"'
+    + f" {LEARNERS}/basket/tell"
+)
 LOCAL = [
     "discreet serve --store shop.db",
     f"{POST} {NEW_KEY} http://{ADDRESS}/v1/keys",
@@ -101,7 +107,7 @@ def curl(command: str, service: RunningService, **environment: str) -> Any:
 
 def test_every_command_is_run() -> None:
     """By one of the next two tests; what they run stands on the page."""
-    assert sorted(commands()) == sorted([*FIRST, *HELPERS, *LOCAL, *SHARED])
+    assert sorted(commands()) == sorted([*FIRST, ITEMS, *HELPERS, *LOCAL, *SHARED])
 
 
 def test_its_commands_work(
@@ -119,6 +125,8 @@ def test_its_commands_work(
         assert curl(create, service)["name"] == "corner"
         (decision,) = curl(ask, service)["decisions"]
         assert curl(tell, service, DECISION=decision["id"]) == {"code": "accepted"}
+        with Client(service.url, service.key) as owner:
+            assert curl(ITEMS, service, DECISION=owner.ask("basket").id) == {"code": "accepted"}
         made = curl(new_key, service)
         assert made["role"] == "ask_tell"
         (asked,) = curl(f"{POST} {TOKENS} http://{ADDRESS}/v1/learners/till/ask", service)["decisions"]

@@ -1,5 +1,6 @@
 """Hosts keep no decisions: tickets and reports come from elsewhere, and a state goes in and out."""
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ from scipy import stats
 
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.kernel import Phase
+from discreet.learners import BanditLearner
 from discreet.learners import host as hosting
 from discreet.learners.host import Host, HostState, OpenSums
 from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket
 from discreet.policies.chain_bandit import BASELINE, LOWERED, PROBABILITY, RAISED
 from discreet.randomness import BitSource
 from discreet.set_functions import Modular
+from discreet.state import arrays_in
 from every_learner import worst_case_bandit
 
 N = 4
@@ -34,6 +37,7 @@ PHASED: list[tuple[str, dict[str, Any]]] = [
     ("bandit", {"mode": "central", "method": "worst-case"}),
     ("bandit", {"mode": "central", "holdout": [["a"], 0.3]}),
     ("bandit", {"mode": "central", "window": 0.5}),
+    ("bandit", {"mode": "central", "item_total": 1.0}),
     ("full_information", {"method": "choose"}),
     ("full_information", {"method": "leader"}),
     ("full_information", {"method": "blocks"}),
@@ -56,7 +60,8 @@ def reports(host: Host, tickets: list[bytes], rng: np.random.Generator) -> list[
     if host.local:
         return [bytes([bit]) for bit in rng.integers(0, 2, len(tickets)).tolist()]
     if not host.whole:
-        return [host.cost_report(cost) for cost in rng.uniform(-1, 1, len(tickets))]
+        brought = [dict(zip(host.items, rng.uniform(-0.5, 0.5, N), strict=True)) for _ in tickets]
+        return [host.cost_report(sum(each.values()), each) for each in brought]
     return [host.function_report(ticket, Modular(rng.uniform(-0.2, 0.2, N))) for ticket in tickets]
 
 
@@ -87,6 +92,107 @@ def test_a_hosted_bandit_learns_what_a_session_learns(maximize: bool) -> None:
     summary = host.summary(state)
     assert summary.point == tuple(session.point.tolist())
     assert (summary.rounds, summary.releases, summary.mean) == (60, 60, session.mean_cost)
+
+
+@pytest.mark.parametrize("maximize", [False, True])
+def test_a_hosted_bandit_learns_from_items_what_a_session_learns(maximize: bool) -> None:
+    """The same coins, costs and noise, phase by phase: the same state; items are named as JSON has them."""
+    arguments = {"epsilon": 4.0, "cost_range": [-1, 1], "item_total": 1.0, "maximize": maximize}
+    host = Host({"kind": "bandit", "items": [7, "b", "c", "d"], "arguments": arguments, "close": "told"})
+    session = BanditLearner([7, "b", "c", "d"], 4.0, (-1, 1), item_total=1.0, maximize=maximize, seed=1)
+    host._session._source, session._source = BitSource(5), BitSource(5)
+    state = host.start()
+    for number in range(8):
+        host._session._coins, session._coins = BitSource(number), BitSource(number)
+        plan = host.plan(state)
+        dealt_now = [host.dealt(plan, number, place, None) for place in range(plan.total)]
+        told = []
+        for each in dealt_now:
+            chosen = {item for k, item in enumerate(host.items) if each.subset[0] >> k & 1}
+            cost, items = brought_by(chosen)
+            told.append(host.cost_report(cost, {str(item): value for item, value in items.items()}))
+        tickets = [each.ticket for each in dealt_now]
+        _, sums = host.apply(state, tickets, told, {number: plan})
+        state = host.closed(state, plan, sums[number])
+        for decision in session.ask(count=plan.total):
+            cost, items = brought_by(decision.subset)
+            session.tell(decision, cost, items=items)
+    session.ask()
+    mine, theirs = arrays_in(state.policy), arrays_in(session._learned_state())
+    assert mine.keys() == theirs.keys()
+    assert all((mine[name] == theirs[name]).all() for name in mine)
+    assert host.summary(state).point == tuple(session.point.tolist())
+
+
+def brought_by(chosen: Collection[Any]) -> tuple[float, dict[Any, Any]]:
+    """A cost, and what items brought: some are not in the set, unknown, or bring what is not a number."""
+    worth = {7: -0.3, "b": 0.4, "c": 0.1, "d": float("nan"), "z": 0.9}
+    return sum(worth[item] for item in chosen if item != "d"), {**worth, "c": 0.1 if 7 in chosen else "x"}
+
+
+class Failing(dict[Any, Any]):
+    """A mapping that cannot be read."""
+
+    def items(self) -> Any:
+        raise ZeroDivisionError
+
+
+def test_reports_of_items_have_one_length_whatever_is_told() -> None:
+    """And what is not a mapping, or names nothing that was shown, counts as nothing."""
+    host = made(epsilon=1.0, cost_range=[-1, 1], item_total=1.0)
+    plan = host.plan(host.start())
+    tickets = [host.dealt(plan, 0, place, None).ticket for place in range(plan.total)]
+    shown = next(ticket for ticket in tickets if StoredTicket.decode(ticket, N).size)
+    item = host.items[StoredTicket.decode(shown, N).order[0]]
+    given: list[Any] = [
+        None,
+        {},
+        [0.5],
+        "x",
+        7.5,
+        {item: None},
+        {item: "?"},
+        {"z": 0.5},
+        {item: {}},
+        Failing({item: 0.5}),
+        {item: 0.5},
+    ]
+    told = [host.cost_report(0.25, each) for each in given]
+    assert {len(report) for report in [*told, host.neutral(shown)]} == {8 * (N + 1)}
+    found = [host.apply(host.start(), [shown], [report], {0: plan})[1][0].sums for report in told]
+    assert all((sums == found[0]).all() for sums in found[:-1])
+    assert (found[0] != found[-1]).any()
+
+
+def test_a_ticket_without_the_shown_items_is_refused() -> None:
+    """The kernel reads them in its order."""
+    host = made(epsilon=1.0, cost_range=[-1, 1], item_total=1.0)
+    plan = host.plan(host.start())
+    tickets = [StoredTicket.decode(host.dealt(plan, 0, place, None).ticket, N) for place in range(plan.total)]
+    sound = max(tickets, key=lambda ticket: ticket.size)
+    assert sound.order.size == sound.size > 0
+    report = host.cost_report(0.5)
+    assert host.sound(sound.encode(), report, plan)
+    for bad in (sound._replace(order=sound.order[:0]), sound._replace(size=sound.size + 1)):
+        assert not host.sound(bad.encode(), report, plan)
+    for width in (1, N, N + 2):
+        assert not host.sound(sound.encode(), bytes(8 * width), plan)
+
+
+@pytest.mark.parametrize(
+    ("items", "arguments", "problem"),
+    [
+        (["a", "b"], {"mode": "local"}, "depends on signs in the ticket, and bits come first"),
+        ([1, "1"], {}, "written alike"),
+    ],
+)
+def test_learners_by_item_that_a_service_cannot_have(
+    items: list[Any], arguments: dict[str, Any], problem: str
+) -> None:
+    """With the reason."""
+    given = {"epsilon": 1.0, "cost_range": [-1, 1], "item_total": 1.0} | arguments
+    with pytest.raises(InvalidArgument, match=problem):
+        Host({"kind": "bandit", "items": items, "arguments": given})
 
 
 @pytest.mark.parametrize("kind", KINDS)

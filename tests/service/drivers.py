@@ -20,7 +20,7 @@ FUNCTION = {"kind": "Modular", "weights": [0.1, -0.2, 0.1]}
 
 
 class Drivers:
-    """Threads that drive the learners "shop" (bits of their own), "plan" (functions) and "till" (costs of 1).
+    """Threads that drive the learners "shop" (own bits), "plan" (functions), "till" (costs of 1 and items).
 
     Args:
         service: Where.
@@ -59,7 +59,7 @@ class Drivers:
             settings = {"epsilon": EPSILON, "cost_range": RANGE}
             items = ["tea", "milk", "rice", "salt"]
             admin.create_learner("shop", "bandit", items, mode="local", method="worst-case", **settings)
-            admin.create_learner("till", "bandit", items, close="told", **settings)
+            admin.create_learner("till", "bandit", items, close="told", item_total=1.0, **settings)
             admin.create_learner("plan", "full_information", 3, method="blocks", close="told", **settings)
         for thread in self._threads:
             thread.start()
@@ -105,7 +105,8 @@ class Drivers:
         plan = patient.ask("plan")
         patient.tell("plan", plan, function=FUNCTION)
         tills = patient.ask("till", 4)
-        assert set(patient.tell_many("till", [(each, 1.0) for each in tills])) == {"accepted"}
+        told_now = [(each, 1.0, {"tea": 1.0}) for each in tills]
+        assert set(patient.tell_many("till", told_now)) == {"accepted"}
         assert patient.tell_many("till", [(tills[0], 0.0)]) == ["accepted"]  # and changes nothing
         with self._lock:
             self.plans.add(plan.id)
@@ -176,7 +177,7 @@ def _check_till(service: LearnerService, drivers: Drivers) -> None:
     assert all(record.how is How.TOLD for record in kept.values())
     sums = [hosted.seals.open_sums(hosted.host, number, plans[number], *found[number]) for number in found]
     applied, half = sum(each.applied for each in sums), hosted.host.learner.query.units
-    assert sum(int(each.sums.sum()) for each in sums) == applied * half
+    assert sum(int(each.sums[:, 0].sum()) for each in sums) == applied * half
     assert view.status == "active"
     assert view.counts.told == view.rounds + applied >= len(kept) == len(drivers.tills)
     # A phase is released once: each of them has its place in the count.

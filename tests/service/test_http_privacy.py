@@ -16,6 +16,10 @@ from discreet.service.web.json_bodies import read_json
 #: Something that nothing else would write.
 PLANTED = "73105857863"
 DEEP = 200_000
+PARTS = {key: BANDIT[key] for key in ("feedback", "items", "epsilon", "cost_range")} | {
+    "name": "parts",
+    "item_total": 1.0,
+}
 
 #: JSON of every kind, written out: what a cost, a bit or a function may be.
 VALUES = [
@@ -55,7 +59,7 @@ VALUES = [
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with service(tmp_path_factory.mktemp("store") / "shop.db", log_requests=False) as found:
-        for name, settings in (("till", BANDIT), ("all", FULL)):
+        for name, settings in (("till", BANDIT), ("parts", BANDIT | {"item_total": 1.0}), ("all", FULL)):
             central = {key: value for key, value in settings.items() if key not in ("mode", "method")}
             assert found.admin.post("/v1/learners", json=central | {"name": name}).status_code == 201
         yield found
@@ -63,7 +67,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.mark.parametrize(
     ("learner", "field"),
-    [("shop", "cost"), ("shop", "bit"), ("plan", "function"), ("till", "cost"), ("all", "function")],
+    [
+        ("shop", "cost"),
+        ("shop", "bit"),
+        ("plan", "function"),
+        ("till", "cost"),
+        ("all", "function"),
+        ("parts", "items"),
+    ],
 )
 def test_every_value_gets_the_same_answer(served: Service, learner: str, field: str) -> None:
     """Byte for byte, headers included, alone and in a list; so is a value that is missing."""
@@ -113,10 +124,10 @@ def test_people_beyond_their_rounds_get_the_same_answer(served: Service) -> None
     assert (shown["rounds"], shown["counts"]["told"]) == (1, 3)
 
 
-def planting(decision: str) -> list[tuple[str, Any]]:
+def planting(decision: str, part: str) -> list[tuple[str, Any]]:
     """Requests with something planted in each place where there should be nothing, or something else."""
     number = float(PLANTED)
-    tell, ask = "/v1/learners/shop/tell", "/v1/learners/shop/ask"
+    tell, ask, parts = "/v1/learners/shop/tell", "/v1/learners/shop/ask", "/v1/learners/parts/tell"
     return [
         (tell, {"decision": decision, "cost": number, "person": PLANTED}),
         (tell, {"decision": "0" * 32, "cost": number, "person": PLANTED}),
@@ -126,6 +137,11 @@ def planting(decision: str) -> list[tuple[str, Any]]:
         (tell, {"decision": decision, "function": {"kind": PLANTED}}),
         (tell, {"decision": decision, "cost": number, "bit": number}),
         (tell, {"decision": decision, "person": [number]}),
+        (tell, {"decision": decision, "cost": number, "items": {PLANTED: number}}),
+        (parts, {"decision": part, "cost": number, "items": {PLANTED: number, "tea": PLANTED}}),
+        (parts, {"decision": part, "items": [PLANTED], "bit": number}),
+        (parts, {"decision": part, "items": {PLANTED: {PLANTED: number}}, PLANTED: 1}),
+        (parts, {"decision": "0" * 32, "items": {PLANTED: number}}),
         (tell, [{"decision": decision, "cost": number}, PLANTED]),
         (tell, [{"decision": PLANTED, "cost": number}]),
         (tell, PLANTED),
@@ -151,8 +167,9 @@ def test_nothing_planted_comes_back(
     caplog.set_level(logging.DEBUG, "discreet")
     caplog.set_level(logging.DEBUG, "uvicorn")
     with service(tmp_path / "shop.db") as served:
-        (decision,) = served.ask()
-        for path, body in planting(decision["id"]):
+        assert served.admin.post("/v1/learners", json=PARTS).status_code == 201
+        (decision,), (part,) = served.ask(), served.ask("parts")
+        for path, body in planting(decision["id"], part["id"]):
             for form in (json.dumps(body), json.dumps(body)[:-1], json.dumps(body) + PLANTED):
                 answer = served.admin.post(path, content=form, headers={"content-type": "application/json"})
                 assert answer.status_code < 500
@@ -168,7 +185,7 @@ def test_nothing_planted_comes_back(
     assert {tuple(sorted(line)) for line in lines if line["event"] == "request"} == {
         ("event", "key", "learner", "level", "method", "milliseconds", "route", "status", "time")
     }
-    assert {line["learner"] for line in lines if line["event"] == "request"} == {None, "shop"}
+    assert {line["learner"] for line in lines if line["event"] == "request"} == {None, "shop", "parts"}
 
 
 def test_errors_are_logged_without_their_messages(
@@ -201,7 +218,7 @@ def test_errors_are_logged_without_their_messages(
 
 def test_feedback_shows_no_value() -> None:
     """Not even when somebody prints it."""
-    assert PLANTED not in repr(Feedback("0" * 32, cost=PLANTED, person=PLANTED))
+    assert PLANTED not in repr(Feedback("0" * 32, cost=PLANTED, items={PLANTED: PLANTED}, person=PLANTED))
 
 
 def test_deep_json_is_read_as_far_as_it_matters() -> None:
@@ -228,10 +245,41 @@ def test_a_string_that_never_ends_is_one_token() -> None:
         read_json(b"[" * 2000 + b'"' + b'\\"' * 31_000)
 
 
+def test_items_are_refused_by_the_kind_of_learner_alone(served: Service) -> None:
+    """Whatever they are: with the reason, also in a list, and nothing of it is taken."""
+    for learner in ("shop", "plan", "till", "all"):
+        alone, listed = set(), set()
+        decisions = served.ask(learner, count=len(VALUES))
+        for value, decision in zip(VALUES, decisions, strict=True):
+            body = f'{{"decision": "{decision["id"]}", "cost": 1, "items": {value}}}'
+            for content, answers in ((body, alone), (f"[{body}]", listed)):
+                answer = served.worker.post(f"/v1/learners/{learner}/tell", content=content.encode())
+                answers.add((answer.status_code, answer.content))
+        ((status, refused),) = alone
+        assert (status, json.loads(refused)["error"]["code"]) == (400, "invalid_feedback")
+        assert b"'item_total'" in refused
+        assert listed == {(200, b'{"codes":["invalid_feedback"]}')}
+        told = served.reader.get(f"/v1/learners/{learner}").json()["counts"]
+        assert told["pending"] >= len(VALUES)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: value[:20])
+def test_names_and_numbers_of_items_change_no_answer(served: Service, value: str) -> None:
+    """Of items that were shown and of others, in names and in numbers."""
+    (decision,) = served.ask("parts")
+    named = json.dumps(value)[:2000]
+    items = f'{{"tea": {value}, "milk": 0.25, {json.dumps(named)}: {value}}}'
+    body = f'{{"decision": "{decision["id"]}", "cost": 0.5, "items": {items}}}'
+    answer = served.worker.post("/v1/learners/parts/tell", content=body.encode())
+    assert (answer.status_code, answer.content) == (200, b'{"code":"accepted"}')
+
+
 def test_times_of_functions_are_not_told(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """How long one takes to be evaluated says something about it."""
+    """How long one takes to be evaluated says something about it; and of items, how many were named."""
     with service(tmp_path / "shop.db") as served:
-        for learner, value in (("plan", {"function": MODULAR}), ("shop", {"cost": 1})):
+        assert served.admin.post("/v1/learners", json=PARTS).status_code == 201
+        tells = [("plan", {"function": MODULAR}), ("parts", {"cost": 1, "items": {"tea": 1}})]
+        for learner, value in [*tells, ("shop", {"cost": 1})]:
             (decision,) = served.ask(learner)
             body = {"decision": decision["id"], **value}
             assert served.worker.post(f"/v1/learners/{learner}/tell", json=body).status_code == 200
@@ -240,6 +288,6 @@ def test_times_of_functions_are_not_told(tmp_path: pathlib.Path, capfd: pytest.C
     times = {
         line["learner"]: line["milliseconds"] for line in lines if line.get("route", "").endswith("/tell")
     }
-    assert times["plan"] is None
+    assert times["plan"] is times["parts"] is None
     assert times["shop"] > 0
     assert 'discreet_request_seconds_count{route="/v1/learners/{name}/tell"} 1.0' in metrics

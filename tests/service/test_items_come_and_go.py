@@ -435,7 +435,8 @@ def killed_after(process: "subprocess.Popen[str]", lines: int) -> list[Any]:
         assert line, process.communicate()[1]
         printed.append(line)
     process.kill()
-    printed += process.communicate()[0].splitlines()
+    printed += process.stdout.readlines()  # `communicate` would leave out what was read ahead
+    process.communicate()
     return [json.loads(line) for line in printed if line.startswith("[") and line.rstrip().endswith("]")]
 
 

@@ -627,7 +627,7 @@ def test_futures_are_answered(service: LearnerService) -> None:
         ("x", "full_information", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
         ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "seed": 7}),
         ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "mode": "local", "window": 0.1}),
-        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "item_total": 0.5}),
+        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "item_total": 0.5, "mode": "local"}),
         ("x", "bandit", [1.5], {"epsilon": 1.0, "cost_range": [0, 1]}),
     ],
 )

@@ -1,5 +1,6 @@
 """Planted values are searched for in every byte that is written: database, journals, logs, errors."""
 
+import itertools
 import logging
 import pathlib
 import struct
@@ -11,7 +12,8 @@ import pytest
 from service_helpers import bandit, every_byte, functions, opened
 
 from discreet.errors import StoreError
-from discreet.privacy.grid import Grid
+from discreet.kernel import CostAndItems
+from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.service.records import Feedback
 from discreet.set_functions import Modular
 from postgres_server import running
@@ -34,18 +36,18 @@ def forms(value: float) -> Iterator[bytes]:
     yield struct.pack("<d", value).hex().encode()
 
 
-def grid_forms(value: float, low: float, high: float) -> Iterator[bytes]:
+def grid_forms(value: float, low: float, high: float, units: int = DEFAULT_UNITS) -> Iterator[bytes]:
     """The ways in which its integer on the grid might have been written down.
 
     Only those of which at least four bytes say something: shorter ones are found by accident.
     """
-    units = abs(Grid(low, high).of(value))
+    number = abs(Grid(low, high, units).of(value))
     for layout in ("<q", ">q"):
-        yield struct.pack(layout, -units)
+        yield struct.pack(layout, -number)
     for layout in ("<d", ">d"):
-        yield struct.pack(layout, units)
-        yield struct.pack(layout, -units)
-    yield f"-{units}".encode()
+        yield struct.pack(layout, number)
+        yield struct.pack(layout, -number)
+    yield f"-{number}".encode()
 
 
 @pytest.fixture(autouse=True)
@@ -93,6 +95,18 @@ def test_no_cost_is_written_anywhere(
         service.tell("till", [Feedback(each.id, cost=COST) for each in tills[:200]])
         service.maintenance.apply_queued()
         service.tell("till", [Feedback(each.id, cost=COST) for each in tills[200:]])
+        parts = {"mode": "central", "method": "model", "cost_range": [0, 1], "item_total": 2.0}
+        bandit(service, "parts", close="told", **parts)
+        brought = [each for each in service.ask("parts", 300) if "tea" in each.subset]
+        items = {"tea": WEIGHT, "milk": -COST, "anna-karenina-8": COST}
+        for half in (brought[::2], brought[1::2]):
+            told_now = [Feedback(each.id, cost=COST, items=items) for each in half]
+            shown += [repr(told_now), repr(service.tell("parts", told_now))]
+            service.maintenance.apply_queued()
+        query = service.registry.named("parts").host.learner.query
+        assert isinstance(query, CostAndItems)
+        one_more = service.ask("parts", 1)[0]
+        service.tell("parts", [Feedback(one_more.id, cost=COST, items=items)])
         choices = service.ask("shop", 30)
         for choice in choices[:10]:
             for value in (COST, BIG, str(COST), {"cost": COST}):
@@ -117,7 +131,8 @@ def test_no_cost_is_written_anywhere(
     for value in {abs(number) for number in chain} - {0.0}:
         for form in (*forms(value), *grid_forms(value, 0, 1)):
             assert form not in written
-    for form in (*forms(BIG), *grid_forms(BIG, 0, 1e14)):
+    of_items = [grid_forms(value, -query.total, query.total, query.most) for value in (WEIGHT, COST)]
+    for form in (*forms(BIG), *grid_forms(BIG, 0, 1e14), *itertools.chain(*of_items)):
         assert form not in written
     assert b"anna-karenina" not in written
 

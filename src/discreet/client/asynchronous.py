@@ -100,6 +100,7 @@ class AsyncClient(Connected):
         decision: Decision | str,
         cost: Any = MISSING,
         *,
+        items: Mapping[Any, Any] | None = None,
         released: int | None = None,
         function: Any = MISSING,
         person: str | None = None,
@@ -108,14 +109,18 @@ class AsyncClient(Connected):
 
         Besides the learner's name, the arguments are those of `Feedback`.
         """
-        feedback = Feedback(decision, cost, released=released, function=function, person=person)
+        feedback = Feedback(decision, cost, items=items, released=released, function=function, person=person)
         body = (await self._telling.written(learner, [feedback]))[0]
         await self._answer(_accepted, "POST", "learners", learner, "tell", body=body, quote=False)
 
     async def tell_many(
-        self, learner: str, feedback: Iterable[Feedback | tuple[Decision | str, Any]]
+        self,
+        learner: str,
+        feedback: Iterable[
+            Feedback | tuple[Decision | str, Any] | tuple[Decision | str, Any, Mapping[Any, Any]]
+        ],
     ) -> list[str]:
-        """Tell what many decisions cost: `Feedback`, or pairs of a decision and a cost.
+        """Tell what many decisions cost: `Feedback`, or pairs of a decision and a cost, or these and items.
 
         Returns:
             A code for each, in order: "accepted", "expired", "unknown_decision", "foreign_decision" or
@@ -150,7 +155,7 @@ class AsyncClient(Connected):
             cost_range: Lowest and highest cost or reward.
             **others: mode, method, close, holdout (``{"share": 0.1, "set": [...]}``), maximize, start,
                 at_most, at_least, required, forbidden, groups, rounds_per_person, delta, policy, forget,
-                window, horizon, gradient_bound, population, deadline_seconds.
+                window, item_total, horizon, gradient_bound, population, deadline_seconds.
         """
         given = {"name": name, "feedback": feedback, "items": items, "epsilon": epsilon}
         wanted = _given(cost_range=cost_range, **given, **others)

@@ -45,7 +45,10 @@ _CODES: dict[str, tuple[type[Exception], str]] = {
     "invalid_request": (errors.InvalidArgument, "A field is missing, unknown or has an invalid value."),
     "invalid_feedback": (
         errors.InvalidArgument,
-        "The wrong kind of feedback: this learner takes a cost or a bit, or a function.",
+        (
+            "The wrong kind of feedback: this learner takes a cost or a bit, or a function; items beside a "
+            "cost only with an 'item_total'."
+        ),
     ),
     "unauthorized": (PermissionError, "The API key is unknown or revoked."),
     "forbidden": (PermissionError, "The key does not allow this."),

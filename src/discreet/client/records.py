@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Self
 
 from discreet.errors import InvalidArgument, InvalidType
@@ -58,9 +58,13 @@ class Decision(Record):
 class Feedback:
     """Feedback on a decision, for `tell_many`: exactly one of cost, released and function.
 
+    Beside a cost, there may be items.
+
     Attributes:
         decision: The decision or its id.
         cost: Bandits: the cost, or the reward. Private; anything but a number counts as neutral.
+        items: Bandits with an `item_total`: what items of the set brought, by item. Names and numbers are
+            private: those that are unknown or not in the set, and what is not a number, count as 0.
         released: Bandits: instead of a cost, a bit that you randomised; keep it for retries.
         function: Full information: a set function, or its JSON description. Private.
         person: An opaque id, stored as a keyed hash: at most `rounds_per_person` tells of one person count.
@@ -73,6 +77,7 @@ class Feedback:
     decision: Decision | str
     cost: Any = MISSING
     _: dataclasses.KW_ONLY
+    items: Mapping[Any, Any] | None = None
     released: int | None = None
     function: Any = MISSING
     person: str | None = None
@@ -84,6 +89,10 @@ class Feedback:
             raise InvalidArgument(
                 "Tell a 'cost', or what was 'released', or a 'function': exactly one of them."
             )
+        if self.items is not None and self.cost is MISSING:
+            raise InvalidArgument("What 'items' brought is told beside a 'cost'.")
+        if self.items is not None and not issubclass(type(self.items), Mapping):
+            raise InvalidType("The 'items' that are told must be a mapping from items to numbers.")
         if not (self.released is None or (isinstance(self.released, int) and self.released in (0, 1))):
             raise InvalidArgument("What was 'released' must be a bit: 0 or 1.")
         person = self.person

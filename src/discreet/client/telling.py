@@ -44,6 +44,8 @@ class Telling:
                     self._bits.require_fitting(learner, each.released)
                 elif each.function is not MISSING:
                     raise InvalidArgument("This client randomises: it sends bits, not functions.")
+                elif each.items is not None:
+                    raise InvalidArgument("This client randomises: it sends bits, not what items brought.")
             if any(each.released is None for each in feedback):
                 await self._agree(learner, self._bits.pinned(learner))
         return [json_bytes(self._fields(learner, each)) for each in feedback]
@@ -66,20 +68,25 @@ class Telling:
         elif self._bits is not None:
             fields["bit"] = self._bits.bit(learner, feedback.id, feedback.cost)
         else:
-            number = number_or_nan(feedback.cost)
-            fields["cost"] = number if math.isfinite(number) else None
+            fields["cost"] = _number(feedback.cost)
+            if feedback.items is not None:
+                fields["items"] = _by_name(feedback.items)
         if feedback.person is not None:
             fields["person"] = feedback.person
         return fields
 
 
 def as_feedback(told: Any) -> Feedback:
-    """`Feedback`, also from a pair."""
+    """`Feedback`, also from a tuple."""
     if isinstance(told, Feedback):
         return told
     if isinstance(told, tuple) and len(told) == 2:
         return Feedback(*told)
-    raise InvalidType("The 'feedback' of tell_many must be Feedback, or pairs of a decision and a cost.")
+    if isinstance(told, tuple) and len(told) == 3:
+        return Feedback(*told[:2], items=told[2])
+    raise InvalidType(
+        "The 'feedback' of tell_many must be Feedback, or pairs of a decision and a cost, or these and items."
+    )
 
 
 def grouped(pieces: Sequence[bytes], *, functions: bool) -> Iterator[list[bytes]]:
@@ -103,6 +110,19 @@ def json_bytes(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":"), default=list).encode()
     except (TypeError, ValueError):
         raise InvalidType("Items and settings must be JSON types.") from None
+
+
+def _number(value: Any) -> float | None:
+    number = number_or_nan(value)
+    return number if math.isfinite(number) else None
+
+
+def _by_name(items: Mapping[Any, Any]) -> dict[str, float | None]:
+    """What items brought, by the names that they have in JSON; nothing if that cannot be read."""
+    try:
+        return {str(item): _number(brought) for item, brought in items.items() if isinstance(item, str | int)}
+    except Exception:  # not quoted: it may reveal something about the items
+        return {}
 
 
 def _described(function: Any) -> Any:

@@ -120,21 +120,7 @@ class BanditFeedback(Session[Item]):
             raise InvalidArgument(f"Only a {owner} with an 'item_total' is told what 'items' brought.")
         if items is not None and not issubclass(type(items), Mapping):
             raise InvalidType("The 'items' that are told must be a mapping from items to numbers.")
-        names = self.items  # as they are now: others may come meanwhile
-        costs = np.zeros(1 + len(names) if by_item else 1)
-        costs[0] = self._sign * number_or_nan(cost)
-        if items is not None:
-            with no_warnings():
-                costs[1:] = [self._sign * _told_of(items, item) for item in names]
-        return costs
-
-
-def _told_of(items: Mapping[Any, Any], item: Any) -> float:
-    """What a mapping says of an item: 0 if nothing, NaN if it fails, as its names are private, too."""
-    try:
-        return number_or_nan(items.get(item, 0.0))
-    except Exception:  # which one would tell something about the names
-        return math.nan
+        return self._sign * numbers_in(cost, items, self.items if by_item else ())
 
 
 class FunctionFeedback(Session[Item]):
@@ -178,6 +164,24 @@ class FunctionFeedback(Session[Item]):
         """Report many ``(decision, function)`` pairs, one after the other."""
         for decision, function in feedback:
             self.tell(decision, function)
+
+
+def numbers_in(cost: Any, brought: Mapping[Any, Any] | None, items: Sequence[Any]) -> FloatArray:
+    """A private cost, and what each item brought: as many numbers whatever is told; NaN for what is none."""
+    numbers = np.zeros(1 + len(items))
+    numbers[0] = number_or_nan(cost)
+    if brought is not None:
+        with no_warnings():
+            numbers[1:] = [_told_of(brought, item) for item in items]
+    return numbers
+
+
+def _told_of(items: Mapping[Any, Any], item: Any) -> float:
+    """What a mapping says of an item: 0 if nothing, NaN if it fails, as its names are private, too."""
+    try:
+        return number_or_nan(items.get(item, 0.0))
+    except Exception:  # which one would tell something about the names
+        return math.nan
 
 
 def quiet_costs(

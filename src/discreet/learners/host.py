@@ -27,11 +27,11 @@ from discreet.kernel.phase import (
     probability_of,
     slots_among,
 )
-from discreet.kernel.queries import CostAndItems, CostNearby, CostOrSignedItems, CostsOfSets
+from discreet.kernel.queries import CostAndItems, CostNearby, CostOrSignedItems, CostsOfSets, numbers_told
 from discreet.kernel.releases import release_bits
 from discreet.learners import changing
 from discreet.learners.bandit import BanditLearner, PolicyLearner
-from discreet.learners.feedback import BanditFeedback, quiet_costs
+from discreet.learners.feedback import BanditFeedback, numbers_in, quiet_costs
 from discreet.learners.full_information import MOST_BY_DEFAULT, FullInformationLearner
 from discreet.learners.session import Session
 from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket, damaged, inline_notes, phase_of
@@ -39,6 +39,7 @@ from discreet.policies import ChainBandit, DualAveraging
 from discreet.policies.holdout import Held
 from discreet.privacy.grid import number_or_nan
 from discreet.privacy.guarantee import Guarantee
+from discreet.quiet import no_warnings
 from discreet.randomizers import OneBit
 from discreet.state import arrays_in, copied, decode, encode, with_arrays
 
@@ -142,6 +143,8 @@ class Host:
         self.keeps_secrets = session.keeps_secrets
         self.guarantee = dataclasses.replace(session.guarantee, absence_hidden=False)
         self.whole = self.learner.query.whole
+        #: Whether it is also told what each item brought.
+        self.by_item = isinstance(self.learner.query, CostAndItems)
         #: Whether all sets are compared: reports have the cost of each.
         self.compares_sets = isinstance(self.learner.query, CostsOfSets)
         if self.compares_sets and self.learner.dimension > 1 << MOST_BY_DEFAULT:
@@ -152,10 +155,19 @@ class Host:
         #: How many costs of a function are needed, about.
         self.costs_told = self.learner.dimension if self.compares_sets else len(self.items)
         self.close = one_of("learner", "close", settings.get("close", CLOSE[0]), CLOSE)
-        if isinstance(self.learner.query, CostAndItems | CostOrSignedItems):
-            raise InvalidArgument("A learner in a service is told costs only: it has no 'item_total'.")
         if self.local and isinstance(self.learner.query, CostNearby):
             raise InvalidArgument("A local learner in a service cannot have a 'window': bits come first.")
+        if isinstance(self.learner.query, CostOrSignedItems):
+            raise InvalidArgument(
+                "A local learner in a service cannot have an 'item_total': the number that is measured "
+                "depends on signs in the ticket, and bits come first. Use mode='central'."
+            )
+        #: The items whose parts of a cost are told, as JSON names them.
+        self._names = [str(item) for item in self.items] if self.by_item else []
+        if len(set(self._names)) < len(self._names):
+            raise InvalidArgument(
+                "With an 'item_total' no two items may be written alike: they are told by their names."
+            )
         self.randomizer: OneBit | None = None
         if self.local and isinstance(session, BanditFeedback):
             self.randomizer = session.randomizer()
@@ -315,7 +327,7 @@ class Host:
             slot,
             size,
             probability,
-            order if self.whole else order[:0],
+            order if self.whole else order[: size if self.by_item else 0],
             phase.note[slot] if number == INLINE else phase.note[slot, :0],
         )
         return Dealt(np.packbits(mask, bitorder="little").tobytes(), ticket.encode())
@@ -340,9 +352,12 @@ class Host:
             return False
         return bit in (0, 1) and self.randomizer.fits(bit) and getattr(bit, "private", True)
 
-    def cost_report(self, cost: Any) -> bytes:
-        """The report of a private cost, for a central learner; what is not a number counts as nothing."""
-        return np.array([number_or_nan(cost)]).astype("<f8").tobytes()
+    def cost_report(self, cost: Any, items: Any = None) -> bytes:
+        """The report of a private cost, for a central learner; what is not a number counts as nothing.
+
+        The `items` are what each brought, by item or by its name in JSON: of a learner that is told it.
+        """
+        return numbers_in(cost, _by_name(items), self._names).astype("<f8").tobytes()
 
     def function_report(self, ticket: bytes, function: Any) -> bytes:
         """The report of a private function; one that fails counts as constant.
@@ -373,9 +388,7 @@ class Host:
 
     def _width(self, ticket: StoredTicket) -> int:
         """How many costs a central report has."""
-        if self.compares_sets:
-            return self.learner.dimension
-        return ticket.order.size + 1 if self.whole else 1
+        return numbers_told(self.learner.query, self.learner.n, ticket.order.size)
 
     def sound(self, ticket: bytes, report: bytes, plan: Plan | None) -> bool:
         """Whether a ticket and its report can be applied; others were damaged where they were kept."""
@@ -471,6 +484,8 @@ class Host:
         """The phase, the ticket and the report: a bit, or costs."""
         stored = StoredTicket.decode(ticket, self.learner.n)
         note = stored.note
+        if self.by_item and stored.order.size < stored.size:  # the kernel reads the shown items in it
+            raise damaged()
         if stored.phase == INLINE:
             fits = getattr(self.learner.policy, "fits", None)
             if fits is not None and not fits(note.reshape(1, -1)):
@@ -530,6 +545,15 @@ class Host:
             released = self.learner.close(mechanism, _one_round(ticket.note), sums, self._session._source)
             policy = self._learned(policy, released)
         return HostState(policy, mechanism, state.counts + len(told))
+
+
+def _by_name(items: Any) -> dict[str, Any] | None:
+    """What was told of items, by the names that they have in JSON; None if that cannot be read."""
+    try:
+        with no_warnings():
+            return {str(item): told for item, told in items.items() if isinstance(item, str | int)}
+    except Exception:  # which one would tell something about the items
+        return None
 
 
 def _one_round(note: FloatArray) -> Phase:

@@ -142,8 +142,8 @@ class Management:
 
         For the model and choose; see `Session.change_items`. It stays the same epoch: nothing is added to the
         ledger, and people are counted on. Open decisions of a bandit can still be told; those of a learner
-        that is told functions are closed, and answered as expired. A retired item gives its place to a new
-        one only when no remembered decision has it.
+        that is told functions, or for new items what items bring, are closed, and answered as expired. A
+        retired item gives its place to a new one only when no remembered decision has it.
         """
         hosted = self.registry.stored(name)
         hosted.check()

@@ -108,7 +108,7 @@ class Tell:
         if host.local:
             payloads = [*hosted.drawn.of(ids, told)]
         elif not host.whole:
-            payloads = [host.cost_report(each.cost) for each in told]
+            payloads = [host.cost_report(each.cost, each.items) for each in told]
         else:
             with store.reading() as reading:
                 known = reading.decisions(ids)
@@ -141,7 +141,7 @@ def with_items(operation: Ask | Tell, hosted: HostedLearner) -> Ask | Tell | Dis
     if hosted is operation.hosted:
         return operation
     if isinstance(operation, Tell):
-        if hosted.host.whole:  # costs of other sets
+        if hosted.host.whole or hosted.host.by_item:  # numbers of other sets, or of other items
             return Busy(f"The items of {hosted.record.name!r} were changed just now; nothing else was.")
         return dataclasses.replace(operation, hosted=hosted)
     try:
@@ -152,13 +152,14 @@ def with_items(operation: Ask | Tell, hosted: HostedLearner) -> Ask | Tell | Dis
 
 def _refused(hosted: HostedLearner, feedback: Feedback) -> Outcome | None:
     """The outcome of feedback that cannot be stored; None if it can, whatever its value."""
-    has_cost, has_function = feedback.cost is not MISSING, feedback.function is not MISSING
-    if hosted.host.whole:
-        fits = has_function and not has_cost and feedback.released is None
-    elif feedback.released is None:
-        fits = has_cost and not has_function
+    values = {"cost": feedback.cost, "items": feedback.items, "function": feedback.function}
+    given = {name for name, value in values.items() if value is not MISSING}
+    if feedback.released is not None:
+        fits = not given and hosted.host.takes_bit(feedback.released)
+    elif hosted.host.whole:
+        fits = given == {"function"}
     else:
-        fits = not has_cost and not has_function and hosted.host.takes_bit(feedback.released)
+        fits = given == {"cost"} or (hosted.host.by_item and given == {"cost", "items"})
     if not fits or not isinstance(feedback.person, str | None):
         return Outcome(feedback.decision, Code.INVALID)
     if not _DECISION_ID.fullmatch(feedback.decision):

@@ -63,6 +63,8 @@ class Feedback:
         function: The private cost function, for full information: a set function, its JSON description, or
             a Python function.
         person: An opaque id of the person, or None. Only a keyed hash is stored.
+        items: Beside the cost, for bandits with an `item_total`: what items of the set brought. Names and
+            numbers are private; none is refused.
     """
 
     decision: str
@@ -70,6 +72,7 @@ class Feedback:
     released: int | None = None
     function: Any = MISSING
     person: str | None = None
+    items: Any = MISSING
 
     def __post_init__(self) -> None:
         if not isinstance(self.decision, str):  # not quoted: it may be the cost, in the wrong place

@@ -1,8 +1,8 @@
 """Ask and tell over HTTP. They parse their bodies themselves and wait for the service without a thread.
 
-No value of a cost, a bit or a function changes a response. Only the shape of a request may be refused: fields
-that are missing, unknown or do not go together. An invalid value, or feedback without any value, counts as
-neutral and is answered like any other.
+No value of a cost, of items, of a bit or of a function changes a response. Only the shape of a request may be
+refused: fields that are missing, unknown or do not go together. An invalid value, or feedback without any
+value, counts as neutral and is answered like any other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from discreet.service.web.models import LONGEST_PERSON, AskRequest, TellRequest
 
 _ASK_FIELDS, _TELL_FIELDS = frozenset(AskRequest.model_fields), frozenset(TellRequest.model_fields)
 #: What may be told with a token.
-_TOKEN_FIELDS, _ONE_OF = frozenset({"decision", "cost", "bit"}), "a 'cost' or a 'bit'"
+_TOKEN_FIELDS = frozenset({"decision", "cost", "items", "bit"})
+_ONE_OF = "a 'cost' (and 'items', if the learner is told them) or a 'bit'"
 #: Bytes of a token in an answer.
 _TOKEN_BYTES = 96
 #: Larger bodies are parsed by a thread, so that other requests need not wait.
@@ -38,10 +39,16 @@ Answer = TypeVar("Answer")
 
 
 class LearnerInfo(NamedTuple):
-    """What never changes about a learner: kind, and whether it takes bits."""
+    """What never changes about a learner: kind, and whether it takes bits, or what each item brought."""
 
     kind: str
     local: bool
+    by_item: bool
+
+    @property
+    def may_be_timed(self) -> bool:
+        """Whether a tell takes as long whatever is told: not if functions are evaluated, or items named."""
+        return self.kind != "full_information" and not self.by_item
 
 
 class AskTellRoutes:
@@ -130,7 +137,7 @@ class AskTellRoutes:
         if learner in self.known:
             return self.known[learner]
         host = (await asyncio.to_thread(self._service.registry.named, learner)).host
-        return LearnerInfo("full_information" if host.whole else "bandit", host.local)
+        return LearnerInfo("full_information" if host.whole else "bandit", host.local, host.by_item)
 
     async def _perform(
         self, learner: str, info: LearnerInfo, submit: Callable[[], Future[Any]], *, fast: bool
@@ -218,14 +225,12 @@ def _parse_tell(told: Any, info: LearnerInfo) -> Feedback:
         raise HttpError("invalid_request", f"A 'person' is a string of at most {LONGEST_PERSON} characters.")
     decision = told["decision"]
     if "bit" not in told:
-        values = {name: told[name] for name in ("cost", "function") if name in told}
-        return Feedback(
-            decision,
-            **(values or {"function" if info.kind == "full_information" else "cost": None}),
-            person=person,
-        )
-    if "cost" in told or "function" in told:
-        raise HttpError("invalid_request", "Feedback is a 'cost', or a 'bit', or a 'function'.")
+        values = {name: told[name] for name in ("cost", "items", "function") if name in told}
+        if not values.keys() - {"items"}:
+            values["function" if info.kind == "full_information" else "cost"] = None
+        return Feedback(decision, **values, person=person)
+    if not told.keys().isdisjoint({"cost", "items", "function"}):
+        raise HttpError("invalid_request", "Feedback is a 'cost' (and 'items'), or a 'bit', or a 'function'.")
     bit = told["bit"]
     if not info.local:  # refused, whatever it is
         return Feedback(decision, released=0, person=person)

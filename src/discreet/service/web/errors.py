@@ -24,7 +24,10 @@ CODES: dict[str, tuple[int, str]] = {
     "invalid_request": (400, "A field is missing, unknown or has an invalid value."),
     "invalid_feedback": (
         400,
-        "The wrong kind of feedback: this learner takes a cost or a bit, or a function.",
+        (
+            "The wrong kind of feedback: this learner takes a cost or a bit, or a function; items beside a "
+            "cost only with an 'item_total'."
+        ),
     ),
     "unauthorized": (401, "The API key is missing, unknown, expired or revoked."),
     "forbidden": (

@@ -92,9 +92,9 @@ class ServiceMiddleware:
             self._requests.add(method, info.route, info.status, seconds, key, learner)
 
     def _may_be_timed(self, info: RequestInfo) -> bool:
-        """Not if a function may have been told: how long its evaluation takes is private."""
+        """Not if a function or items may have been told: how long that takes is private."""
         known = self._known.get(info.learner or "")
-        return info.route != _ASK_TELL + "tell" or (known is not None and known.kind != "full_information")
+        return info.route != _ASK_TELL + "tell" or (known is not None and known.may_be_timed)
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send, info: RequestInfo) -> None:
         async def watched(message: Message) -> None:

@@ -143,6 +143,11 @@ class CreateLearner(RequestModel):
     window: PositiveNumber | None = Field(
         None, description="For the central model: costs count within so much of what is expected."
     )
+    item_total: PositiveNumber | None = Field(
+        None,
+        description="For the central model: feedback also has `items`, what each brought, and this is the "
+        "most, in absolute values, that all of one round bring.",
+    )
     horizon: PositiveInteger | None = Field(
         None, description="For full information only: the number of rounds."
     )
@@ -214,13 +219,19 @@ class AskRequest(RequestModel):
 class TellRequest(RequestModel):
     """Feedback on a decision.
 
-    No value of `cost`, `bit` or `function` is refused: a missing or invalid one counts as neutral.
+    No value of `cost`, `items`, `bit` or `function` is refused: a missing or invalid one counts as neutral.
     """
 
     model_config = _example(decision="0123456789abcdef0123456789abcdef", cost=0.3, person="customer-5")
 
     decision: Annotated[str, Field(strict=True)] = Field(description="The id of the decision.")
     cost: Any = Field(None, description="Bandits: the cost (or reward) of the set. Private.")
+    items: Any = Field(
+        None,
+        description="Bandits with an `item_total`, beside the cost: what items of the set brought, an object "
+        "from their names to numbers. Private: names that are unknown or not in the set, and what is not a "
+        "number, count as 0.",
+    )
     bit: Any = Field(None, description="Bandits: instead of a cost, 0 or 1 as the client randomised it.")
     function: Any = Field(None, description="Full information: a set function as JSON. Private.")
     person: Annotated[str, Field(max_length=LONGEST_PERSON, strict=True)] | None = Field(

@@ -17,10 +17,10 @@ Send an API key with every request (`Authorization: Bearer discreet_...`). Roles
 `ask_tell` may also ask and tell, `admin` may do everything. A key may be limited to some learners.
 
 A device may tell a single decision with a token instead of a key: ask with `"tokens": true`, and send the
-decision's `token` in the same header. Then the feedback is one object with a `cost` or a `bit`.
+decision's `token` in the same header. Then the feedback is one object with a `cost` (and `items`) or a `bit`.
 
-No value of a cost, a bit or a function is ever refused, and telling twice gets the same answer as telling
-once.
+No value of a cost, of items, of a bit or of a function is ever refused, and telling twice gets the same
+answer as telling once.
 """
 
 #: Errors of any route.
