@@ -10,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from service_helpers import Clock
 
 from another_process import started
 from discreet.service.web import logs
@@ -20,6 +21,20 @@ def key(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
     """The key in the environment, and the rollback guard in the test's folder, for PostgreSQL."""
     monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
     monkeypatch.setenv("DISCREET_ROLLBACK_GUARD", str(tmp_path / "rollback guard"))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A clock that a test sets."""
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where a store may be: in a file, and on a PostgreSQL server, with a key and a guard."""
+    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
+    monkeypatch.setenv("DISCREET_ROLLBACK_GUARD", str(tmp_path / "guard"))
+    return str(tmp_path / "service.db") if request.param == "sqlite" else request.getfixturevalue("postgres")
 
 
 _OBJECTS = "import sys; from moto.server import main; main(['-p', sys.argv[1]])"

@@ -28,11 +28,6 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 def made(learner_service: LearnerService, close: str = "told", **arguments: Any) -> None:
     given = {name: SETTINGS[name] for name in ("epsilon", "cost_range", "maximize", "item_total")}
     learner_service.create("shop", "bandit", ITEMS, given | arguments, close=close)

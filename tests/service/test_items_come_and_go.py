@@ -38,18 +38,6 @@ LEARNERS: dict[str, tuple[str, dict[str, Any], str]] = {
 each = pytest.mark.parametrize("learner", LEARNERS)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
-    monkeypatch.setenv("DISCREET_ROLLBACK_GUARD", str(tmp_path / "guard"))
-    return str(tmp_path / "service.db") if request.param == "sqlite" else request.getfixturevalue("postgres")
-
-
 def made(service: LearnerService, learner: str = "central", items: Any = ITEMS, **other: Any) -> None:
     kind, arguments, close = LEARNERS[learner]
     given = {"epsilon": 20.0, "cost_range": [-1, 1], "maximize": True} | arguments

@@ -26,11 +26,6 @@ def served(tmp_path: pathlib.Path) -> Iterator[Service]:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def keys(tmp_path: pathlib.Path, clock: Clock) -> Iterator[ApiKeys]:
     with opened(tmp_path / "shop.db", clock) as found:
         yield found.api_keys

@@ -29,11 +29,6 @@ from discreet.storage.records import Loss
 from discreet.storage.tables import decisions, people
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.delenv("DISCREET_KEY", raising=False)

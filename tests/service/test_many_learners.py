@@ -50,11 +50,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def service(folder: pathlib.Path, clock: Clock) -> Iterator[LearnerService]:
     with opened(folder / "shop.db", clock) as found:
         yield found

@@ -36,18 +36,6 @@ LEARNERS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("DISCREET_KEY", "5a" * 32)
-    monkeypatch.setenv("DISCREET_ROLLBACK_GUARD", str(tmp_path / "guard"))
-    return str(tmp_path / "service.db") if request.param == "sqlite" else request.getfixturevalue("postgres")
-
-
 def made(service: LearnerService, kind: str = "bandit", close: str = "deadline", **arguments: Any) -> None:
     given = {"epsilon": 1.0, "cost_range": [0, 1]} | arguments
     service.create("shop", kind, ITEMS, given, close=close)

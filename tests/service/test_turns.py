@@ -51,11 +51,6 @@ def test_what_stands_still_is_everybodys() -> None:
     assert turns.mine("close", {7: (4, 0)}) == turns.mine("apply", {7: (4, 0)}) == {7}
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 def learned(service: LearnerService) -> int:
     service.maintenance.refresh()
     return service.learner("shop").rounds

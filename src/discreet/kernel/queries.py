@@ -289,9 +289,13 @@ Query = (
 )
 
 
+#: The queries that are also told what each item brought.
+ITEM_QUERIES = (CostAndItems, CostOrSignedItems)
+
+
 def numbers_told(query: Query, n: int, available: int) -> int:
     """How many costs are told of a round in which so many of n items could be chosen."""
-    if isinstance(query, CostAndItems | CostOrSignedItems):
+    if isinstance(query, ITEM_QUERIES):
         return n + 1
     if isinstance(query, CostsOfSets):
         return query.dimension(n)

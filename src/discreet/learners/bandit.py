@@ -14,7 +14,13 @@ from discreet.checks import FloatArray
 from discreet.constraints import Constraints
 from discreet.errors import InvalidArgument
 from discreet.imports import load_object
-from discreet.kernel.queries import CostAndItems, CostNearby, CostOfSet, CostOrSignedItems
+from discreet.kernel.queries import (
+    ITEM_QUERIES,
+    CostAndItems,
+    CostNearby,
+    CostOfSet,
+    CostOrSignedItems,
+)
 from discreet.kernel.releases import Bits, Laplace
 from discreet.learners.arguments import (
     cost_interval,
@@ -272,7 +278,7 @@ class BanditLearner(BanditFeedback[Item]):
 
     def _items_told(self, query: BanditQuery, noise: float) -> ItemFeedback | None:
         """What the model has to know of what is released of items."""
-        if not isinstance(query, CostAndItems | CostOrSignedItems):
+        if not isinstance(query, ITEM_QUERIES):
             return None
         unit, total = query.item_step / self._half, query.total / self._half
         if isinstance(query, CostOrSignedItems):

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
-from discreet.kernel.queries import CostAndItems, CostNearby, CostOrSignedItems, CostsOfSets
+from discreet.kernel.queries import ITEM_QUERIES, CostNearby, CostOrSignedItems, CostsOfSets
 from discreet.kernel.releases import Bits
 from discreet.learners.session import Decision, Item, Session
 from discreet.privacy.grid import number_or_nan
@@ -114,7 +114,7 @@ class BanditFeedback(Session[Item]):
     def _costs(self, cost: Any, items: Mapping[Any, Any] | None = None) -> FloatArray:
         if issubclass(type(cost), Decision):  # `isinstance` would run code of the value's own
             raise InvalidType("tell() takes the decision first and the cost second. Got a Decision as cost.")
-        by_item = isinstance(self.learner.query, CostAndItems | CostOrSignedItems)
+        by_item = isinstance(self.learner.query, ITEM_QUERIES)
         if items is not None and not by_item:
             owner = type(self).__name__
             raise InvalidArgument(f"Only a {owner} with an 'item_total' is told what 'items' brought.")

@@ -1,7 +1,6 @@
 """A learner: a policy, a query and a release. Hosts (session, service, simulator, audit) run it."""
 
 import dataclasses
-import functools
 import inspect
 import math
 from collections.abc import Mapping
@@ -26,7 +25,7 @@ from discreet.kernel.phase import (
 )
 from discreet.kernel.queries import CostsOfSets, Query, numbers_told
 from discreet.kernel.releases import Release, close_many, measured
-from discreet.policies.base import CompiledPolicy, Policy
+from discreet.policies.base import CompiledPolicy, Policy, plan_of
 from discreet.prefix_sums.steps import check_round
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomness import BitSource
@@ -107,9 +106,7 @@ class Learner:
         segment: int | None = None,
     ) -> Phase:
         """The policy's next phase, checked. Among available items it has one round or draws its sets."""
-        plan: Any = self.policy.plan
-        if segment is not None:
-            plan = functools.partial(plan, segment=segment)
+        plan = plan_of(self.policy, segment)
         if available is not None:
             if not self._chooses_among():
                 why = "its policy does not choose among available items"

@@ -346,8 +346,8 @@ class Session(Exclusive, Generic[Item]):
         (and in `point`), where the new ones come last, and are named by `retired`; to add one again offers it
         again. At `most_items` a new one takes the place of the one retired longest ago. Open decisions can
         still be told about, but not where whole functions are told, or where items come and it is told what
-        items brought: then their phases are given up. Who is told whole functions compares the sets anew.
-        Decide by what is public or released.
+        items brought: then their phases are given up. Who is told whole functions compares the sets again
+        from the start. Decide by what is public or released.
 
         Args:
             add: New items, or retired ones, in order.

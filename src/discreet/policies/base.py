@@ -1,5 +1,7 @@
 """What a policy is: three pure functions on public values, in plain Python or compiled for speed."""
 
+import functools
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -36,6 +38,12 @@ class Policy(Protocol[State]):
 
     def learn(self, state: State, released: Released) -> State:
         """The next state, after some slots were released."""
+
+
+def plan_of(policy: Policy[Any], segment: int | None) -> Callable[..., Phase]:
+    """How it plans, for a segment if there are such: other policies have no such argument."""
+    plan: Callable[..., Phase] = policy.plan
+    return plan if segment is None else functools.partial(plan, segment=segment)
 
 
 @generic

@@ -72,12 +72,12 @@ class Beliefs:
         of_it = state.seen.segments == new.segments[0]
         if new.rounds.sum() < self.clear or not (state.seen.known & of_it).any():
             return False
-        means = self.means(new)
-        expected, variance = self.posterior(state).predicted(new.signs)
+        means, posterior = self.means(new), self.posterior(state)
+        expected, variance = posterior.predicted(new.signs)
         # The largest variance of costs with that mean: what was fitted is for all sets, from few at first.
         variance += means.per_cost * (1 - np.clip(expected, -1.0, 1.0) ** 2) + means.noise
         squares = _surprise(means.means - expected, variance, self._noise.sum / new.rounds**2)
-        parts = self.parts(state)
+        parts = posterior.parts
         if isinstance(parts, Parts) and self._items is not None:
             told = _part_means(self._items, new)
             expected, variance = parts.predicted(told, self._items.total)

@@ -5,7 +5,6 @@ released of both kinds of rounds is added up; the policy never sees those held o
 items can be chosen are of neither kind: they may differ from others, and the default set may not fit.
 """
 
-import functools
 import math
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from discreet.checks import FloatArray, IntArray
 from discreet.kernel.phase import EACH_ROUND, Phase, Released
-from discreet.policies.base import Policy
+from discreet.policies.base import Policy, plan_of
 from discreet.randomness import BitSource
 
 #: Places in `HoldoutState.sums`: rounds, released sum in halves of the range, and number of releases, of
@@ -76,9 +75,7 @@ class Holdout:
         available: IntArray | None = None,
         segment: int | None = None,
     ) -> Phase:
-        plan: Any = self.policy.plan
-        if segment is not None:
-            plan = functools.partial(plan, segment=segment)
+        plan = plan_of(self.policy, segment)
         if available is not None:
             return _marked(plan(state.policy, coins, available), NEITHER)
         phase = _marked(plan(state.policy, coins), LEARNED)

@@ -14,7 +14,7 @@ from discreet.constraints import Constraints
 from discreet.environments.stream import Stream, chain_costs, part_costs, prefix_cost, set_costs
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, draw_size, empty_phase, shuffled_deck
-from discreet.kernel.queries import CostAndItems, CostOrSignedItems, CostsOfSets
+from discreet.kernel.queries import ITEM_QUERIES, CostsOfSets
 from discreet.kernel.releases import announce, close, measured
 from discreet.learners.session import NOT_SIMULATED, Session
 from discreet.minimizers import Minimum, minimize
@@ -250,7 +250,10 @@ class Run:
             if learner.segments:
                 raise InvalidArgument(NOT_SIMULATED)
             self._whole = learner.learner.query.whole
-            if is_told_items(learner) and type(stream.compiled) not in part_costs.kernels:
+            if (
+                isinstance(learner.learner.query, ITEM_QUERIES)
+                and type(stream.compiled) not in part_costs.kernels
+            ):
                 raise InvalidArgument(
                     f"The stream {type(stream).__name__} does not say what each item brought, which this "
                     "learner is told. Those of customers do: checkout, baskets, invoices, groups_of_four."
@@ -288,11 +291,6 @@ class Run:
         return cost
 
 
-def is_told_items(session: Session) -> bool:
-    """Whether it is told what each item brought."""
-    return isinstance(session.learner.query, CostAndItems | CostOrSignedItems)
-
-
 class CompiledHost:
     """Runs the parts of a session, which it changes; what it was in the middle of is given up."""
 
@@ -300,7 +298,7 @@ class CompiledHost:
         learner = session.learner
         self._session, self._learner = session, learner
         self._told: Any = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
-        if is_told_items(session):
+        if isinstance(learner.query, ITEM_QUERIES):
             self._told = WithItems(stream, sign)
         elif isinstance(learner.query, CostsOfSets):
             self._told = AllSets(stream, sign, np.zeros(learner.n, dtype=np.int64))
