@@ -12,6 +12,7 @@ import discreet
 from discreet import BanditLearner, DiscreetError, FullInformationLearner, environments
 from discreet.baselines import BestFixedSet, FixedSet, RandomSet
 from discreet.environments import FunctionStream
+from discreet.errors import InvalidArgument
 from discreet.paper import SubmodPFTAL
 from discreet.set_functions import Modular, Table
 from discreet.simulation import Run, play, regret, simulate
@@ -266,3 +267,26 @@ def test_python_functions_of_named_items_are_played() -> None:
         simulate([lambda chosen: 0.0], RandomSet(13))
     with pytest.raises(TypeError, match=r"wrap Python code in discreet.set_functions.FromCallable"):
         FunctionStream([len])  # it knows no items
+
+
+@pytest.mark.parametrize("method", ["model", "choose"])
+def test_a_run_goes_on_with_changed_items_within_its_arrays(method: str) -> None:
+    """Compiled code is given arrays for the present items; a stream of other items is refused."""
+    stream = environments.priced_cuts(N).stream(600, seed=4)
+    learner: BanditLearner[int] | FullInformationLearner[int]
+    if method == "model":
+        learner = BanditLearner(N, 1.0, (-1, 1), seed=1)
+    else:
+        learner = FullInformationLearner(N, 1.0, (-1, 1), method="choose", seed=1)
+    run = Run(learner, stream)
+    run.play(250)
+    learner.change_items(retire=[2])
+    for _ in range(50):
+        run.play(1)
+        assert 2 not in run.subset
+    assert 2 not in run.best(300).set
+    learner.change_items(add=["new"])
+    with pytest.raises(InvalidArgument, match="The stream has 4 items, the learner 5"):
+        run.play(1)
+    larger = Run(learner, environments.priced_cuts(N + 1).stream(300, seed=4))
+    assert larger.play(300).shape == (300,)

@@ -236,15 +236,11 @@ class Run:
     """
 
     def __init__(self, learner: Any, stream: Stream) -> None:
-        items = tuple(getattr(learner, "items", range(stream.n)))
-        if stream.n != len(items):
-            raise InvalidArgument(f"The stream has {stream.n} items, the learner {len(items)}.")
         self.learner, self.stream = learner, stream
         self.rounds = 0
         self.subset: frozenset[int] = frozenset()
         self.sign = -1.0 if getattr(learner, "maximize", False) else 1.0
-        self._constraints = getattr(getattr(learner, "learner", learner), "constraints", None)
-        self._numbers = {item: i for i, item in enumerate(items)}
+        self._numbers = self._numbered_items()
         self._host: CompiledHost | None = None
         if isinstance(learner, Session):
             if learner.segments:
@@ -269,7 +265,10 @@ class Run:
         left = self.stream.rounds - self.rounds
         if rounds > left:
             raise InvalidArgument(f"The stream has {left} more rounds, not {rounds}.")
+        self._numbers = self._numbered_items()
         if self._host is not None:
+            if self._host.learner is not self.learner.learner:  # its items have changed
+                self._host = CompiledHost(self.learner, self.stream.compiled, self.sign)
             paid = np.empty(rounds)
             self.subset = self._host.play(paid, self.rounds)
         else:
@@ -280,7 +279,15 @@ class Run:
     def best(self, rounds: int) -> Minimum:
         """The best fixed set of the first rounds; of rewards, the minimum of the negated total."""
         total = self.stream.total_until(rounds)
-        return best_fixed_set(-total if self.sign < 0 else total, self._constraints)
+        constraints = getattr(getattr(self.learner, "learner", self.learner), "constraints", None)
+        return best_fixed_set(-total if self.sign < 0 else total, constraints)
+
+    def _numbered_items(self) -> dict[Any, int]:
+        """The number of each item in the stream. A learner may change its items between two calls of `play`."""
+        items = tuple(getattr(self.learner, "items", range(self.stream.n)))
+        if self.stream.n != len(items):
+            raise InvalidArgument(f"The stream has {self.stream.n} items, the learner {len(items)}.")
+        return {item: i for i, item in enumerate(items)}
 
     def _play_one(self) -> float:
         function = next(self._functions)
@@ -296,7 +303,7 @@ class CompiledHost:
 
     def __init__(self, session: Session, stream: Any, sign: float) -> None:
         learner = session.learner
-        self._session, self._learner = session, learner
+        self._session, self.learner = session, learner
         self._told: Any = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
         if isinstance(learner.query, ITEM_QUERIES):
             self._told = WithItems(stream, sign)
@@ -316,7 +323,7 @@ class CompiledHost:
         self._set_table(empty_phase(np.arange(learner.n), notes), np.zeros(0, dtype=np.int64))
 
     def _set_table(self, phase: Phase, deck: IntArray) -> None:
-        learner = self._learner
+        learner = self.learner
         slots, numbers = len(phase.rounds), learner.dimension
         self._table = Table(
             phase,
@@ -331,7 +338,7 @@ class CompiledHost:
 
     def play(self, paid: FloatArray, first: int) -> frozenset[int]:
         """Play as many rounds as there is room in `paid`; the last chosen set, as item numbers."""
-        session, query, done = self._session, self._learner.query, 0
+        session, query, done = self._session, self.learner.query, 0
 
         def consume(_: int, coins: BitArray, coin: int, noise: BitArray, cursor: int) -> tuple[int, int, int]:
             nonlocal done
@@ -353,7 +360,7 @@ class CompiledHost:
     def _learn_what_arrived(self) -> None:
         """Close a phase that is over where reports are randomised on arrival, as a session does when read."""
         table, mechanism = self._table, self._session._mechanism
-        if self._learner.release.local and 0 < table.counts[ROUNDS] == table.counts[DEALT]:
+        if self.learner.release.local and 0 < table.counts[ROUNDS] == table.counts[DEALT]:
 
             def consume(_: int, bits: BitArray, cursor: int) -> tuple[int, int]:
                 cursor = turn(self._policy, self._seen, mechanism, table, bits, cursor)
@@ -367,11 +374,11 @@ class CompiledHost:
         if self._planned:
             phase, values = self._table.phase, self._table.values
             released = Released(phase.note.copy(), phase.rounds.copy(), values.copy())
-            self._state = self._learner.learn(self._state, released)
+            self._state = self.learner.learn(self._state, released)
             self._planned = False
 
     def _plan(self) -> None:
-        learner, coins = self._learner, self._session._coins
+        learner, coins = self.learner, self._session._coins
         self._learn()
         phase = learner.plan(self._state, coins)
         self._seen = PlainPolicy(learner.point(self._state))
