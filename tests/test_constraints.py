@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from discreet import BanditLearner, FullInformationLearner
 from discreet.checks import BoolArray
 from discreet.constraints import MOST_ITEMS_LISTED, Constraints
 from discreet.errors import InvalidArgument
@@ -116,3 +117,17 @@ def test_sets_of_many_items_are_not_listed() -> None:
     assert len(Constraints(MOST_ITEMS_LISTED, at_most=1).listed()) == MOST_ITEMS_LISTED + 1
     with pytest.raises(InvalidArgument, match="listed"):
         Constraints(MOST_ITEMS_LISTED + 1, at_most=1).listed()
+
+
+def test_thousands_of_items_are_refused_before_any_work() -> None:
+    """Whether an allowed set exists follows from counts; with more than 62 items no sets are counted."""
+    names = [f"item{i}" for i in range(8000)]
+    pairs = [names[i : i + 2] for i in range(0, 8000, 2)]
+    made = Constraints.of("minimize", names, groups=pairs, required=names[:1], at_least=4000)
+    assert made is not None
+    with pytest.raises(InvalidArgument, match="No set keeps to all constraints"):
+        Constraints.of("minimize", names, groups=pairs, required=names[:1], at_least=4001)
+    with pytest.raises(InvalidArgument, match=r"at most 64 items\. Got 8000 items"):
+        BanditLearner(names, 1.0, (0, 1), groups=pairs)
+    with pytest.raises(InvalidArgument, match="does not fit 8000 items"):
+        FullInformationLearner(names, 1.0, (0, 1), groups=pairs)

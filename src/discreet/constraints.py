@@ -59,7 +59,7 @@ class Constraints:
             if isinstance(named, str | bytes) or not isinstance(named, Iterable):
                 raise checks.invalid_argument(owner, name, "an iterable of items", named)
             chosen = set(named)
-            strangers = sorted(str(item) for item in chosen - place.keys())
+            strangers = sorted(str(item) for item in chosen if item not in place)
             if strangers:
                 raise checks.invalid_argument(owner, name, "items of this learner", strangers)
             return tuple(sorted(place[item] for item in chosen))
@@ -84,7 +84,10 @@ class Constraints:
         return made
 
     def _require_some(self, owner: str) -> None:
-        if not self.allows(self.repaired(np.zeros((1, self.n), dtype=np.bool_)))[0]:
+        required = set(self.required)
+        overfull = any(len(required.intersection(group)) > 1 for group in self.groups)
+        most = min(self.at_most, len(required) + len(self._parts()))
+        if overfull or required.intersection(self.forbidden) or not max(self.at_least, len(required)) <= most:
             raise InvalidArgument(f"No set keeps to all constraints of {owner}: there is nothing to choose.")
 
     @functools.cached_property
@@ -161,21 +164,20 @@ class Constraints:
     @functools.cached_property
     def count(self) -> int:
         """How many sets are allowed."""
+        taken = len(self.required)
         sizes = [1]  # how many choices from the groups so far have 0, 1, ... items
         for group in self._parts():
             longer = [*sizes, 0]
             for size, ways in enumerate(sizes):
                 longer[size + 1] += ways * len(group)
-            sizes = longer
-        taken = len(self.required)
+            sizes = longer[: max(1, self.at_most - taken + 1)]
         return sum(ways for size, ways in enumerate(sizes, taken) if self.at_least <= size <= self.at_most)
 
     def _parts(self) -> list[list[int]]:
         """The free items: those of one group together, each of the others by itself."""
+        required = set(self.required)
         together = [
-            [i for i in group if not self.fixed[i]]
-            for group in self.groups
-            if not set(group) & set(self.required)
+            [i for i in group if not self.fixed[i]] for group in self.groups if required.isdisjoint(group)
         ]
         single = set(np.flatnonzero(~self.fixed).tolist()) - {i for group in self.groups for i in group}
         return [part for part in [*together, *[[i] for i in sorted(single)]] if part]

@@ -171,7 +171,7 @@ def test_methods_of_chains_refuse_constraints(method: Any) -> None:
 def test_the_worst_case_refuses_constraints() -> None:
     with pytest.raises(InvalidArgument, match="worst-case' takes no constraints: it draws prefixes"):
         BanditLearner(N, 1.0, (-1, 1), method="worst-case", groups=[[0, 1]])
-    with pytest.raises(InvalidArgument, match="Use method='model', which takes at most 64 items"):
+    with pytest.raises(InvalidArgument, match=r"takes constraints with at most 64 items. Got 65 items"):
         BanditLearner(65, 1.0, (-1, 1), at_most=3)
 
 

@@ -59,3 +59,25 @@ def test_limits_are_in_the_message(served: Service, field: str, value: object, i
     """Without the messages of the validation library."""
     answer = served.admin.post("/v1/learners", json=BANDIT | {"name": "new", field: value})
     assert answer.json()["error"]["message"] == f"The field '{field}' {invalid_argument}"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            {"holdout": {"items": [], "share": 0.1}},
+            "The field 'holdout.set' is missing. There is no field 'holdout.items'.",
+        ),
+        ({"holdout": {"set": [], "share": 1}}, "The field 'holdout.share' must be below 1."),
+        ({"holdout": {"set": [], "shares": 0.1}}, "Did you mean 'holdout.share'?"),
+        ({"policy": "nope"}, "There is no such policy here. A server has the custom policies that it was"),
+    ],
+    ids=["other field", "nested value", "near", "policy"],
+)
+def test_nested_fields_are_named_by_their_path(
+    served: Service, more: dict[str, object], message: str
+) -> None:
+    """And a policy that the server does not have is not called by a name that no field has."""
+    answer = served.admin.post("/v1/learners", json=BANDIT | {"name": "new"} | more)
+    assert code_of(answer) == "invalid_request"
+    assert message in answer.json()["error"]["message"]

@@ -198,10 +198,13 @@ class BanditLearner(BanditFeedback[Item]):
             groups=groups,
         )
         if constraints is not None and method == "worst-case":
-            most = "" if len(names) <= MOST_MODELLED else f", which takes at most {MOST_MODELLED} items"
+            if len(names) > MOST_MODELLED:
+                raise InvalidArgument(
+                    f"{owner} takes constraints with at most {MOST_MODELLED} items. Got {len(names)} items."
+                )
             raise InvalidArgument(
                 "The method 'worst-case' takes no constraints: it draws prefixes of chains of sets, from the "
-                f"empty one to all items, some of which would not be allowed. Use method='model'{most}."
+                "empty one to all items, some of which would not be allowed. Use method='model'."
             )
         parts = named_segments(owner, segments)
         if parts and item_total is not None:

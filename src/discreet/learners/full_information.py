@@ -124,7 +124,6 @@ class FullInformationLearner(FunctionFeedback[Item]):
             forbidden=forbidden,
             groups=groups,
         )
-        sets = 1 << len(names) if self._constraints is None else self._constraints.count
         if method is None:
             method = "choose" if self._constraints is not None else default_method(len(names))
         checks.one_of(owner, "method", method, ("choose", "leader", "blocks", "tree"))
@@ -133,8 +132,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
                 f"The method {method!r} takes no constraints: it draws prefixes of chains of sets, from the "
                 "empty one to all items, some of which would not be allowed. Use method='choose'."
             )
-        if method == "choose" and sets > 1 << MOST_ITEMS:
-            most = f"at most {MOST_ITEMS} items, or 2^{MOST_ITEMS} sets"
+        if method == "choose" and not _can_be_compared(len(names), self._constraints):
+            most = f"at most {MOST_ITEMS} items, or 2^{MOST_ITEMS} sets of at most {MOST_ITEMS_LISTED} items"
             why = f"it adds up the costs of all sets, so it takes {most}"
             raise InvalidArgument(f"The method 'choose' does not fit {len(names)} items: {why}.")
         if not watch and method != "choose":
@@ -266,6 +265,12 @@ class FullInformationLearner(FunctionFeedback[Item]):
             start_range=distance,
             first_spent=self._first_spent * n * math.sqrt(self.noise_variance),
         )
+
+
+def _can_be_compared(n: int, constraints: Constraints | None) -> bool:
+    """Whether few enough sets are allowed for `choose`."""
+    sets = 1 << n if constraints is None or n > MOST_ITEMS_LISTED else constraints.count
+    return sets <= 1 << MOST_ITEMS
 
 
 def default_method(n: int) -> Method:

@@ -58,11 +58,12 @@ KINDS: dict[str, Callable[..., Session]] = {
     "bandit": BanditLearner._made,
     "full_information": FullInformationLearner._made,
 }
+BUILT_IN = tuple(KINDS)
 
 
 def register(kind: str, policy: Callable[[int], Any]) -> None:
     """Let learners with a custom policy be hosted; their arguments are those of a `PolicyLearner`."""
-    if kind in ("bandit", "full_information"):
+    if kind in BUILT_IN:
         raise InvalidArgument(f"There is a built-in kind of learner called {kind!r}.")
     KINDS[kind] = lambda items, arguments: PolicyLearner(items, policy, **arguments)
 
@@ -124,7 +125,11 @@ class Host:
                 "'source' and no 'expire_after'."
             )
         if kind not in KINDS:
-            raise InvalidArgument(f"The 'kind' of a learner must be one of {', '.join(map(repr, KINDS))}.")
+            custom = ", ".join(repr(name) for name in KINDS if name not in BUILT_IN) or "none"
+            raise InvalidArgument(
+                "There is no such policy here. A server has the custom policies that it was started with "
+                f"(discreet serve --policy NAME=MODULE:NAME): {custom}."
+            )
         try:
             session = KINDS[kind](settings["items"], arguments)
         except (TypeError, LookupError, AttributeError):

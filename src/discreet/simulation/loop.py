@@ -283,7 +283,7 @@ class Run:
         return best_fixed_set(-total if self.sign < 0 else total, constraints)
 
     def _numbered_items(self) -> dict[Any, int]:
-        """The number of each item in the stream. A learner may change its items between two calls of `play`."""
+        """The number of each item in the stream. A learner may change its items between two plays."""
         items = tuple(getattr(self.learner, "items", range(self.stream.n)))
         if self.stream.n != len(items):
             raise InvalidArgument(f"The stream has {self.stream.n} items, the learner {len(items)}.")

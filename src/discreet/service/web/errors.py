@@ -127,7 +127,7 @@ def add_handlers(app: FastAPI, fields: set[str]) -> None:
 
     Args:
         app: The app.
-        fields: The names of fields that messages may repeat.
+        fields: The paths of fields that messages may repeat.
     """
 
     async def handle(request: Request, error: Exception) -> Response:
@@ -166,10 +166,13 @@ def _sentence(entry: Any, fields: set[str]) -> str:
     The name of an unknown field is repeated if it looks like one: these routes take public data only. (Asks
     and tells do not get here, and repeat nothing.)
     """
+    place = ""  # a nested field by its path, such as holdout.set
+    for part in entry["loc"][1:]:
+        longer = f"{place}.{part}" if place else str(part)
+        place = longer if longer in fields else place
     if entry["type"] == "extra_forbidden":
-        return _unknown(str(entry["loc"][-1]), fields)
-    place = next((part for part in entry["loc"][1:] if part in fields), None)
-    if place is None:
+        return _unknown(place, str(entry["loc"][-1]), fields)
+    if not place:
         return "The body must be a JSON object with the fields described at /docs."
     if entry["type"] == "missing":
         return f"The field '{place}' is missing."
@@ -180,12 +183,15 @@ def _sentence(entry: Any, fields: set[str]) -> str:
     return f"The field '{place}' " + (f"must be {limits}." if limits else "has an invalid value.")
 
 
-def _unknown(name: str, fields: set[str]) -> str:
+def _unknown(inside: str, name: str, fields: set[str]) -> str:
+    """What is wrong with a field that does not exist, of the body or `inside` one of its fields."""
     listed = "All fields are listed at /docs."
     if not _NAME.fullmatch(name):
         return f"There is an unknown field. {listed}"
-    hint = _HINTS.get(name) or did_you_mean(name, sorted(fields)).lstrip() or listed
-    return f"There is no field '{name}'. {hint}"
+    prefix = f"{inside}." if inside else ""
+    beside = sorted(field for field in fields if field.startswith(prefix) and "." not in field[len(prefix) :])
+    hint = _HINTS.get(prefix + name) or did_you_mean(prefix + name, beside).lstrip() or listed
+    return f"There is no field '{prefix}{name}'. {hint}"
 
 
 def _plain(limit: Any) -> Any:

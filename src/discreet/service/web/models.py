@@ -241,12 +241,13 @@ class TellRequest(RequestModel):
 
 TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
 
-#: Names of fields that error messages may repeat.
+#: Fields that error messages may repeat; nested ones by their paths.
 FIELDS = {
     name
     for model in (CreateLearner, ChangeItems, SetLimit, CreateKey, RotateKey)
     for name in model.model_fields
 }
+FIELDS |= {f"holdout.{name}" for name in HoldOut.model_fields} | {"start.set"}
 FIELDS |= {"since", "limit", "name", "items", "after", "search", "before"}
 
 
