@@ -40,7 +40,6 @@ CODES: dict[str, tuple[int, str]] = {
         "There never was such a decision, or it was forgotten long after it was closed.",
     ),
     "method_not_allowed": (405, "The address takes other methods; the header Allow lists them."),
-    "timeout": (408, "The body did not arrive in time."),
     "already_exists": (409, "The name is taken."),
     "archived": (409, "The learner has ended: it can be read, but not asked or told."),
     "budget_exceeded": (409, "The population's limit does not allow this learner."),
@@ -170,7 +169,7 @@ def _sentence(entry: Any, fields: set[str]) -> str:
         return _unknown(str(entry["loc"][-1]), fields)
     place = next((part for part in entry["loc"][1:] if part in fields), None)
     if place is None:
-        return "The body must be a JSON object with the fields described at /docs."
+        return "The body must be a JSON object with the fields described at /openapi.json."
     if entry["type"] == "missing":
         return f"The field '{place}' is missing."
     broken = entry.get("ctx", {})
@@ -181,7 +180,7 @@ def _sentence(entry: Any, fields: set[str]) -> str:
 
 
 def _unknown(name: str, fields: set[str]) -> str:
-    listed = "All fields are listed at /docs."
+    listed = "All fields are listed at /openapi.json."
     if not _NAME.fullmatch(name):
         return f"There is an unknown field. {listed}"
     hint = _HINTS.get(name) or did_you_mean(name, sorted(fields)).lstrip() or listed
