@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 import yaml
+from discreet.service.web.connections import HEAD_TIMEOUT
 
 from discreet.cli.tools import serve as serve_command
 from discreet.service.app import MAX_BODY
 from discreet.service.options import ADMIN_KEY
 from discreet.service.server import _GRACE
-from discreet.service.web.connections import HEAD_TIMEOUT
 from discreet.service.web.metrics import Metrics
 
 DEPLOY = pathlib.Path(__file__).parents[2] / "deploy"
