@@ -23,6 +23,7 @@ import discreet
 from discreet.cli import main
 from discreet.service.options import Options
 from discreet.service.server import warn_about
+from discreet.service.web.metrics import forget_dead_processes
 from running_service import free_port, wait_until_healthy
 
 
@@ -262,6 +263,22 @@ def test_listening_beyond_this_machine_gives_a_warning(caplog: pytest.LogCapture
         warn_about(Options(store="shop.db", host=host))
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
     assert "--behind-proxy" in caplog.text
+
+
+def test_gauges_of_dead_processes_no_longer_count(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that starts looks for those that are gone, such as the one that it replaces."""
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    files = [tmp_path / f"gauge_livesum_{pid}.db" for pid in (gone.pid, os.getpid())]
+    for file in files:
+        file.touch()
+    forget_dead_processes()
+    assert all(file.exists() for file in files)  # processes do not add up here
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    forget_dead_processes()
+    assert [file.exists() for file in files] == [False, True]
 
 
 @pytest.mark.process
