@@ -194,12 +194,15 @@ def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.process
 def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path) -> None:
-    """One learner, two processes; metrics add up over both; keys made by one are known to the other."""
-    options = ("--workers", 2, "--key-file", tmp_path / "key")
+    """One learner, two processes; metrics add up over both; keys and policies are known to each."""
+    policy = "one-by-one=examples.gallery.own_policy:OneByOne"
+    options = ("--workers", 2, "--key-file", tmp_path / "key", "--policy", policy)
     with serving(postgres, *options, log=tmp_path / "log") as (process, address):
         key = shown_key(process)
         with client(address, key) as admin:
             assert admin.post("/v1/learners", json=BANDIT).status_code == 201
+            own = {name: BANDIT[name] for name in BANDIT if name != "method"} | {"policy": "one-by-one"}
+            assert admin.post("/v1/learners", json=own | {"name": "own"}).status_code == 201
         told = 0
         for _ in range(12):  # a new connection each time, so that both processes get some
             with client(address, key) as worker:
@@ -209,6 +212,7 @@ def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path)
                     "codes": ["accepted"] * 2
                 }
                 told += 2
+                assert worker.post("/v1/learners/own/ask").status_code == 200
         with client(address, key) as admin:
             shown: dict[str, Any] = {}
             for _ in range(100):
@@ -220,6 +224,7 @@ def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path)
             assert f'discreet_decisions_total{{learner="shop"}} {told}.0' in admin.get("/metrics").text
         code, _ = stopped(process)
         assert code == 0
+    assert (tmp_path / "log").read_text().count("Uvicorn running on") == 1
 
 
 @pytest.mark.usefixtures("same_logging_afterwards")
