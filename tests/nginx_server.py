@@ -63,6 +63,7 @@ def running(
     upstream: str,
     certificate: tuple[pathlib.Path, pathlib.Path],
     without: tuple[str, ...] = (),
+    patience: str = "15s",
 ) -> Iterator[Nginx]:
     """nginx in front of a service, until the context ends.
 
@@ -71,6 +72,7 @@ def running(
         upstream: Host and port of the service.
         certificate: A file with a certificate, and one with its key.
         without: Directives to leave out of the shipped file.
+        patience: How long headers, and parts of bodies, are waited for.
     """
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
@@ -82,6 +84,8 @@ def running(
     for there, mine in (here | {"/etc/ssl/decisions.pem": cert, "/etc/ssl/decisions.key": key}).items():
         assert there in server
         server = server.replace(there, mine)
+    assert server.count(" 15s;") == 2
+    server = server.replace(" 15s;", f" {patience};")
     for name in without:
         assert f" {name} " in server
         server = "\n".join(line for line in server.splitlines() if not line.strip().startswith(f"{name} "))

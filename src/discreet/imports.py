@@ -19,7 +19,7 @@ EXTRAS = {
     "objects": ("obstore",),
     "ray": ("ray",),
     "report": ("jinja2", "joblib", "matplotlib", "polars"),
-    "service": ("alembic", "fastapi", "jinja2", "prometheus_client", "psycopg", "sqlalchemy", "uvicorn"),
+    "service": ("alembic", "fastapi", "prometheus_client", "psycopg", "sqlalchemy", "uvicorn"),
 }
 
 

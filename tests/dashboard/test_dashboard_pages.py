@@ -89,14 +89,6 @@ def test_an_empty_list_leads_to_the_form(visit: Visit, service: LiveService) -> 
     expect(page.get_by_role("heading", name="New learner")).to_be_focused()
 
 
-def test_the_reference_leads_back(visit: Visit) -> None:
-    """The page links to it, and back."""
-    page = visit.go()
-    page.get_by_role("link", name="API reference").click()
-    page.get_by_role("link", name="Dashboard").click()
-    expect(page.get_by_role("heading", name="Key needed")).to_be_visible()
-
-
 def test_a_narrow_list_is_whole(browser: Any, service: LiveService) -> None:
     """At 380 pixels all columns are visible; on narrower screens a shadow shows that there is more."""
     visit = Visit(browser, service, viewport={"width": 380, "height": 640})

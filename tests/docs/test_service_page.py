@@ -57,7 +57,6 @@ LOCAL = [
     "discreet store adopt --latest",
     "discreet store rotate-key --new-key-file new.key --store shop.db --key-file shop.db.key",
     "discreet serve --store shop.db --key-file new.key",
-    "discreet store set-clock --store shop.db",
     "discreet store export shop.jsonl --store shop.db",
 ]
 #: Run elsewhere: by `tests/service/test_serve_options.py` and the tests of the command line.
@@ -115,7 +114,7 @@ def test_its_commands_work(
 ) -> None:
     """A server, all Python of the page, a key, a backup that is old when it is put back, a move."""
     serve, new_key, keys, device, log, backup, restore, check, adopt, restart, latest, *others = LOCAL
-    rotate, serve_rotated, set_clock, export = others
+    rotate, serve_rotated, export = others
     monkeypatch.chdir(tmp_path)
     with served(tmp_path, serve) as service:
         monkeypatch.setenv("DISCREET_URL", service.url)
@@ -160,7 +159,6 @@ def test_its_commands_work(
     rotated.key = admin
     with rotated, Client(rotated.url, admin) as client:
         client.tell("till", client.ask("till"), 0.5)
-    assert run_discreet(set_clock) == 0
     assert run_discreet(export, "--key-file", "new.key") == 0
     assert "'till' was handed over" in capsys.readouterr().out
 

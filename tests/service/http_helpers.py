@@ -13,7 +13,6 @@ import uvicorn
 
 from discreet.service.app import create_app
 from discreet.service.learner_service import LearnerService
-from discreet.service.web.connections import Connection
 
 BANDIT = {
     "name": "shop",
@@ -62,19 +61,17 @@ def client(address: str, key: str | None) -> httpx2.Client:
 
 
 @contextlib.contextmanager
-def listening(app: Any, connections: int = 1_000) -> Iterator[str]:
+def listening(app: Any) -> Iterator[str]:
     """The address of an app that a thread serves."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
         # What nobody reads waits in the server: systems differ in how many megabytes they keep themselves.
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65_536)
         config = uvicorn.Config(
             app,
-            http=Connection,
             interface="asgi3",
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=5,
-            limit_concurrency=connections + 1,
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
@@ -90,12 +87,12 @@ def listening(app: Any, connections: int = 1_000) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def service(where: object, *, connections: int = 1_000, **settings: Any) -> Iterator[Service]:
+def service(where: object, **settings: Any) -> Iterator[Service]:
     """A service on a store, with one learner of each kind."""
     with contextlib.ExitStack() as stack:
         learner_service = stack.enter_context(LearnerService.open(str(where)))
         app = create_app(learner_service, **settings)
-        address = stack.enter_context(listening(app, connections))
+        address = stack.enter_context(listening(app))
         keys = [learner_service.api_keys.create(role)[1] for role in ("admin", "ask_tell", "read")]
         clients = [stack.enter_context(client(address, key)) for key in (*keys, None)]
         found = Service(learner_service, app, address, *clients)

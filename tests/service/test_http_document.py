@@ -1,7 +1,5 @@
 """The OpenAPI document is true: requests made up from it are answered as it says, and never with a 5xx."""
 
-import html
-import json
 from collections.abc import Iterator
 from typing import Any
 from unittest import SkipTest
@@ -137,7 +135,7 @@ def test_each_route_lists_the_codes_that_it_can_give(served: Service) -> None:
                 codes.update(some)
         return codes
 
-    always = {"timeout", "too_large", "rate_limited", "busy", "store_unavailable"}
+    always = {"too_large", "rate_limited", "busy", "store_unavailable"}
     key, body = {"unauthorized", "forbidden"}, {"invalid_json", "invalid_request"}
     one = "/v1/learners/{name}"
     assert listed("get", "/livez") == always
@@ -152,13 +150,11 @@ def test_each_route_lists_the_codes_that_it_can_give(served: Service) -> None:
 
 
 def test_examples_are_taken_as_they_are(served: Service) -> None:
-    """One for each body; the page shows them."""
+    """One for each body."""
     shapes = served.nobody.get("/openapi.json").json()["components"]["schemas"]
-    page = html.unescape(served.nobody.get("/docs").text)
 
     def example(shape: str) -> dict[str, Any]:
         (body,) = shapes[shape]["examples"]
-        assert json.dumps(body) in page
         found: dict[str, Any] = body
         return found
 

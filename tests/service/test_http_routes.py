@@ -1,10 +1,13 @@
 """Every route: what it takes, gives and refuses."""
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from http_helpers import BANDIT, FULL, MODULAR, Service, code_of, service
+
+from discreet.service.web import ask_tell
 
 
 @pytest.fixture(scope="module")
@@ -332,22 +335,30 @@ def test_populations_add_up(served: Service) -> None:
     assert served.admin.put("/v1/populations/no name", json={}).status_code == 400
 
 
-def test_health_metrics_and_reference(served: Service) -> None:
-    """Health and the reference need no key; the reference loads nothing from anywhere."""
+def test_health_and_metrics(served: Service) -> None:
+    """Health needs no key; metrics are for Prometheus."""
     assert served.nobody.get("/livez").json() == {"status": "ok"}
     served.ask()
     page = served.reader.get("/metrics")
     assert page.headers["content-type"].startswith("text/plain")
     assert 'discreet_decisions_total{learner="shop"}' in page.text
-    docs = served.nobody.get("/docs")
-    assert docs.headers["content-type"].startswith("text/html")
-    assert "default-src 'none'" in docs.headers["content-security-policy"]
-    assert docs.text.count("<script") == docs.text.count('<script src="/docs.js">') == 1
-    script = served.nobody.get("/docs.js")
-    assert script.headers["content-type"].startswith("text/javascript")
-    for outside in ("<link", "<img", "http:", "https:", "url(", "@import"):
-        assert outside not in docs.text
-    document = served.nobody.get("/openapi.json").json()
-    for path, methods in document["paths"].items():
-        for method in methods:
-            assert f"{method.upper()} {path}" in docs.text
+
+
+def test_large_asks_are_read_by_a_thread(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others need not wait for it."""
+    names = [f"{place:06d}-" + "x" * 60 for place in range(1000)]
+    assert (
+        served.admin.post("/v1/learners", json=BANDIT | {"name": "long", "items": names}).status_code == 201
+    )
+    threads: list[threading.Thread] = []
+    read_json = ask_tell.read_json
+
+    def noted(body: bytes) -> Any:
+        threads.append(threading.current_thread())
+        return read_json(body)
+
+    monkeypatch.setattr(ask_tell, "read_json", noted)
+    for available in (names[:5], names, names[5:10]):
+        assert set(served.ask("long", available=available)[0]["subset"]) <= set(available)
+    assert threads[0] is threads[2]
+    assert threads[1] is not threads[0]

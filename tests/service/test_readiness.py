@@ -6,6 +6,7 @@ import pathlib
 import re
 import resource
 import sqlite3
+import threading
 import time
 import urllib.parse
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from http_helpers import BANDIT, client, code_of, service
 from discreet.errors import StoreError
 from discreet.service.health import Health
 from discreet.service.learner_service import LearnerService
+from discreet.service.web import health as web_health
 from discreet.service.web import watching
 from running_service import RunningService
 
@@ -133,6 +135,28 @@ def test_each_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
         "reading: works again",
         "writing: The disk is full.",
     ]
+
+
+def test_readiness_is_checked_once_however_many_ask(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A flood of checks is no flood of writes; one that hangs is told as such, and stops nothing else."""
+    monkeypatch.setattr(web_health, "_TIMEOUT", 0.2)
+    calls: list[int] = []
+    let = threading.Event()
+
+    def hangs() -> None:
+        calls.append(1)
+        assert let.wait(30)
+
+    with service(tmp_path / "shop.db", log_requests=False) as served:
+        monkeypatch.setattr(served.learner_service, "ready", hangs)
+        for _ in range(3):
+            assert status(served.nobody) == (503, "store_unavailable")
+        assert served.nobody.get("/livez").status_code == 200
+        assert len(calls) == 1
+        let.set()
+        until(lambda: status(served.nobody) == (200, ""))
 
 
 def test_gauges_show_what_waits(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,9 @@ from http_helpers import BANDIT, FULL, MODULAR, client
 
 import discreet
 from discreet.cli import main
-from discreet.service.listening import warn_about
 from discreet.service.options import Options
+from discreet.service.server import warn_about
+from discreet.service.web.metrics import forget_dead_processes
 from running_service import free_port, wait_until_healthy
 
 
@@ -193,12 +194,15 @@ def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.process
 def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path) -> None:
-    """One learner, two processes; metrics add up over both; keys made by one are known to the other."""
-    options = ("--workers", 2, "--key-file", tmp_path / "key")
+    """One learner, two processes; metrics add up over both; keys and policies are known to each."""
+    policy = "one-by-one=examples.gallery.own_policy:OneByOne"
+    options = ("--workers", 2, "--key-file", tmp_path / "key", "--policy", policy)
     with serving(postgres, *options, log=tmp_path / "log") as (process, address):
         key = shown_key(process)
         with client(address, key) as admin:
             assert admin.post("/v1/learners", json=BANDIT).status_code == 201
+            own = {name: BANDIT[name] for name in BANDIT if name != "method"} | {"policy": "one-by-one"}
+            assert admin.post("/v1/learners", json=own | {"name": "own"}).status_code == 201
         told = 0
         for _ in range(12):  # a new connection each time, so that both processes get some
             with client(address, key) as worker:
@@ -208,6 +212,7 @@ def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path)
                     "codes": ["accepted"] * 2
                 }
                 told += 2
+                assert worker.post("/v1/learners/own/ask").status_code == 200
         with client(address, key) as admin:
             shown: dict[str, Any] = {}
             for _ in range(100):
@@ -219,6 +224,7 @@ def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path)
             assert f'discreet_decisions_total{{learner="shop"}} {told}.0' in admin.get("/metrics").text
         code, _ = stopped(process)
         assert code == 0
+    assert (tmp_path / "log").read_text().count("Uvicorn running on") == 1
 
 
 @pytest.mark.usefixtures("same_logging_afterwards")
@@ -229,7 +235,6 @@ def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path)
         (("--workers", 0), "at least one worker"),
         (("--log-level", "trace"), "log level"),
         (("--port", 99999), "65535"),
-        (("--host", "no.such.host.invalid", "--port", 0), "no.such.host.invalid"),
         (("--rate", 0), "one request per second"),
         (("--connections", 0), "one connection"),
         (("--store", "mysql://x"), "A store is a path"),
@@ -253,15 +258,32 @@ def test_options_that_cannot_work(
 
 
 def test_listening_beyond_this_machine_gives_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """Costs and keys would go over the wire as they are."""
+    """The service has no limits of its own for that; whoever says that a proxy stands in front knows."""
     for host in ("127.0.0.1", "::1", "localhost"):
         warn_about(Options(store="shop.db", host=host))
-    warn_about(Options(store="shop.db", host="0.0.0.0", unix_socket="/run/discreet.sock"))
+    warn_about(Options(store="shop.db", host="0.0.0.0", uds="/run/discreet.sock"))
+    warn_about(Options(store="shop.db", host="0.0.0.0", behind_proxy=True))
     assert not caplog.records
     for host in ("0.0.0.0", "::", "10.1.2.3", "shop.internal"):
         warn_about(Options(store="shop.db", host=host))
     assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
-    assert "proxy with TLS in front" in caplog.text
+    assert "--behind-proxy" in caplog.text
+
+
+def test_gauges_of_dead_processes_no_longer_count(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that starts looks for those that are gone, such as the one that it replaces."""
+    with subprocess.Popen(["true"]) as gone:
+        pass
+    files = [tmp_path / f"gauge_livesum_{pid}.db" for pid in (gone.pid, os.getpid())]
+    for file in files:
+        file.touch()
+    forget_dead_processes()
+    assert all(file.exists() for file in files)  # processes do not add up here
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    forget_dead_processes()
+    assert [file.exists() for file in files] == [False, True]
 
 
 @pytest.mark.process

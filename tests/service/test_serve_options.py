@@ -4,12 +4,9 @@ import contextlib
 import os
 import pathlib
 import re
-import socket
 import ssl
-import stat
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 
@@ -18,9 +15,7 @@ import pytest
 from http_helpers import client, service
 
 from discreet.cli import main
-from discreet.service import server
 from discreet.service.api_keys import new_key
-from discreet.service.options import Options
 from running_service import free_port
 
 
@@ -37,7 +32,7 @@ def serving(log: pathlib.Path, **settings: object) -> Iterator["subprocess.Popen
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | given,
         )
     try:
-        while "dashboard at" not in log.read_text():
+        while "Uvicorn running on" not in log.read_text():
             assert process.poll() is None, log.read_text()
             time.sleep(0.02)
         yield process
@@ -91,17 +86,13 @@ def test_all_is_taken_from_the_environment(
     assert (tmp_path / "shop.guard").exists()
 
 
-@pytest.mark.usefixtures("same_logging_afterwards")
 @pytest.mark.process
 def test_a_socket_in_the_file_system(tmp_path: pathlib.Path) -> None:
-    """For owner and group; one that a killed server left is replaced, one in use is not; none remains."""
+    """One that a killed server left is replaced; none remains."""
     path, log = tmp_path / "discreet.sock", tmp_path / "log"
-    settings = {"store": tmp_path / "shop.db", "unix_socket": path}
+    settings = {"store": tmp_path / "shop.db", "uds": path}
     with httpx2.Client(base_url="http://discreet", transport=httpx2.HTTPTransport(uds=str(path))) as caller:
         with serving(log, **settings) as process:
-            assert stat.S_IMODE(path.stat().st_mode) == 0o660
-            with pytest.raises(SystemExit):
-                main(["serve", "--store", str(tmp_path / "other.db"), "--unix-socket", str(path)])
             assert caller.get("/readyz").status_code == 200
             process.kill()
             process.wait()
@@ -109,7 +100,18 @@ def test_a_socket_in_the_file_system(tmp_path: pathlib.Path) -> None:
         with serving(log, **settings):
             assert caller.get("/readyz").status_code == 200
     assert not path.exists()
-    assert "without encryption" not in log.read_text()
+    assert "beyond this machine" not in log.read_text()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("behind_proxy", [False, True])
+def test_a_server_beyond_this_machine_warns_unless_a_proxy_is_in_front(
+    tmp_path: pathlib.Path, behind_proxy: bool
+) -> None:
+    """It serves all the same."""
+    settings = {"store": tmp_path / "shop.db", "host": "0.0.0.0", "port": free_port()}
+    with serving(tmp_path / "log", **settings, behind_proxy=behind_proxy):
+        assert ("beyond this machine" in (tmp_path / "log").read_text()) != behind_proxy
 
 
 @pytest.mark.usefixtures("same_logging_afterwards")
@@ -154,33 +156,6 @@ def test_files_for_tls_that_cannot_be_used(
         main(["serve", "--store", str(tmp_path / "shop.db"), "--port", "0", *files[wrong]])
     assert "TLS" in capsys.readouterr().err
     assert not (tmp_path / "shop.db").exists()
-
-
-def test_who_never_begins_to_encrypt_is_closed(
-    tmp_path: pathlib.Path,
-    certificate: tuple[pathlib.Path, pathlib.Path],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A connection that says nothing is no more patient with TLS than without."""
-    monkeypatch.setattr(server, "HEAD_TIMEOUT", 0.3)
-    cert, key = map(str, certificate)
-
-    async def answer(scope: object, receive: object, send: object) -> None:
-        raise AssertionError
-
-    config = server._config(Options(store="shop.db", tls_cert=cert, tls_key=key), answer)
-    config.lifespan = "off"
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        serving = server._Server(config, "")
-        thread = threading.Thread(target=serving.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            with socket.create_connection(listening.getsockname()) as silent:
-                silent.settimeout(30)
-                assert silent.recv(1) == b""
-        finally:
-            serving.should_exit = True
-            thread.join()
 
 
 def test_other_websites_may_not_call_by_default(tmp_path: pathlib.Path) -> None:

@@ -218,22 +218,6 @@ def rotate_key(
 
 
 @command(
-    store_app,
-    "discreet store set-clock --store shop.db",
-    note="""The service does not believe a clock that has jumped by more than an hour, or after another
-machine or a restart of this one by more than a day: then no decision expires. `discreet store check` and the
-log say so. First look whether the clock is right.""",
-    name="set-clock",
-)
-def set_clock(store: Store = "discreet.db") -> None:
-    """Confirm that the clock of this machine is right. Decisions past their deadline are closed then."""
-    from discreet.service import admin
-
-    at = datetime.datetime.fromtimestamp(admin.set_clock(store) / 1000, datetime.UTC)
-    print(f"The service goes by the clock of this machine: {at:%Y-%m-%d %H:%M} UTC.")
-
-
-@command(
     keys_app,
     "discreet keys create --role ask_tell --label checkout",
     "discreet keys create --role ask_tell --label tills --learner till --expires-in 90d",

@@ -167,15 +167,18 @@ def serve(
         str,
         Setting(
             "host",
-            "Where to listen. Beyond 127.0.0.1 give TLS, or put a proxy with TLS in front.",
+            "Where to listen. Beyond 127.0.0.1 put a proxy with TLS in front.",
             metavar="ADDRESS",
         ),
     ] = "127.0.0.1",
     port: Annotated[int, Setting("port", "0 for any free port.")] = 8710,
-    unix_socket: Annotated[
+    uds: Annotated[
         str | None,
-        Setting("unix-socket", "A path to listen on instead, for its owner and group.", metavar="PATH"),
+        Setting("uds", "The path of a Unix domain socket to listen on instead.", metavar="PATH"),
     ] = None,
+    behind_proxy: Annotated[
+        bool, Setting("behind-proxy", "A proxy stands in front: do not warn of other machines.")
+    ] = False,
     tls_cert: Annotated[
         str | None, Setting("tls-cert", "A certificate with its chain (PEM).", metavar="PATH")
     ] = None,

@@ -7,7 +7,6 @@ require_extra(
     "The service, its stores and its keys need",
     "alembic",
     "fastapi",
-    "jinja2",
     "prometheus_client",
     "sqlalchemy",
     "uvicorn",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
-from discreet.service.clock import GuardedClock, confirm_clock, milliseconds
+from discreet.service.clock import milliseconds
 from discreet.service.encryption import KeyRing, fingerprint, load_key
 from discreet.service.management import Management
 from discreet.service.opening import (
@@ -74,8 +74,7 @@ def check(where: Where, key_file: Where | None = None) -> Checked:
     with _parts(where, key_file, look_only=True) as (store, ring, guard):
         found = inspect(store)
         management = Management(store, ring, guard, milliseconds)
-        clock = GuardedClock(store)
-        problems = [clock.suspicious] if clock.suspicious else []
+        problems = []
         try:
             require_latest(store, guard)
         except StaleState as error:
@@ -228,13 +227,6 @@ def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None)
     with _parts(where, key_file, look_only=True) as (store, ring, _):
         new = load_key(file, create=True, environment=False)
         return rotate(store, ring, ring.rotated(new), _record("key rotated"))
-
-
-def set_clock(where: Where) -> int:
-    """Let the service go by the clock of this machine; return its time."""
-    require_store(where)
-    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
-        return confirm_clock(store, _record("clock confirmed"))
 
 
 @contextlib.contextmanager

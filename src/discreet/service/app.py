@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Response
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import JSONResponse
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
@@ -23,7 +23,6 @@ from discreet.service.web.logs import RequestLog
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.middleware import ServiceMiddleware
 from discreet.service.web.openapi import document
-from discreet.service.web.reference import POLICY, reference, script
 from discreet.service.web.routes import add_routes, described
 from discreet.service.web.watching import watch
 
@@ -73,20 +72,11 @@ def create_app(
         redirect_slashes=False,
     )
     add_routes(app.router, service, metrics)
-    about = document(app, described())
-    written, page, sending = AsciiJson(about), reference(about), script()
+    written = AsciiJson(document(app, described()))
 
     @app.get("/openapi.json", include_in_schema=False)
     def openapi() -> Response:
         return written
-
-    @app.get("/docs", include_in_schema=False)
-    def docs() -> HTMLResponse:
-        return HTMLResponse(page, headers={"content-security-policy": POLICY})
-
-    @app.get("/docs.js", include_in_schema=False)
-    def docs_script() -> Response:
-        return Response(sending, media_type="text/javascript")
 
     for file in dashboard.files():
         _add_file(app, file)

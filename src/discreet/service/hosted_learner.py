@@ -18,7 +18,7 @@ from discreet.learners.tickets import INLINE, Plan, phase_of
 from discreet.service.clock import minute_of
 from discreet.service.drawn_bits import DrawnBits
 from discreet.service.encryption import KeyRing
-from discreet.service.records import most_sets, set_bytes, unpacked
+from discreet.service.records import most_sets, unpacked
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import Seals
 from discreet.storage.reading import Reading
@@ -140,11 +140,6 @@ class HostedLearner:
     def most_sets(self) -> int:
         """How many sets one call may ask for or show."""
         return most_sets(self.record.settings["items"])
-
-    @functools.cached_property
-    def set_bytes(self) -> int:
-        """Bytes of a set of all its items in an answer."""
-        return set_bytes(self.record.settings["items"])
 
     @property
     def limited(self) -> bool:

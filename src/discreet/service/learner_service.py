@@ -24,7 +24,7 @@ from discreet import checks
 from discreet.errors import Conflict, DiscreetError, InvalidArgument, StoreError
 from discreet.service.api_keys import ApiKeys
 from discreet.service.batch import Batch
-from discreet.service.clock import GuardedClock
+from discreet.service.clock import milliseconds
 from discreet.service.committer import Committer
 from discreet.service.encryption import KeyRing
 from discreet.service.health import Health, reason_of
@@ -112,7 +112,7 @@ class LearnerService(Management):
             guard_file: The rollback guard, a path or the address of a database, unless
                 DISCREET_ROLLBACK_GUARD has it. By default beside an SQLite file, or in a schema apart of a
                 PostgreSQL database.
-            clock: Milliseconds since 1970; a `GuardedClock` by default.
+            clock: Milliseconds since 1970; those of this machine by default.
             maintenance: Whether a background thread applies queued feedback, expires and compacts decisions.
 
         Raises:
@@ -124,7 +124,7 @@ class LearnerService(Management):
         try:
             require_latest(store, guard)
             guard.begin()
-            return cls(store, ring, guard, clock or GuardedClock(store), maintenance=maintenance)
+            return cls(store, ring, guard, clock or milliseconds, maintenance=maintenance)
         except BaseException:
             guard.close()
             store.close()
@@ -273,10 +273,6 @@ class LearnerService(Management):
             raise
         self.health.worked("the readiness check")
         self.health.require()
-
-    def set_bytes(self, name: str) -> int:
-        """Bytes of a set of all items of a learner in an answer."""
-        return self.registry.named(name).set_bytes
 
     def time_commits(self, seen: Callable[[float], None]) -> None:
         """Tell somebody the seconds that each transaction of asks and tells takes."""

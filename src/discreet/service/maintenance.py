@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from discreet.errors import Conflict
-from discreet.service.clock import GuardedClock, minute_of
+from discreet.service.clock import minute_of
 from discreet.service.health import Health, reason_of
 from discreet.service.hosted_learner import Applied, HostedLearner, not_shown, write
 from discreet.service.pace import MOST, Pace
@@ -170,7 +170,7 @@ class Maintenance:
         """
         with self._store.reading() as reading:
             due = self._mine("deadline", reading, reading.due_phases(self._clock()), in_turn)
-        for hosted in self._registry.with_ids(due) if self._believes_clock() else ():
+        for hosted in self._registry.with_ids(due):
             self._expire_all(hosted)
             self._apply_some([hosted])
             self._fill_phases(hosted)
@@ -269,18 +269,12 @@ class Maintenance:
 
     def expire(self) -> int:
         """Close decisions past their deadline: each gives a neutral report, through the same mechanism."""
-        if not self._believes_clock():
-            return 0
         with self._store.reading() as reading:
             due = reading.due(self._clock())
         total = sum(self._expire_all(hosted) for hosted in self._registry.with_ids(due))
         if total:
             self.wake()
         return total
-
-    def _believes_clock(self) -> bool:
-        """Whether the clock has not jumped, as far as one can tell."""
-        return not isinstance(self._clock, GuardedClock) or self._clock.refresh()
 
     def _expire_all(self, hosted: HostedLearner) -> int:
         """Close all decisions of a learner that are past their deadline."""

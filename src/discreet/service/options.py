@@ -23,7 +23,8 @@ class Options:
         store: A path, or the address of a PostgreSQL database.
         host: The address to listen on; only this machine by default.
         port: 0 for any free port.
-        unix_socket: A path to listen on instead.
+        uds: The path of a Unix domain socket to listen on instead.
+        behind_proxy: Whether a proxy stands in front, so that listening beyond this machine is no mistake.
         tls_cert, tls_key: Files in PEM form, for TLS.
         cors_origins: Websites whose scripts may call the service; "*" for all.
         workers: Processes.
@@ -31,8 +32,7 @@ class Options:
         log_level: One of `LEVELS`; requests are logged at "info".
         rate: Requests per second of one key, in each process.
         max_body: Bytes of a request's body.
-        connections: Open connections of one process. Those that wait for a request make room for new ones;
-            if all are busy, requests get 503.
+        connections: Open connections of one process; requests beyond them get 503.
         json: Whether to print the first admin key as JSON.
         policies: Custom policies, each as NAME=MODULE:NAME.
     """
@@ -40,7 +40,8 @@ class Options:
     store: str
     host: str = "127.0.0.1"
     port: int = 8710
-    unix_socket: str | None = None
+    uds: str | None = None
+    behind_proxy: bool = False
     tls_cert: str | None = None
     tls_key: str | None = None
     cors_origins: tuple[str, ...] = ()

@@ -146,8 +146,3 @@ def set_bytes(items: Sequence[Any]) -> int:
 def most_sets(items: Sequence[Any]) -> int:
     """How many sets one call may ask for or show, by items and by bytes."""
     return min(most_pieces(len(items)), max(1, _MOST_BYTES // set_bytes(items)))
-
-
-def answer_bytes(count: int, each: int) -> int:
-    """Bytes of an answer with so many sets, at most; see `most_sets`."""
-    return min(count * each, max(_MOST_BYTES, each))

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from discreet.errors import Archived
 from discreet.service.learner_service import REQUEST_ID, LearnerService
-from discreet.service.records import Choice, Code, Feedback, Outcome, answer_bytes
+from discreet.service.records import Choice, Code, Feedback, Outcome
 from discreet.service.sealing import TellToken
 from discreet.service.web.errors import HttpError
 from discreet.service.web.json_bodies import read_json
-from discreet.service.web.memory import COPIES, Reservation
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.models import LONGEST_PERSON, AskRequest, TellRequest
 
@@ -28,8 +27,6 @@ _ASK_FIELDS, _TELL_FIELDS = frozenset(AskRequest.model_fields), frozenset(TellRe
 #: What may be told with a token.
 _TOKEN_FIELDS = frozenset({"decision", "cost", "items", "bit"})
 _ONE_OF = "a 'cost' (and 'items', if the learner is told them) or a 'bit'"
-#: Bytes of a token in an answer.
-_TOKEN_BYTES = 96
 #: Larger bodies are parsed by a thread, so that other requests need not wait.
 _LARGE = 65_536
 
@@ -66,15 +63,11 @@ class AskTellRoutes:
         #: Learners that have answered; others may have to be read from the database.
         self.known: dict[str, LearnerInfo] = {}
 
-    async def ask(self, learner: str, body: bytes, memory: Reservation) -> bytes:
+    async def ask(self, learner: str, body: bytes) -> bytes:
         """Answer an ask: the body of a request in, that of the response out."""
         large = len(body) > _LARGE
         wanted = await asyncio.to_thread(_parse_ask, body) if large else _parse_ask(body)
-        count, tokens = wanted["count"], wanted["tokens"]
         info = await self._info(learner)
-        # Before anything is chosen: a refused ask has changed nothing.
-        each = self._service.set_bytes(learner) + (_TOKEN_BYTES if tokens else 0)
-        memory.resize(max(memory.size, COPIES * answer_bytes(count, each)))
         choices: list[Choice] = await self._perform(
             learner,
             info,
@@ -85,13 +78,13 @@ class AskTellRoutes:
         decisions: list[dict[str, Any]] = [
             {"id": c.id, "subset": c.subset, "probability": c.probability} for c in choices
         ]
-        if tokens:
+        if wanted["tokens"]:
             for decision, choice in zip(decisions, choices, strict=True):
                 decision["token"] = choice.token
         return json.dumps({"decisions": decisions}, separators=(",", ":")).encode()
 
-    async def tell(self, learner: str, body: bytes, memory: Reservation) -> bytes:
-        """Learn from feedback. The memory it takes is counted with its body."""
+    async def tell(self, learner: str, body: bytes) -> bytes:
+        """Learn from feedback."""
         large = len(body) > _LARGE
         told = await asyncio.to_thread(read_json, body) if large else read_json(body)
         if not isinstance(told, list):

@@ -40,7 +40,6 @@ CODES: dict[str, tuple[int, str]] = {
         "There never was such a decision, or it was forgotten long after it was closed.",
     ),
     "method_not_allowed": (405, "The address takes other methods; the header Allow lists them."),
-    "timeout": (408, "The body did not arrive in time."),
     "already_exists": (409, "The name is taken."),
     "archived": (409, "The learner has ended: it can be read, but not asked or told."),
     "budget_exceeded": (409, "The population's limit does not allow this learner."),
@@ -173,7 +172,7 @@ def _sentence(entry: Any, fields: set[str]) -> str:
     if entry["type"] == "extra_forbidden":
         return _unknown(place, str(entry["loc"][-1]), fields)
     if not place:
-        return "The body must be a JSON object with the fields described at /docs."
+        return "The body must be a JSON object with the fields described at /openapi.json."
     if entry["type"] == "missing":
         return f"The field '{place}' is missing."
     broken = entry.get("ctx", {})
@@ -185,7 +184,7 @@ def _sentence(entry: Any, fields: set[str]) -> str:
 
 def _unknown(inside: str, name: str, fields: set[str]) -> str:
     """What is wrong with a field that does not exist, of the body or `inside` one of its fields."""
-    listed = "All fields are listed at /docs."
+    listed = "All fields are listed at /openapi.json."
     if not _NAME.fullmatch(name):
         return f"There is an unknown field. {listed}"
     prefix = f"{inside}." if inside else ""

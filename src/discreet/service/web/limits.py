@@ -1,8 +1,7 @@
-"""Limits of requests: a token bucket for each key, and the size and time of bodies."""
+"""Limits of requests: a token bucket for each key, and the size of bodies."""
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections.abc import Callable
@@ -10,10 +9,6 @@ from collections.abc import Callable
 from starlette.types import Receive
 
 from discreet.service.web.errors import HttpError
-from discreet.service.web.memory import PER_BYTE, Reservation
-
-#: Seconds in which a body must arrive.
-BODY_TIMEOUT = 60.0
 
 
 class RateLimiter:
@@ -44,37 +39,25 @@ class RateLimiter:
         self._buckets = {key: bucket for key, bucket in self._buckets.items() if key in keys}
 
 
-async def read_body(receive: Receive, announced: bytes | None, most: int, memory: Reservation) -> bytes:
+async def read_body(receive: Receive, announced: bytes | None, most: int) -> bytes:
     """Read the body of a request; refuse it as soon as it is known to be too long.
 
     Args:
         receive: Of the request.
         announced: Its header Content-Length, if there is one.
         most: Bytes.
-        memory: Grows as the body arrives; bytes that are only announced take none.
     """
     if announced is not None and announced.isdigit() and int(announced[:20]) > most:
         raise _too_large(most)
-    body: bytes | bytearray = b""
-    try:
-        async with asyncio.timeout(BODY_TIMEOUT):
-            more = True
-            while more:
-                message = await receive()
-                if message["type"] != "http.request":
-                    raise HttpError("timeout", "The connection was closed.")
-                chunk = message.get("body", b"")
-                if not body:
-                    body = chunk
-                else:  # in place: a body may come a byte at a time
-                    body = bytearray(body) if isinstance(body, bytes) else body
-                    body += chunk
-                more = message.get("more_body", False)
-                if len(body) > most:
-                    raise _too_large(most)
-                memory.resize(len(body) * PER_BYTE)
-    except TimeoutError:
-        raise HttpError("timeout") from None
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise HttpError("invalid_request", "The connection was closed.")
+        body += message.get("body", b"")
+        if len(body) > most:
+            raise _too_large(most)
+        more = message.get("more_body", False)
     return bytes(body)
 
 

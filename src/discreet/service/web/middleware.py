@@ -18,7 +18,6 @@ from discreet.service.web.errors import Headers, HttpError, as_http_error
 from discreet.service.web.health import HEALTH
 from discreet.service.web.limits import read_body
 from discreet.service.web.logs import RequestLog, place_of
-from discreet.service.web.memory import Memory, Reservation
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.sending import ALWAYS, send_json, send_response
 
@@ -69,7 +68,7 @@ class ServiceMiddleware:
         self._app, self._metrics, self._requests = app, metrics, requests
         self._routes, self._ask_tell = ask_tell, {"ask": ask_tell.ask, "tell": ask_tell.tell}
         self._known = ask_tell.known
-        self._max_body, self._memory = max_body, Memory(max_body)
+        self._max_body = max_body
         self._authentication = Authentication(api_keys, rate, ask_tell.read_token)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,8 +102,7 @@ class ServiceMiddleware:
             await send(message)
 
         try:
-            with self._memory.reserve() as memory:
-                await self._handle(scope, receive, watched, info, memory)
+            await self._handle(scope, receive, watched, info)
         except Exception as error:
             found = as_http_error(error)
             if found is None:
@@ -113,9 +111,7 @@ class ServiceMiddleware:
             if not info.status:
                 await send_json(watched, found.status, found.body, found.headers)
 
-    async def _handle(
-        self, scope: Scope, receive: Receive, send: Send, info: RequestInfo, memory: Reservation
-    ) -> None:
+    async def _handle(self, scope: Scope, receive: Receive, send: Send, info: RequestInfo) -> None:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length")
         path: str = scope["path"]
@@ -125,7 +121,7 @@ class ServiceMiddleware:
             if token is not None:
                 name = info.learner = path[len(_LEARNERS) : -len("/tell")]
                 info.route = _ASK_TELL + "tell"
-                body = await read_body(receive, length, _LARGEST_OF_TOKEN, memory)
+                body = await read_body(receive, length, _LARGEST_OF_TOKEN)
                 await send_json(send, 200, await self._routes.tell_one(name, body, token))
                 return
         api_key = None
@@ -140,28 +136,23 @@ class ServiceMiddleware:
                 if scope["method"] != "POST":
                     raise HttpError("method_not_allowed", headers=[(b"allow", b"POST")])
                 require_learner(require_role(api_key, Role.ASK_TELL), name)
-                # The body gets no name, so that it is freed before the response is sent.
-                answer = await handler(name, await read_body(receive, length, self._max_body, memory), memory)
-                memory.resize(len(answer), force=True)
-                await send_json(send, 200, answer)
+                body = await read_body(receive, length, self._max_body)
+                await send_json(send, 200, await handler(name, body))
                 return
         if api_key is None and scope["method"] not in ("GET", "HEAD") and path not in HEALTH:
             require_role(api_key, Role.READ)  # before the body is read: all such routes need a key
         has_body = length is not None or b"transfer-encoding" in headers
         body = b""
         if has_body and api_key is not None:  # no body is read without a key
-            body = await read_body(receive, length, self._max_body, memory)
-        scope["api_key"], scope["memory"] = api_key, memory
+            body = await read_body(receive, length, self._max_body)
+        scope["api_key"] = api_key
         answer, status, sent_headers = await self._call_app(scope, _replay(body, receive), info)
-        del body
-        # A request that changed something is answered in any case.
-        memory.resize(len(answer), force=scope["method"] not in ("GET", "HEAD"))
         await send_response(send, status, sent_headers, answer)
 
     async def _call_app(
         self, scope: Scope, receive: Receive, info: RequestInfo
     ) -> tuple[bytes, int, Headers]:
-        """The whole response of a route: it is sent after the route has freed everything else."""
+        """The whole response of a route: nothing of it is sent if the route fails midway."""
         parts: list[bytes] = []
         status, headers = 0, []
 

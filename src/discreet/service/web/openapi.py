@@ -24,7 +24,7 @@ answer as telling once.
 """
 
 #: Errors of any route.
-_EVERYWHERE = ("timeout", "too_large", "rate_limited", "busy", "store_unavailable")
+_EVERYWHERE = ("too_large", "rate_limited", "busy", "store_unavailable")
 #: Errors of routes with a body, and with a key.
 BODY, KEY = ("invalid_json", "invalid_request"), ("unauthorized", "forbidden")
 

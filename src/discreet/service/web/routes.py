@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import json
 from collections.abc import Callable
@@ -13,12 +12,10 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from discreet.errors import InvalidArgument
 from discreet.service.api_keys import ApiKey, Role
 from discreet.service.learner_service import LearnerService
-from discreet.service.records import answer_bytes, set_bytes
 from discreet.service.views import LearnerPage, LearnerSummaryPage, LearnerView, PopulationView
 from discreet.service.web import models
 from discreet.service.web.authentication import require_learner, require_role
 from discreet.service.web.health import SharedCheck
-from discreet.service.web.memory import COPIES, Reservation
 from discreet.service.web.metrics import Metrics
 from discreet.service.web.openapi import BODY, KEY, errors
 
@@ -209,22 +206,11 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         "not_found",
         response_model=models.RecentResponse,
     )
-    async def show_recent(
-        request: Request, name: LearnerName, limit: Annotated[int, Query(ge=1, le=1000)] = 50
-    ) -> Response:
+    def show_recent(name: LearnerName, limit: Annotated[int, Query(ge=1, le=1000)] = 50) -> Response:
         """Recently chosen sets, latest first, without their ids; as many as one ask allows."""
-
-        def expected() -> int:
-            return COPIES * answer_bytes(limit, set_bytes(service.learner(name).items))
-
-        def written() -> Response:
-            sets = [each.model_dump() for each in service.recent(name, limit)]
-            body = json.dumps({"recent": sets}, separators=(",", ":"))
-            return Response(body, media_type="application/json")
-
-        reservation: Reservation = request.scope["memory"]
-        reservation.resize(await asyncio.to_thread(expected))
-        return await asyncio.to_thread(written)
+        sets = [each.model_dump() for each in service.recent(name, limit)]
+        body = json.dumps({"recent": sets}, separators=(",", ":"))
+        return Response(body, media_type="application/json")
 
 
 def _populations(router: APIRouter, service: LearnerService) -> None:
