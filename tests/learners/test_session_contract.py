@@ -21,7 +21,10 @@ some = pytest.mark.parametrize("name", OURS)
 #: Which choose whole sets.
 NEVER_RESTRICTED = ("ExponentialWeights", "RandomSet")
 #: Which play a set for several rounds.
-IN_BLOCKS = ("BanditLearner worst case", "PolicyLearner", "PolicyLearner local", "ProductSampling central")
+IN_BLOCKS = (
+    *("BanditLearner worst case", "ProductSampling central"),
+    *("PolicyLearner", "PolicyLearner local", "PolicyLearner exact"),
+)
 
 
 @each
