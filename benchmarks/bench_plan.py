@@ -89,10 +89,9 @@ STREAMS: dict[str, tuple[bool, Callable[[int], Make]]] = {
     "cuts with prices": (True, lambda n: pool(environments.priced_cuts(n))),
     "shop": (True, shop),
     "coverage with prices": (False, lambda n: pool(environments.coverage(n))),
-    "concave with prices": (False, lambda n: pool(environments.concave(n))),
     "groups of four": (False, lambda n: groups(n, 4)),
 }
-POOLS, GROUPS = ("cuts with prices", "coverage with prices", "concave with prices"), "groups of four"
+POOLS, GROUPS = ("cuts with prices", "coverage with prices"), "groups of four"
 
 
 def usual_and_effect(make: Make, n: int) -> tuple[float, float]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from benchmarks.measure import Row
 from discreet import BanditLearner, FullInformationLearner
-from discreet.baselines import BanditWithoutNoise
 from discreet.environments import Stream as Played
 from discreet.environments import adaptive_adversary, cuts, modular, priced_cuts, switching
 from discreet.learners import Session
@@ -95,7 +94,7 @@ def bandit_rows(
     yield against(f"{name}, local", local, BANDIT_PAPER, paper, wanted_local)
     if T == 2**22:
         plain = mean_regret(
-            stream, lambda seed: BanditWithoutNoise(n, (-1, 1), method="worst-case", seed=seed)
+            stream, lambda seed: BanditLearner(n, math.inf, (-1, 1), method="worst-case", seed=seed)
         )
         yield against(name, best, "the same update, not private", plain, 1 / 4)
 

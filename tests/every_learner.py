@@ -1,6 +1,7 @@
 """One of each learner in the package, for suites that all of them must pass. Extend the list."""
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -83,11 +84,14 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     ),
     "PolicyLearner": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), seed=seed),
     "PolicyLearner local": lambda seed: PolicyLearner(N, Pairs, 1.0, (-1, 1), mode="local", seed=seed),
-    "BanditWithoutNoise": lambda seed: baselines.BanditWithoutNoise(N, (-1, 1), seed=seed),
-    "BanditWithoutNoise worst case": lambda seed: baselines.BanditWithoutNoise(
-        N, (-1, 1), method="worst-case", seed=seed
+    "BanditLearner exact": lambda seed: BanditLearner(N, math.inf, (-1, 1), seed=seed),
+    "BanditLearner exact local": lambda seed: BanditLearner(N, math.inf, (-1, 1), mode="local", seed=seed),
+    "BanditLearner exact worst case local": lambda seed: worst_case_bandit(N, math.inf, (-1, 1), seed=seed),
+    "FullInformationLearner exact": lambda seed: FullInformationLearner(N, math.inf, (-1, 1), seed=seed),
+    "FullInformationLearner exact blocks": lambda seed: FullInformationLearner(
+        N, math.inf, (-1, 1), method="blocks", seed=seed
     ),
-    "FullInformationWithoutNoise": lambda seed: baselines.FullInformationWithoutNoise(N, (-1, 1), seed=seed),
+    "PolicyLearner exact": lambda seed: PolicyLearner(N, Pairs, math.inf, (-1, 1), seed=seed),
     "SubmodPFTAL": lambda seed: paper.SubmodPFTAL(N, T, 1.0, seed=seed),
     "SubmodPFTAL spherical": lambda seed: paper.SubmodPFTAL(N, T, 1.0, noise="spherical", seed=seed),
     "SubmodPFTAL published": lambda seed: paper.SubmodPFTAL(N, T, 1.0, calibration="published", seed=seed),
@@ -103,13 +107,11 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "FollowTheApproximateLeader": lambda seed: baselines.FollowTheApproximateLeader(N, T, seed=seed),
     "NoisedGradients": lambda seed: baselines.NoisedGradients(N, T, 1.0, seed=seed),
     "ExponentialWeights": lambda seed: baselines.ExponentialWeights(N, T, 1.0, seed=seed),
-    "ThompsonSampling": lambda seed: baselines.ThompsonSampling(N, 1.0, (-1, 1), seed=seed),
     "ProductSampling": lambda seed: baselines.ProductSampling(N, 1.0, (-1, 1), seed=seed),
     "ProductSampling central": lambda seed: baselines.ProductSampling(
         N, 1.0, (-1, 1), mode="central", seed=seed
     ),
-    "ThompsonWithoutNoise": lambda seed: baselines.ThompsonWithoutNoise(N, (-1, 1), seed=seed),
-    "ProductWithoutNoise": lambda seed: baselines.ProductWithoutNoise(N, (-1, 1), seed=seed),
+    "ProductSampling exact": lambda seed: baselines.ProductSampling(N, math.inf, (-1, 1), seed=seed),
     "NoisyLeader": lambda seed: baselines.NoisyLeader(N, 1.0, (-1, 1), seed=seed),
     "RandomSet": lambda seed: baselines.RandomSet(N, seed=seed),
 }

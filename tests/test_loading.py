@@ -19,7 +19,7 @@ from discreet.randomness import BitSource
 from discreet.state import constants_in, decode, encode
 from every_learner import LEARNERS, OURS, Pairs, state_of, used
 
-SOME = [*OURS, "SubmodPFTAL", "BanditWithoutNoise"]
+SOME = [*OURS, "SubmodPFTAL", "ProductSampling exact"]
 SECRET = [name for name in SOME if LEARNERS[name](None).keeps_secrets]
 COPIED = [name for name in SOME if name not in SECRET]
 

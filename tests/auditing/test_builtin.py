@@ -70,13 +70,9 @@ def test_every_private_class_is_listed():
             kinds.add(kind)
     not_private = {
         SphericalTree,
-        baselines.BanditWithoutNoise,
         baselines.FollowTheApproximateLeader,
-        baselines.FullInformationWithoutNoise,
         baselines.HazanKale,
         baselines.HazanKaleBandit,
-        baselines.ProductWithoutNoise,
-        baselines.ThompsonWithoutNoise,
     }
     without_learning = {baselines.FixedSet, baselines.RandomSet, baselines.BestFixedSet}
     any_policy = {discreet.PolicyLearner} if hasattr(discreet, "PolicyLearner") else set()

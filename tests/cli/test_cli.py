@@ -32,7 +32,7 @@ def test_simulate_prints_a_table_and_writes_files(
     assert code == 0
     assert out.splitlines()[-4:] == [
         "Would be private when used: BanditLearner (central, model, epsilon=1).",
-        "NOT PRIVATE: BanditWithoutNoise.",
+        "NOT PRIVATE: BanditLearner (central, model, epsilon=inf).",
         f"The report: {report}",
         f"The curves: {curves}",
     ]
@@ -239,7 +239,7 @@ def test_the_demo_shows_that_private_learning_works(
     euros = {name: int(money.replace(",", "")) for name, money in rows}
     ours = euros["BanditLearner (central, model, epsilon=1)"]
     possible = euros["the best fixed set, in hindsight"]
-    public = [money for name, money in euros.items() if "WithoutNoise" in name]
+    public = [money for name, money in euros.items() if "epsilon=inf" in name]
     assert 0.9 * possible < ours < max(public) <= possible
     assert len(public) == 1
     assert max(euros[name] for name in ("empty set", "full set", "random set")) < 0.1 * possible
@@ -285,6 +285,8 @@ def test_a_demo_with_too_few_customers_says_so(
 OWN_STREAM = """
 import random
 
+import discreet
+
 def prices(n, rounds, seed, high=1.0):
     rng = random.Random(seed)
     for _ in range(rounds):
@@ -293,6 +295,7 @@ def prices(n, rounds, seed, high=1.0):
 
 prices.cost_range = (-1, 1)
 short = [lambda chosen: 1.0 if chosen else 0.0] * 30
+fixed = discreet.environments.modular(5)
 """
 
 
@@ -313,12 +316,12 @@ def test_a_stream_in_plain_python_is_simulated_and_compared(
     )
     (entry,) = json.loads(out)
     assert (code, entry["rounds"], entry["cost"]) == (0, 30, 0.0)
-    flags = ["-s", f"{name}:prices", "-s", "image-cuts", "-l", "random", "--n", "2", "--n", "3"]
+    flags = ["-s", f"{name}:prices", "-s", f"{name}:fixed", "-l", "random", "--n", "2", "--n", "3"]
     flags += ["--rounds", "10"]
     code, out, err = run(capsys, "compare", *flags, "--seeds", "2", "--workers", "2", "--no-report", "--json")
     assert (code, err) == (0, "")
     found = [(row["environment"], row["n"], row["seeds"]) for row in json.loads(out)]
-    assert found == [("image-cuts", 36, 2), (f"{name}:prices", 2, 2), (f"{name}:prices", 3, 2)]
+    assert found == [(f"{name}:fixed", 5, 2), (f"{name}:prices", 2, 2), (f"{name}:prices", 3, 2)]
     for arguments, message in (
         ([f"{name}:nothing"], f"Cannot find {name}:nothing"),
         (
@@ -326,7 +329,7 @@ def test_a_stream_in_plain_python_is_simulated_and_compared(
             "no parameter 'low'. It has: n, rounds, seed, high.",
         ),
         ([f"{name}:prices"], "needs the parameter 'n'"),
-        (["image-cuts", "--n", "3"], "image-cuts has 36 items, not 3"),
+        ([f"{name}:fixed", "--n", "3"], "fixed has 5 items, not 3"),
     ):
         code, _, err = run(capsys, "simulate", *arguments, "-l", "random", "--rounds", "10")
         assert (code, err.count("\n"), message in err) == (2, 1, True), err

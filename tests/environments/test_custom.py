@@ -114,8 +114,8 @@ def test_simulate_takes_names() -> None:
     assert (trace.environment, trace.items) == ("modular", tuple(range(5)))
     with pytest.raises(DiscreetError, match="Did you mean 'modular'"):
         simulate("modula", learner, rounds=50)
-    with pytest.raises(DiscreetError, match="36 items, the learner 5"):
-        simulate("image-cuts", learner, rounds=50)
+    with pytest.raises(DiscreetError, match="4 items, the learner 5"):
+        simulate(modular(4), learner, rounds=50)
 
 
 def test_an_endless_generator_needs_rounds() -> None:

@@ -15,7 +15,7 @@ ADAPTIVE = {"adaptive-adversary"}
 #: Whose best set is empty or full by design.
 TRIVIAL = {"cuts", "substitutes", "switching"}
 #: Whose items are not numbers from 0 to n - 1.
-NAMED = {"checkout", "image-cuts"}
+NAMED = {"checkout"}
 #: Which need a file.
 FROM_FILES = {"baskets", "costs", "invoices"}
 
@@ -49,10 +49,9 @@ def test_it_is_what_it_says(name: str) -> None:
 
 @each
 def test_the_parameters_rebuild_it(name: str) -> None:
-    """With the number of items, if it has one, they give the same streams."""
+    """With the number of items they give the same streams."""
     environment = find(name)
-    size = {} if name == "image-cuts" else {"n": environment.n}
-    again = find(name, **environment.parameters, **size)
+    again = find(name, **environment.parameters, n=environment.n)
     assert again.items == environment.items
     if name not in ADAPTIVE:
         assert costs_of(again.stream(20, seed=3)) == costs_of(environment.stream(20, seed=3))
@@ -79,10 +78,10 @@ def test_its_best_set_is_neither_empty_nor_full(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        *((name, {"n": 0}) for name in sorted(set(ENVIRONMENTS) - FROM_FILES - {"image-cuts"})),
-        *((name, {"n": 21}) for name in ("priced-cuts", "coverage", "concave", "switching", "flipping")),
-        *((name, {"spread": -1}) for name in ("priced-cuts", "coverage", "concave")),
-        *((name, {"functions": 0}) for name in ("priced-cuts", "coverage", "concave")),
+        *((name, {"n": 0}) for name in sorted(set(ENVIRONMENTS) - FROM_FILES)),
+        *((name, {"n": 21}) for name in ("priced-cuts", "coverage", "switching", "flipping")),
+        *((name, {"spread": -1}) for name in ("priced-cuts", "coverage")),
+        *((name, {"functions": 0}) for name in ("priced-cuts", "coverage")),
         ("cuts", {"n": 1}),
         ("cuts", {"favoured": -0.1}),
         ("modular", {"gap": 1.5}),
@@ -94,7 +93,6 @@ def test_its_best_set_is_neither_empty_nor_full(name: str) -> None:
         ("priced-cuts", {"bias": float("inf")}),
         ("coverage", {"targets": 0}),
         ("coverage", {"covered": 2}),
-        ("concave", {"height": -1}),
         ("substitutes", {"size": 9}),
         ("substitutes", {"price": 1.5}),
         ("substitutes", {"customers": 0}),
@@ -109,11 +107,6 @@ def test_its_best_set_is_neither_empty_nor_full(name: str) -> None:
         ("groups-of-four", {"price": 1.5}),
         ("groups-of-four", {"popular": -1}),
         ("groups-of-four", {"customers": 0}),
-        ("image-cuts", {"width": 0}),
-        ("image-cuts", {"height": 0}),
-        ("image-cuts", {"noise": -1}),
-        ("image-cuts", {"smooth": -1}),
-        ("image-cuts", {"pictures": 0}),
     ],
 )
 def test_values_out_of_range_are_refused(name: str, parameters: dict[str, float]) -> None:
@@ -130,13 +123,6 @@ def test_rounds_and_seeds_are_checked(name: str) -> None:
         find(name).stream(0)
     with pytest.raises(DiscreetError, match=f"^The 'seed' of {name} must be "):
         find(name).stream(10, seed=-1)
-
-
-def test_items_of_pictures_are_rows_and_columns() -> None:
-    """One pixel is too few."""
-    assert find("image-cuts", width=3, height=2).items == ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2))
-    with pytest.raises(DiscreetError, match="The 'number of pixels' of image-cuts"):
-        find("image-cuts", width=1, height=1)
 
 
 def test_unknown_names_and_parameters() -> None:

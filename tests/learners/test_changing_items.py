@@ -47,6 +47,7 @@ each = pytest.mark.parametrize("kind", LEARNERS)
 CHANGEABLE = (
     *("BanditLearner", "BanditLearner local", "FullInformationLearner"),
     *("BanditLearner items", "BanditLearner items local"),
+    *("BanditLearner exact", "BanditLearner exact local", "FullInformationLearner exact"),
 )
 
 

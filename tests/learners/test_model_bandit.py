@@ -1,5 +1,6 @@
 """BanditLearner with its model, in both modes: what it learns, when, and from what."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet import baselines, environments, load
+from discreet import environments, load
 from discreet.errors import AlreadyTold, DiscreetError, Expired, InvalidArgument
 from discreet.learners import BanditLearner
 from discreet.policies.model import PLANNER, WORST_CASE
@@ -77,15 +78,13 @@ def test_without_noise(method: Any, most: float) -> None:
     environment = environments.priced_cuts(6)
     paid = [
         regret(
-            baselines.BanditWithoutNoise(6, (-1, 1), method=method, seed=seed),
+            BanditLearner(6, math.inf, (-1, 1), method=method, seed=seed),
             environment.stream(2**13, seed),
         )
         for seed in range(3)
     ]
     assert 0 < np.mean(paid) / 2**13 < most
-    with pytest.raises(DiscreetError, match="'method'"):
-        baselines.BanditWithoutNoise(6, (-1, 1), method="best")  # type: ignore[arg-type]
-    assert baselines.BanditWithoutNoise(65, (-1, 1)).learner.policy.constants.rounds == 1  # type: ignore[attr-defined]
+    assert BanditLearner(65, math.inf, (-1, 1)).block == 1
 
 
 @MODES

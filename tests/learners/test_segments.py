@@ -197,7 +197,7 @@ def test_a_segment_must_be_said() -> None:
         BanditLearner(N, 1.0, (-1, 1), method="worst-case"),
         FullInformationLearner(N, 1.0, (-1, 1)),
         PolicyLearner(N, Uniform, 1.0, (-1, 1)),
-        baselines.BanditWithoutNoise(N, (-1, 1)),
+        baselines.ProductSampling(N, 1.0, (-1, 1)),
     ],
     ids=lambda learner: type(learner).__name__,
 )

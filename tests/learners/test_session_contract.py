@@ -19,9 +19,12 @@ from every_learner import LEARNERS, OURS, N, feedback, is_bandit, some_functions
 each = pytest.mark.parametrize("name", LEARNERS)
 some = pytest.mark.parametrize("name", OURS)
 #: Which choose whole sets.
-NEVER_RESTRICTED = ("ExponentialWeights", "RandomSet", "ThompsonSampling", "ThompsonWithoutNoise")
+NEVER_RESTRICTED = ("ExponentialWeights", "RandomSet")
 #: Which play a set for several rounds.
-IN_BLOCKS = ("BanditLearner worst case", "PolicyLearner", "PolicyLearner local", "ProductSampling central")
+IN_BLOCKS = (
+    *("BanditLearner worst case", "ProductSampling central"),
+    *("PolicyLearner", "PolicyLearner local", "PolicyLearner exact"),
+)
 
 
 @each

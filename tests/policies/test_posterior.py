@@ -6,7 +6,7 @@ from scipy import stats
 
 from discreet.checks import FloatArray
 from discreet.kernel import Released
-from discreet.policies import ItemSampling, SetSampling
+from discreet.policies import ItemSampling
 from discreet.policies.posterior import GUESS, PRIOR
 from discreet.randomness import BitSource
 
@@ -20,7 +20,7 @@ def released(note: FloatArray, means: FloatArray) -> Released:
     return Released(note.reshape(len(values), -1).copy(), np.full(len(values), 2), values)
 
 
-def chosen(policy: SetSampling | ItemSampling, state: object, count: int = DRAWS) -> FloatArray:
+def chosen(policy: ItemSampling, state: object, count: int = DRAWS) -> FloatArray:
     """How often each subset is drawn, by its code."""
     coins, counts = BitSource(3), np.zeros(1 << policy.start().x.size)
     for _ in range(count):
@@ -28,38 +28,6 @@ def chosen(policy: SetSampling | ItemSampling, state: object, count: int = DRAWS
         assert (phase.rounds[0], phase.chance[0, phase.size[0]]) == (2, 1.0)
         counts[sum(1 << i for i in phase.order[0, : phase.size[0]].tolist())] += 1
     return counts
-
-
-def test_a_subset_is_drawn_as_often_as_it_is_best_by_the_belief() -> None:
-    """With two subsets (seed 3, 20,000 draws, alpha 1e-6); a variance half or twice as large is rejected."""
-    policy = SetSampling(1, unit=1 / 8, rounds=2, noise=NOISE)
-    arms = np.array([0, 0, 0, 1, 1.0])
-    means = np.array([0.25, -0.5, 0.5, 0.125, -0.25])
-    state = policy.learn(policy.start(), released(arms, means))
-    squares = sum(((means[arms == k] - means[arms == k].mean()) ** 2).sum() for k in (0, 1))
-    variance = (GUESS * NOISE + squares) / (GUESS + 3)
-
-    def chance_of_the_second(variance: float) -> float:
-        weight = np.array([3, 2]) + variance / PRIOR
-        belief = np.array([0.25, -0.125]) / weight
-        return float(stats.norm.cdf((belief[0] - belief[1]) / np.sqrt((variance / weight).sum())))
-
-    first = policy.learn(state, released(np.full(200, 0.0), np.full(200, 0.25)))
-    hits = int(chosen(policy, state)[1])
-    assert stats.binomtest(hits, DRAWS, chance_of_the_second(variance)).pvalue > ALPHA
-    for wrong in (0.5, 2.0):
-        assert stats.binomtest(hits, DRAWS, chance_of_the_second(wrong * variance)).pvalue < ALPHA
-    assert policy.best(state).tolist() == [0]
-    assert policy.best(policy.learn(first, released(np.ones(99), np.full(99, 0.75)))).tolist() == []
-
-
-def test_every_subset_can_be_drawn() -> None:
-    """Before anything is known all 16 are equally likely: chi-square (seed 3, alpha 1e-6)."""
-    policy = SetSampling(4, unit=1 / 8, rounds=2, noise=NOISE)
-    counts = chosen(policy, policy.start())
-    assert stats.chisquare(counts).pvalue > ALPHA
-    tilted = np.where(np.arange(16) < 8, 1.1, 0.9) / 16
-    assert stats.chisquare(counts, DRAWS * tilted).pvalue < ALPHA
 
 
 def test_items_are_drawn_from_the_belief_of_a_linear_model() -> None:
@@ -99,12 +67,3 @@ def test_items_that_are_switched_off_count_as_left_out() -> None:
         assert phase.note[0].tolist() == [1.0 if i in taken else -1.0 for i in range(4)] + [1.0]
         seen.add(tuple(sorted(taken)))
     assert seen == {(), (1,), (3,), (1, 3)}
-
-
-def test_a_subset_of_a_damaged_file_touches_no_other_memory() -> None:
-    """It is left out."""
-    policy = SetSampling(2, unit=1 / 8, rounds=2, noise=NOISE)
-    for arm in (-1.0, 4.0, 1e300, -1e300):
-        state = policy.learn(policy.start(), released(np.array([arm]), np.array([0.5])))
-        assert not state.sums.any()
-        assert not state.counts.any()

@@ -1,5 +1,6 @@
 """Simulations: the same numbers however they are run, regret against the exact best set, and what is kept."""
 
+import math
 import signal
 import subprocess
 import sys
@@ -29,6 +30,9 @@ LEARNERS = {
     "rewards": lambda: BanditLearner(N, 1.0, (-1, 1), maximize=True),
     "worst case, rewards": lambda: worst_case_bandit(N, 1.0, (-1, 1), maximize=True),
     "full rewards": lambda: FullInformationLearner(N, 1.0, (-1, 1), maximize=True),
+    "exact": lambda: BanditLearner(N, math.inf, (-1, 1)),
+    "exact, local": lambda: BanditLearner(N, math.inf, (-1, 1), mode="local"),
+    "full, exact": lambda: FullInformationLearner(N, math.inf, (-1, 1)),
     "random": lambda: RandomSet(N),
     "fixed": lambda: FixedSet(N, [1]),
 }

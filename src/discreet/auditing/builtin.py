@@ -129,7 +129,6 @@ _LISTED = [
     ),
     Entry("noised-gradients", "NoisedGradients", lambda n, e: baselines.NoisedGradients(n, 64, e)),
     Entry("exponential-weights", "ExponentialWeights", lambda n, e: baselines.ExponentialWeights(n, 64, e)),
-    Entry("thompson-sampling", "ThompsonSampling", lambda n, e: baselines.ThompsonSampling(n, e, _COSTS)),
     Entry("product-sampling", "ProductSampling", lambda n, e: baselines.ProductSampling(n, e, _COSTS)),
     Entry(
         "product-sampling-central",

@@ -1,8 +1,8 @@
 """What a learner is measured against.
 
-Some are not private, and show what privacy costs. Some do not learn. Some are private, and what one might
-pick otherwise: exponential weights or Thompson sampling over all sets, items judged independently of each
-other, gradients that are noised one by one, and a noisy leader.
+Some are not private, and show what privacy costs; so do our learners with an `epsilon` of `math.inf`. Some do
+not learn. Some are private, and what one might pick otherwise: exponential weights over all sets, items
+judged independently of each other, gradients that are noised one by one, and a noisy leader.
 
 Arguments that many share: `n` or `items` is the number of items or their names; `T` is the number of rounds,
 from which defaults are made; costs lie in [-`M`, `M`] and others are clipped; `seed` makes a run repeatable,
@@ -19,38 +19,25 @@ Examples:
 from discreet.baselines.fixed import BestFixedSet, FixedSet, RandomSet
 from discreet.baselines.gradients import (
     FollowTheApproximateLeader,
-    FullInformationWithoutNoise,
     HazanKale,
     HazanKaleBandit,
     NoisedGradients,
     NoisyLeader,
 )
 from discreet.baselines.leaders import FollowTheLeader, GreedyLeader
-from discreet.baselines.sampling import (
-    BanditWithoutNoise,
-    ExponentialWeights,
-    ProductSampling,
-    ProductWithoutNoise,
-    ThompsonSampling,
-    ThompsonWithoutNoise,
-)
+from discreet.baselines.sampling import ExponentialWeights, ProductSampling
 
 __all__ = [
-    "BanditWithoutNoise",
     "BestFixedSet",
     "ExponentialWeights",
     "FixedSet",
     "FollowTheApproximateLeader",
     "FollowTheLeader",
-    "FullInformationWithoutNoise",
     "GreedyLeader",
     "HazanKale",
     "HazanKaleBandit",
     "NoisedGradients",
     "NoisyLeader",
     "ProductSampling",
-    "ProductWithoutNoise",
     "RandomSet",
-    "ThompsonSampling",
-    "ThompsonWithoutNoise",
 ]

@@ -10,10 +10,8 @@ from discreet.kernel.queries import ChainGradient, OnePoint
 from discreet.kernel.releases import Exact, Laplace
 from discreet.learners.arguments import cost_interval, keeps_arguments, named_items, named_items_and_sizes
 from discreet.learners.feedback import BanditFeedback, FunctionFeedback
-from discreet.learners.full_information import squared_gradient
 from discreet.learners.learner import Learner
-from discreet.policies import Averaging, Descent, DoublingLeader, DualAveraging, Leader
-from discreet.policies.averaging import ALPHA
+from discreet.policies import Descent, DoublingLeader, DualAveraging, Leader
 from discreet.privacy.budget import Budget
 from discreet.randomness import BitSource, Seed
 
@@ -83,19 +81,6 @@ class FollowTheApproximateLeader(FunctionFeedback):
         query = ChainGradient.of(owner, -M, M)
         policy = Leader(np.zeros(size), self.H, unit=query.step)
         super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)
-
-
-class FullInformationWithoutNoise(FunctionFeedback):
-    """`FullInformationLearner` on the exact gradients, each round a block."""
-
-    @keeps_arguments
-    def __init__(self, items: Items, cost_range: tuple[float, float], *, seed: Seed | None = None) -> None:
-        owner = "FullInformationWithoutNoise"
-        names = named_items(owner, items)
-        query = ChainGradient.of(owner, *cost_interval(owner, cost_range, maximize=False))
-        start, spent = np.full(len(names), 0.5), ALPHA * squared_gradient(query) ** 0.5
-        policy = Averaging(start, unit=query.step, shortest=1, longest=1, noise_energy=0.0, first_spent=spent)
-        super().__init__(names, Learner(len(names), policy, query, Exact(local=True)), seed=seed)
 
 
 class NoisedGradients(FunctionFeedback):

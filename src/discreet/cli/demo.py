@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 #: Our learner, central and local; then simpler private ones, and the paper's.
 OURS = ["bandit", "bandit-local"]
-SIMPLER = ["product-sampling-central", "product-sampling", "thompson-sampling"]
+SIMPLER = ["product-sampling-central", "product-sampling"]
 PRIVATE = [*OURS, *SIMPLER, "paper-bandit"]
 #: Learners without privacy, of which the best is shown; and what a shop may do that does not learn.
-OPEN = ["bandit-without-noise", "product-without-noise", "thompson-without-noise"]
+OPEN = ["bandit-without-noise", "product-without-noise"]
 IDLE = ["empty", "everything", "random"]
 
 

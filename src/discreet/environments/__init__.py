@@ -14,10 +14,9 @@ Examples:
 from discreet.environments.cost_tables import costs
 from discreet.environments.custom import EnvironmentLike, as_environment
 from discreet.environments.functions import FunctionStream
-from discreet.environments.groups import Customers, CustomerStream, checkout, groups_of_four, image_cuts
+from discreet.environments.groups import Customers, CustomerStream, checkout, groups_of_four
 from discreet.environments.pool import (
     Pool,
-    concave,
     coverage,
     flipping,
     priced_cuts,
@@ -59,7 +58,6 @@ __all__ = [
     "chain_costs",
     "check_stream",
     "checkout",
-    "concave",
     "costs",
     "coverage",
     "customers_from_baskets",
@@ -68,7 +66,6 @@ __all__ = [
     "find",
     "flipping",
     "groups_of_four",
-    "image_cuts",
     "invoices",
     "lower_bound",
     "modular",

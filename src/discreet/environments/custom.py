@@ -81,7 +81,7 @@ def as_environment(
 
 
 def has_size(name: str) -> bool:
-    """Whether an environment takes a number of items `n`; pictures have a width and a height."""
+    """Whether an environment takes a number of items `n`; a table of costs does not."""
     found = load_object(name) if ":" in name else ENVIRONMENTS.get(name)
     return _is_function(found) and "n" in inspect.signature(found).parameters
 

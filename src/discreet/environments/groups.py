@@ -1,4 +1,4 @@
-"""Environments of items with prices and ties: customers with wishes, and noisy pictures."""
+"""Environments of customers with wishes, who pay for items that come together."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import kernel, lean_kernel
 from discreet.environments.stream import Environment, Stream, chain_costs, named, part_costs, prefix_cost
 from discreet.errors import InvalidArgument
-from discreet.set_functions import Bundles, Cut, SetFunction
-from discreet.set_functions.graphs import cut_chain, cut_value
+from discreet.set_functions import Bundles
 from discreet.set_functions.groups import groups_chain, groups_value
 
 #: Items that go together; a small shop has the first few.
@@ -214,87 +213,6 @@ def groups_of_four(n: int = 8, price: float = 1.0, popular: float = 0.8, custome
     return Environment("groups-of-four", make, tuple(range(n)))
 
 
-class PictureRounds(NamedTuple):
-    """The compiled form: edges, prices per picture, the cost of the empty set, the picture of each round."""
-
-    tails: IntArray
-    heads: IntArray
-    weights: FloatArray
-    prices: FloatArray
-    empty: float
-    choice: IntArray
-
-
-class PictureStream(Stream):
-    """Pictures that share their edges and differ in their prices; `shape` has the pixels of the shape."""
-
-    def __init__(self, shape: IntArray, compiled: PictureRounds, most: float) -> None:
-        self.n, self.rounds, self.cost_range = compiled.prices.shape[1], compiled.choice.size, (-most, most)
-        self.shape, self.compiled = frozenset(shape.tolist()), compiled
-
-    def sum_of(self, rounds: slice) -> SetFunction:
-        choice = self.compiled.choice[rounds]
-        prices = np.bincount(choice, minlength=len(self.compiled.prices)) @ self.compiled.prices
-        tails, heads, weights = self.compiled[:3]
-        cut = Cut.from_edges(self.n, tails, heads, choice.size * weights, prices)
-        return cut.shift(choice.size * self.compiled.empty)
-
-
-@named
-def image_cuts(
-    width: int = 6, height: int = 6, noise: float = 1.0, smooth: float = 0.25, pictures: int = 256
-) -> Environment:
-    """Noisy pictures of one shape; pixels have prices, and parting neighbours costs.
-
-    The pixels of a round shape, half of all, have mean price -1 and the others +1. Each of the `pictures`
-    adds normal noise of standard deviation `noise` to every pixel. Taking just one of two neighbours costs
-    `smooth`. Then everything is scaled so that costs lie in [-1, 1]. Items are (row, column).
-    """
-    width = checks.integer("image-cuts", "width", width, 1)
-    height = checks.integer("image-cuts", "height", height, 1)
-    n = checks.integer("image-cuts", "number of pixels", width * height, 2)
-    noise = checks.nonnegative_number("image-cuts", "noise", noise)
-    smooth = checks.nonnegative_number("image-cuts", "smooth", smooth)
-    pictures = checks.integer("image-cuts", "pictures", pictures, 1)
-    shape, (tails, heads) = _round_shape(width, height), _neighbours(width, height)
-
-    def make(rounds: int, seed: int) -> Stream:
-        rng = np.random.default_rng(seed)
-        means = np.where(np.isin(np.arange(n), shape), -1.0, 1.0)
-        drawn = means + noise * rng.normal(size=(pictures, n))
-        low, high = _range(drawn, smooth * tails.size)
-        half = (high - low) / 2
-        prices, weights = towards_zero(drawn / half), towards_zero(np.full(tails.size, smooth / half))
-        # Rounding towards zero has made the range no wider, and from here on all sums are exact.
-        low, high = _range(prices, weights.sum())
-        edges = Cut.from_edges(n, tails, heads, weights, directed=False).edges
-        compiled = PictureRounds(*edges, prices, -(low + high) / 2, rng.integers(pictures, size=rounds))
-        return PictureStream(shape, compiled, (high - low) / 2)
-
-    return Environment("image-cuts", make, tuple(itertools.product(range(height), range(width))))
-
-
-def _round_shape(width: int, height: int) -> IntArray:
-    """The half of the pixels that is nearest to the middle of the shape."""
-    rows, columns = np.divmod(np.arange(width * height), width)
-    across, down = columns + 0.5 - 0.45 * width, rows + 0.5 - 0.4 * height
-    distances = across**2 + (down * width / height) ** 2
-    return np.argsort(distances, kind="stable")[: width * height // 2]
-
-
-def _neighbours(width: int, height: int) -> tuple[IntArray, IntArray]:
-    """Each pair of neighbours once: to the right, then below."""
-    pixels = np.arange(width * height).reshape(height, width)
-    tails = np.concatenate((pixels[:, :-1].ravel(), pixels[:-1].ravel()))
-    return tails, np.concatenate((pixels[:, 1:].ravel(), pixels[1:].ravel()))
-
-
-def _range(prices: FloatArray, edges: float) -> tuple[float, float]:
-    """Bounds on the costs of all pictures: all negative prices, and all others with all edges."""
-    low = np.minimum(prices, 0).sum(axis=1).min()
-    return float(low), float(np.maximum(prices, 0).sum(axis=1).max() + edges)
-
-
 def towards_zero(numbers: FloatArray) -> FloatArray:
     """Numbers rounded to multiples of 2^-30, whose sums below 2^22 are exact in any order."""
     return np.trunc(numbers * 2.0**30) / 2.0**30
@@ -342,21 +260,3 @@ def _parts(
         if fulfilled:
             for item in wanted:
                 parts[item] -= stream.values[wish] / wanted.size
-
-
-@chain_costs.register(PictureRounds)
-@lean_kernel
-def _picture_chain(stream: PictureRounds, t: int, x: FloatArray, order: IntArray, costs: FloatArray) -> None:
-    cut_chain(stream.tails, stream.heads, stream.weights, stream.prices[stream.choice[t]], order, costs)
-    for k in range(costs.size):
-        costs[k] += stream.empty
-
-
-@prefix_cost.register(PictureRounds)
-@kernel
-def _picture_prefix(stream: PictureRounds, t: int, x: FloatArray, order: IntArray, size: int) -> float:
-    mask = np.zeros(order.size, dtype=np.bool_)
-    for k in range(size):
-        mask[order[k]] = True
-    prices = stream.prices[stream.choice[t]]
-    return stream.empty + cut_value(stream.tails, stream.heads, stream.weights, prices, mask)

@@ -15,7 +15,7 @@ from discreet.environments.functions import group_rounds
 from discreet.environments.stream import Environment, named
 from discreet.environments.tables import TableStream
 from discreet.errors import InvalidArgument
-from discreet.set_functions import ConcaveOfCardinality, Coverage, Cut, Modular, SetFunction, Sum
+from discreet.set_functions import Coverage, Cut, Modular, SetFunction, Sum
 
 #: A pool holds all values of all its functions.
 MOST_ITEMS = 16
@@ -81,7 +81,7 @@ class Pool(TableStream):
 
 
 class PricedPool(Pool):
-    """A pool without tables: of sums of modular, cut, coverage and concave functions within [-1, 1]."""
+    """A pool without tables: of sums of modular, cut and coverage functions within [-1, 1]."""
 
     _most_items = None
 
@@ -135,25 +135,6 @@ def coverage(
 
     make = _pools("coverage", draw, n, bias, spread, functions)
     return Environment("coverage", make, tuple(range(n)))
-
-
-@named
-def concave(
-    n: int = 8, height: float = 2.0, bias: float = 1.0, spread: float = 1.0, functions: int = 32
-) -> Environment:
-    """The first items cost most, and items have prices; every other item is cheap.
-
-    Taking k items costs h (sqrt(k n) - k), with h uniform in [0, height / sqrt(n)], as with a discount for
-    large orders. The other arguments are those of `priced_cuts`.
-    """
-    height = checks.nonnegative_number("concave", "height", height)
-
-    def draw(rng: np.random.Generator) -> SetFunction:
-        sizes = np.arange(n + 1.0)
-        return ConcaveOfCardinality(rng.uniform(0, height / np.sqrt(n)) * (np.sqrt(sizes * n) - sizes))
-
-    make = _pools("concave", draw, n, bias, spread, functions)
-    return Environment("concave", make, tuple(range(n)))
 
 
 @named

@@ -8,7 +8,7 @@ Examples:
     (0.5, False, True)
 """
 
-from discreet.kernel.choice import Choice
+from discreet.kernel.choice import Choice, ExactChoice
 from discreet.kernel.phase import EACH_ROUND, Phase, Released, Report, Ticket
 from discreet.kernel.queries import (
     ChainGradient,
@@ -35,6 +35,7 @@ __all__ = [
     "CostsOfSets",
     "Discard",
     "Exact",
+    "ExactChoice",
     "Laplace",
     "MagnifiedGradient",
     "OnePoint",

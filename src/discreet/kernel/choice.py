@@ -14,7 +14,7 @@ from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
 from discreet.errors import InvalidArgument
 from discreet.kernel.queries import GRADIENT, CostsOfSets, Query, wants_gradient
-from discreet.kernel.releases import Laplace, Release, announce, arrive, arrive_as_it_is, close
+from discreet.kernel.releases import Exact, Laplace, Release, announce, arrive, arrive_as_it_is, close
 from discreet.privacy.budget import Budget
 from discreet.privacy.guarantee import Guarantee
 from discreet.privacy.noise import Law, fill, geometric, laplace
@@ -118,12 +118,39 @@ class Choice(Release):
         return self._gradients.noise_variance
 
 
+class ExactChoiceSteps(NamedTuple):
+    """The mechanism of `ExactChoice`, with parts as in `ChoiceSteps`."""
+
+    gradients: bool
+    totals: IntArray
+    slot: FloatArray
+
+
+@dataclasses.dataclass(frozen=True)
+class ExactChoice(Exact):
+    """What a `Choice` releases, without noise: not private."""
+
+    query: CostsOfSets = dataclasses.field(kw_only=True)
+
+    def mechanism(self, dimension: int) -> ExactChoiceSteps:
+        totals = np.zeros(dimension, dtype=np.int64)
+        return ExactChoiceSteps(self.query.listed == 0, totals, np.array([0.0, 0.0, 1.0, 0.0]))
+
+    def width(self, dimension: int) -> int:
+        return max(CHOSEN + 1, self.query.items)
+
+    def covers(self, query: Query, n: int) -> bool:
+        return query == self.query and n == self.query.items
+
+
 arrive.register(ChoiceSteps)(arrive_as_it_is)
+arrive.register(ExactChoiceSteps)(arrive_as_it_is)
 
 
 @announce.register(ChoiceSteps)
+@announce.register(ExactChoiceSteps)
 @lean_kernel
-def _announce(mechanism: ChoiceSteps, note: FloatArray) -> None:
+def _announce(mechanism: ChoiceSteps | ExactChoiceSteps, note: FloatArray) -> None:
     slot = mechanism.slot
     slot[KIND] = GRADIENT if mechanism.gradients and wants_gradient(note) else 0.0
     if note.size > PHASE:
@@ -156,6 +183,30 @@ def _close(mechanism: ChoiceSteps, sums: IntArray, out: npt.NDArray[Any], bits: 
     for code in range(totals.size):
         totals[code] = 0 if ends else totals[code] + sums[code]
     out[DIFFERENCE], out[CHOSEN] = difference, chosen
+    return cursor
+
+
+@close.register(ExactChoiceSteps)
+@lean_kernel
+def _close_exactly(
+    mechanism: ExactChoiceSteps, sums: IntArray, out: npt.NDArray[Any], bits: BitArray, cursor: int
+) -> int:
+    slot, totals = mechanism.slot, mechanism.totals
+    if slot[KIND] == GRADIENT:
+        for i in range(out.size):
+            out[i] = sums[i]
+        return cursor
+    least, best = sums[0], 0
+    for code in range(sums.size):
+        totals[code] += sums[code]
+        least = min(least, sums[code])
+        if totals[code] < totals[best]:
+            best = code
+    out[DIFFERENCE], out[CHOSEN] = sums[int(slot[HELD])] - least, -1
+    if slot[ENDS] > 0.0:
+        out[CHOSEN] = best
+        totals[:] = 0
+        slot[PHASE] += 1.0
     return cursor
 
 

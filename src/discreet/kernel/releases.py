@@ -146,13 +146,15 @@ class Exact(Release):
     """Sums as they are: not private. If `local`, a phase closes as soon as all its reports are there."""
 
     local: bool = False
+    rounds_per_person: int = 1
 
-    def mechanism(self, dimension: int) -> NoNoise:
+    def mechanism(self, dimension: int) -> Any:
         return NoNoise(dimension)
 
     @property
     def guarantee(self) -> Guarantee:
-        return Guarantee(epsilon=float("inf")).void("it adds no noise")
+        nothing = Guarantee(epsilon=float("inf"), rounds_per_person=self.rounds_per_person)
+        return nothing.void("it adds no noise")
 
 
 class Nothing(NamedTuple):
@@ -296,6 +298,13 @@ class Tree(Release):
     @property
     def noise_variance(self) -> float:
         return self.prefix_sum.mean_variance / self.prefix_sum.bound.step**2
+
+
+def laplace_or_exact(bound: VectorBound, budget: Budget) -> Laplace | Exact:
+    """Sums with Laplace noise; as they are, if the budget has no limit."""
+    if budget.unlimited:
+        return Exact(rounds_per_person=budget.rounds_per_person)
+    return Laplace(bound, budget)
 
 
 def _within(bound: VectorBound | EachBound, other: VectorBound) -> bool:

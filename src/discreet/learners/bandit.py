@@ -21,7 +21,7 @@ from discreet.kernel.queries import (
     CostOfSet,
     CostOrSignedItems,
 )
-from discreet.kernel.releases import Bits, Laplace
+from discreet.kernel.releases import Bits, Exact, Laplace, laplace_or_exact
 from discreet.learners.arguments import (
     cost_interval,
     first_point,
@@ -67,7 +67,8 @@ class BanditLearner(BanditFeedback[Item]):
 
     Args:
         items: Their number, or their names in a fixed order.
-        epsilon: What one person may lose, in all their rounds.
+        epsilon: What one person may lose, in all their rounds. If it is `math.inf`, everything is released
+            exactly, which is not private: to see what privacy costs. No service takes such a learner.
         cost_range: The range of costs (or rewards), declared beforehand. Others are clipped.
         mode: "central": sets are played for some rounds each, and the sum of their costs is released with
             noise. Whoever runs the learner sees the costs anyway; exact sums are kept until they are
@@ -212,12 +213,14 @@ class BanditLearner(BanditFeedback[Item]):
                 "A learner with 'segments' has no 'item_total' yet: make one learner for each segment."
             )
         sign = -1.0 if maximize else 1.0
-        budget = Budget.of(owner, epsilon, rounds_per_person, delta)
+        budget = Budget.of(owner, epsilon, rounds_per_person, delta, may_be_unlimited=True)
+        loss = math.inf if budget.unlimited else float(budget.per_round)
         checks.one_of(owner, "mode", mode, MODES)
         query = _query(owner, len(names), low, high, mode, window, item_total)
-        release = _release(query, mode, budget)
+        release = cost_release(query, mode, budget)
         if block is None:
-            length = 1 if mode == "local" else LONGER_BLOCKS * best_length(release.budget.per_round)
+            alone = mode == "local" or budget.unlimited
+            length = 1 if alone else LONGER_BLOCKS * best_length(loss)
             block = min(length, LONGEST_BLOCK)
         elif mode == "local":
             raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
@@ -231,7 +234,7 @@ class BanditLearner(BanditFeedback[Item]):
                 raise InvalidArgument("A local learner with an 'item_total' has no 'holdout'.")
         unit = query.bound.step / self._half  # in halves of the range
         noise = release.noise_variance * unit**2
-        self._second_moment = noise if mode == "local" else 1 + noise / self.block**2
+        self._second_moment = max(1.0, noise) if mode == "local" else 1 + noise / self.block**2
         exploration, step = bandit_tuning(len(names), self._second_moment)
         explored = EXPLORATION if exploration_scale is None else exploration_scale
         stepped = STEP if step_scale is None else step_scale
@@ -251,7 +254,7 @@ class BanditLearner(BanditFeedback[Item]):
                 self._worst_case,
                 Noise(noise, 0.0) if mode == "local" else Noise(0.0, noise),
                 unit=unit,
-                epsilon=float(release.budget.per_round),
+                epsilon=loss,
                 prior=None if prior is None else self._public_means(names, prior, sign, len(parts)),
                 half_life=None if forget is None else checks.positive_number(owner, "forget", forget),
                 half=0.0 if window is None else self._half,
@@ -424,10 +427,10 @@ class PolicyLearner(BanditFeedback[Item]):
         owner = "PolicyLearner"
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize)
-        budget = Budget.of(owner, epsilon, rounds_per_person, delta)
+        budget = Budget.of(owner, epsilon, rounds_per_person, delta, may_be_unlimited=True)
         checks.one_of(owner, "mode", mode, MODES)
         query = CostOfSet(low, high)
-        release = _release(query, mode, budget)
+        release = cost_release(query, mode, budget)
         given = load_object(policy) if isinstance(policy, str) else policy
         ready = hasattr(given, "plan") and not isinstance(given, type)
         made = given if ready or not callable(given) else given(len(names))
@@ -461,10 +464,14 @@ def _query(
     return CostNearby(-window, window)
 
 
-def _release(query: BanditQuery, mode: Mode, budget: Budget) -> Bits | Laplace:
-    if mode == "local":
-        return Bits(budget, (query.low, query.high))
-    return Laplace(query.bound, budget)
+def cost_release(query: BanditQuery, mode: Mode, budget: Budget) -> Bits | Laplace | Exact:
+    """How costs are released: as bits or in noisy sums, or exactly if the budget has no limit."""
+    if mode == "central":
+        budget.require_pure()
+        return laplace_or_exact(query.bound, budget)
+    if budget.unlimited:
+        return Exact(local=True, rounds_per_person=budget.rounds_per_person)
+    return Bits(budget, (query.low, query.high))
 
 
 def default_method(n: int) -> Method:
@@ -472,7 +479,7 @@ def default_method(n: int) -> Method:
     return "model" if n <= MOST_MODELLED else "worst-case"
 
 
-def best_length(epsilon: Fraction) -> int:
+def best_length(epsilon: float | Fraction) -> int:
     """The block length that minimises length + 8 / (length epsilon^2): costs, and noise, per estimate."""
     ideal = math.sqrt(8) / float(epsilon)
     near = [min(max(1, length), LONGEST_BLOCK) for length in (math.floor(ideal), math.ceil(ideal))]

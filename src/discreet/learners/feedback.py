@@ -64,7 +64,9 @@ class BanditFeedback(Session[Item]):
     def _tell_bit(self, decision: Decision | int, cost: Any, released: int) -> None:
         owner = type(self).__name__
         if not isinstance(self.learner.release, Bits) or not (cost is NOTHING or cost is None):
-            raise InvalidArgument(f"A 'released' bit is told to a local {owner}, instead of a cost.")
+            raise InvalidArgument(
+                f"A 'released' bit is told to a local {owner} of finite epsilon, instead of a cost."
+            )
         if isinstance(released, bool) or not isinstance(released, int | np.integer) or released not in (0, 1):
             # not quoted: it may be the cost, given in the wrong place
             raise InvalidArgument(f"The 'released' bit told to {owner} must be 0 or 1.")
@@ -90,7 +92,9 @@ class BanditFeedback(Session[Item]):
         """
         release = self.learner.release
         if not isinstance(release, Bits):
-            raise InvalidArgument(f"Only a local {type(self).__name__} takes bits: this one is told costs.")
+            raise InvalidArgument(
+                f"Only a local {type(self).__name__} of finite epsilon takes bits: this one is told costs."
+            )
         if isinstance(self.learner.query, CostNearby | CostOrSignedItems):
             given = "a 'window'" if isinstance(self.learner.query, CostNearby) else "an 'item_total'"
             raise InvalidArgument(f"With {given} bits cannot be made elsewhere: tell costs.")

@@ -11,9 +11,9 @@ from discreet import bounds, checks
 from discreet.checks import FloatArray
 from discreet.constraints import MOST_ITEMS_LISTED, Constraints
 from discreet.errors import InvalidArgument
-from discreet.kernel.choice import Choice
+from discreet.kernel.choice import Choice, ExactChoice
 from discreet.kernel.queries import ChainGradient, CostsOfSets, MagnifiedGradient
-from discreet.kernel.releases import Laplace, Release, Tree
+from discreet.kernel.releases import Release, Tree, laplace_or_exact
 from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
@@ -144,7 +144,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         self._half = 0.5 * high - 0.5 * low
         point = first_point(owner, "start", start, names)
         self._range = bounds.start_range(point)
-        budget = Budget.of(owner, epsilon, rounds_per_person)
+        budget = Budget.of(owner, epsilon, rounds_per_person, may_be_unlimited=True)
         self._first_spent = SMALLER_STEPS * ALPHA if method == "leader" else ALPHA
         if method == "tree":
             learner = self._tree(point, budget, horizon, step)
@@ -163,7 +163,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         )
 
     def _blocks(self, start: FloatArray, budget: Budget, horizon: int | None) -> Learner:
-        release = Laplace(self._query.bound, budget)
+        release = laplace_or_exact(self._query.bound, budget)
         return Learner(start.size, self._averaging(start, release, horizon), self._query, release)
 
     def _averaging(self, start: FloatArray, release: Release, horizon: int | None) -> Averaging:
@@ -176,19 +176,27 @@ class FullInformationLearner(FunctionFeedback[Item]):
             shortest=shortest,
             longest=longest,
             noise_energy=n * variance,
-            first_spent=self._first_spent * n * math.sqrt(variance),
+            first_spent=self._spent(n, variance),
         )
 
+    def _spent(self, n: int, variance: float) -> float:
+        """What the step of blocks starts from."""
+        if variance == 0:
+            return self._first_spent * math.sqrt(squared_gradient(self._query))
+        return self._first_spent * n * math.sqrt(variance)
+
     def _choose(self, start: FloatArray, budget: Budget, horizon: int | None, watch: bool) -> Learner:
-        n, loss = start.size, float(budget.per_round)
+        n, loss = start.size, math.inf if budget.unlimited else float(budget.per_round)
         constraints = self._constraints
         query = CostsOfSets(n, self._query, 0 if constraints is None else constraints.count)
-        release = Choice(query, budget, watch)
+        release: Choice | ExactChoice = ExactChoice(query=query, rounds_per_person=budget.rounds_per_person)
+        if not budget.unlimited:
+            release = Choice(query, budget, watch)
         policy = Choose(
             self._averaging(start, release, horizon),
-            first=math.ceil(FIRST_PHASE * n / loss),
-            shortest=math.ceil(SHORTEST_SLOT / loss),
-            noise=float(release.difference.scale),
+            first=max(1, math.ceil(FIRST_PHASE * n / loss)),
+            shortest=max(1, math.ceil(SHORTEST_SLOT / loss)),
+            noise=float(release.difference.scale) if isinstance(release, Choice) else 0.0,
             spread=SPREAD * 2 * query.units * math.sqrt(n),
             watch=watch,
             listed=None if constraints is None else constraints.listed(),
@@ -206,7 +214,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
             first=FIRST_OVER_SHORTEST * averaging.constants.shortest,
             double=query.l1 == 4 * query.units,
         )
-        return Learner(blocks.n, policy, query, Laplace(query.bound, budget))
+        return Learner(blocks.n, policy, query, laplace_or_exact(query.bound, budget))
 
     def _tree(self, start: FloatArray, budget: Budget, horizon: int | None, step: float | None) -> Learner:
         if horizon is None:
@@ -263,7 +271,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
             alpha=ALPHA,
             squared_gradient=squared_gradient(self._query),
             start_range=distance,
-            first_spent=self._first_spent * n * math.sqrt(self.noise_variance),
+            first_spent=self._spent(n, self.noise_variance),
         )
 
 
@@ -282,6 +290,8 @@ def block_lengths(
     n: int, noise_variance: float, squared_gradient: float, horizon: int | None = None
 ) -> tuple[int, int]:
     """The shortest block, where noise and the largest gradients have the same energy, and the longest."""
+    if noise_variance == 0:
+        return 1, 1  # there is no noise that longer blocks would lower
     most = math.inf if horizon is None else max(1, horizon // 16)
     shortest = min(max(1, round(math.sqrt(n * noise_variance / squared_gradient))), most)
     return int(shortest), int(min(LONGEST_OVER_SHORTEST * shortest, most))

@@ -134,6 +134,10 @@ class Host:
             session = KINDS[kind](settings["items"], arguments)
         except (TypeError, LookupError, AttributeError):
             raise InvalidArgument("The 'arguments' do not fit: some are misshapen.") from None
+        if not session.guarantee.private:
+            raise InvalidArgument(
+                f"A learner in a service must be private. This is not: {session.guarantee.reason}."
+            )
         if session.segments:
             raise InvalidArgument(
                 "A learner in a service has no 'segments' yet: make one learner for each segment, or take a "

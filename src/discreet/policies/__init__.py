@@ -9,7 +9,7 @@
 | `WatchedLeader`, `DoublingLeader` | what has lowered costs, for slots that grow | released gradients |
 | `Leader`, `DualAveraging`, `Descent` | one prefix per round | released gradients or estimates |
 | `Arms` | one of all subsets per round | released costs |
-| `SetSampling`, `ItemSampling` | the best set by a draw from its beliefs | released costs |
+| `ItemSampling` | the best set by a draw from its beliefs | released costs |
 | `Fixed`, `Uniform` | a fixed set, a random set | nothing |
 
 Examples:
@@ -25,7 +25,7 @@ from discreet.policies.chain_bandit import ChainBandit
 from discreet.policies.choose import Choose
 from discreet.policies.leaders import DoublingLeader, WatchedLeader
 from discreet.policies.model import Model
-from discreet.policies.posterior import ItemSampling, SetSampling
+from discreet.policies.posterior import ItemSampling
 from discreet.policies.sets import Arms, Fixed, Uniform
 
 __all__ = [
@@ -42,7 +42,6 @@ __all__ = [
     "Leader",
     "Model",
     "Policy",
-    "SetSampling",
     "Uniform",
     "WatchedLeader",
 ]

@@ -1,8 +1,8 @@
 """Thompson sampling: draw costs from what is believed of them, and choose the set that is best by that draw.
 
-`SetSampling` believes in one mean per subset, `ItemSampling` in a cost that adds up over items. Beliefs are
-normal; costs are counted in halves of the range around its middle. The variance of a released number is
-learned, too: it begins as a guess that weighs as much as `GUESS` numbers.
+`ItemSampling` believes in a cost that adds up over items. Beliefs are normal; costs are counted in halves of
+the range around its middle. The variance of a released number is learned, too: it begins as a guess that
+weighs as much as `GUESS` numbers.
 """
 
 import math
@@ -33,39 +33,6 @@ class _Constants(NamedTuple):
     noise: float  # the guess at the variance
 
 
-class _SetConstants(_Constants):
-    pass
-
-
-class _ItemConstants(_Constants):
-    pass
-
-
-class SetState(NamedTuple):
-    """Of each subset, coded by its bits, the sum and the number of released means; `x` stays 1/2."""
-
-    x: FloatArray
-    sums: FloatArray
-    counts: FloatArray
-    spread: FloatArray
-
-
-class SetSampling(CompiledPolicy):
-    """Every subset by itself. The `noise` is a guess at the variance of a mean over a slot's `rounds`."""
-
-    chooses_among = False
-
-    def __init__(self, n: int, *, unit: float, rounds: int, noise: float) -> None:
-        first = SetState(np.full(n, 0.5), np.zeros(1 << n), np.zeros(1 << n), np.zeros(2))
-        super().__init__(_SetConstants(unit, rounds, noise), first, notes=1)
-
-    def best(self, state: SetState) -> IntArray:
-        """The set of least expected cost."""
-        prior = _variance(self.constants.noise, state.spread) / PRIOR
-        arm = int((state.sums / (state.counts + prior)).argmin())
-        return np.flatnonzero(arm >> np.arange(state.x.size) & 1)
-
-
 class ItemState(NamedTuple):
     """Of features (+1 for items in the set, -1 for others, 1): sums of products, and of those with costs."""
 
@@ -76,11 +43,11 @@ class ItemState(NamedTuple):
 
 
 class ItemSampling(CompiledPolicy):
-    """Costs that add up over items; the arguments are those of `SetSampling`."""
+    """Costs that add up over items. The `noise` guesses at the variance of a mean over a slot's `rounds`."""
 
     def __init__(self, n: int, *, unit: float, rounds: int, noise: float) -> None:
         first = ItemState(np.full(n, 0.5), np.zeros((n + 1, n + 1)), np.zeros(n + 1), np.zeros(2))
-        super().__init__(_ItemConstants(unit, rounds, noise), first, notes=n + 1)
+        super().__init__(_Constants(unit, rounds, noise), first, notes=n + 1)
 
     def point(self, state: ItemState) -> FloatArray:
         """The probability with which each item is chosen next."""
@@ -94,7 +61,6 @@ class ItemSampling(CompiledPolicy):
         return np.asarray(ndtr(-(mean / deviation)[:-1]))
 
 
-@lean_kernel
 def _variance(guess: float, spread: FloatArray) -> float:
     return float((GUESS * guess + max(0.0, spread[SQUARES])) / (GUESS + spread[COUNT]))
 
@@ -105,52 +71,9 @@ def _normal_radius(drawn: np.uint64) -> float:
     return math.sqrt(-2.0 * math.log(1.0 - uniform_float(drawn)))
 
 
-@plan.register(_SetConstants)
+@plan.register(_Constants)
 @kernel
-def _plan_set(policy: _SetConstants, state: SetState, phase: Phase, coins: BitArray, cursor: int) -> int:
-    arms = state.sums.size
-    if cursor + arms > coins.size:
-        return NEED_MORE_BITS
-    variance = _variance(policy.noise, state.spread)
-    best, least = 0, np.inf
-    for pair in range(0, arms, 2):
-        radius = _normal_radius(coins[cursor + pair])
-        angle = 2.0 * math.pi * uniform_float(coins[cursor + pair + 1])
-        for arm in range(pair, pair + 2):
-            weight = state.counts[arm] + variance / PRIOR
-            normal = radius * (math.cos(angle) if arm == pair else math.sin(angle))
-            draw = state.sums[arm] / weight + normal * math.sqrt(variance / weight)
-            if draw < least:
-                best, least = arm, draw
-    levels = np.empty(state.x.size)
-    for i in range(levels.size):
-        levels[i] = (best >> i) & 1
-    choose(levels, 1.0, phase)
-    phase.rounds[0] = policy.rounds
-    phase.note[0, 0] = best
-    return cursor + arms
-
-
-@learn.register(_SetConstants)
-@lean_kernel
-def _learn_sets(
-    policy: _SetConstants, state: SetState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
-) -> None:
-    for k in range(rounds.size):
-        arm = int(note[k, 0])
-        if 0 <= arm < state.sums.size:
-            mean = values[k, 0] * policy.unit / rounds[k]
-            count = state.counts[arm]
-            if count > 0.0:
-                state.spread[SQUARES] += (mean - state.sums[arm] / count) ** 2 * count / (count + 1.0)
-                state.spread[COUNT] += 1.0
-            state.sums[arm] += mean
-            state.counts[arm] += 1.0
-
-
-@plan.register(_ItemConstants)
-@kernel
-def _plan_items(policy: _ItemConstants, state: ItemState, phase: Phase, coins: BitArray, cursor: int) -> int:
+def _plan_items(policy: _Constants, state: ItemState, phase: Phase, coins: BitArray, cursor: int) -> int:
     size = state.costs.size
     if cursor + 2 * size > coins.size:
         return NEED_MORE_BITS
@@ -190,10 +113,10 @@ def _plan_items(policy: _ItemConstants, state: ItemState, phase: Phase, coins: B
     return cursor + 2 * size
 
 
-@learn.register(_ItemConstants)
+@learn.register(_Constants)
 @lean_kernel
 def _learn_items(
-    policy: _ItemConstants, state: ItemState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
+    policy: _Constants, state: ItemState, note: FloatArray, rounds: IntArray, values: npt.NDArray[Any]
 ) -> None:
     for k in range(rounds.size):
         mean = values[k, 0] * policy.unit / rounds[k]

@@ -1,6 +1,7 @@
 """From a budget to a noise law, and to the guarantee that it gives."""
 
 import dataclasses
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +20,7 @@ class Budget:
 
     It is either `epsilon`, pure loss (Laplace noise; each round gets epsilon / k), or `rho`,
     zero-concentrated loss (Gaussian noise; rho / k^2). `neighbours` is the relation between histories.
+    An `epsilon` of infinity is no limit: there is no noise for it, only an exact release.
     With a `delta` the loss of a round is the largest whose composition is (epsilon, delta): only where each
     round is a release of its own, not where several may be in one sum (`law`).
     """
@@ -41,20 +43,33 @@ class Budget:
         object.__setattr__(self, "delta", checked_delta("Budget", self.delta, rounds))
         if self.delta and self.epsilon is None:
             raise InvalidArgument("A Budget of 'rho' has no 'delta': its guarantee can be stated for any.")
-        _ = self.per_round
+        if not self.unlimited:
+            _ = self.per_round
 
     @classmethod
     def of(
-        cls, owner: str, epsilon: float | Fraction, rounds_per_person: int = 1, delta: float = 0.0
+        cls,
+        owner: str,
+        epsilon: float | Fraction,
+        rounds_per_person: int = 1,
+        delta: float = 0.0,
+        *,
+        may_be_unlimited: bool = False,
     ) -> "Budget":
         """A budget from arguments of `owner`, in whose name they are refused."""
         rounds = integer(owner, "rounds_per_person", rounds_per_person, least=1)
-        _part(owner, "epsilon", epsilon, rounds)
+        if not (may_be_unlimited and _infinite(epsilon)):
+            _part(owner, "epsilon", epsilon, rounds)
         return cls(epsilon=epsilon, rounds_per_person=rounds, delta=checked_delta(owner, delta, rounds))
 
     @property
+    def unlimited(self) -> bool:
+        """Whether epsilon is infinite, so that nothing is promised."""
+        return _infinite(self.epsilon)
+
+    @property
     def per_round(self) -> Fraction:
-        """The loss of one round, epsilon or rho, exactly."""
+        """The loss of one round, epsilon or rho, exactly. Without a limit it is refused: no noise has it."""
         if self.epsilon is not None:
             part = _part("Budget", "epsilon", self.epsilon, self.rounds_per_person)
             if self.delta:
@@ -120,6 +135,10 @@ class Budget:
         epsilon, rho = (None if saved[name] is None else Fraction(saved[name]) for name in ("epsilon", "rho"))
         neighbours = Neighbours(saved["neighbours"])
         return cls(epsilon, rho, neighbours, saved["rounds_per_person"], saved["delta"])
+
+
+def _infinite(epsilon: object) -> bool:
+    return isinstance(epsilon, float) and epsilon == math.inf
 
 
 def _part(owner: str, name: str, loss: float | Fraction, parts: int) -> Fraction:

@@ -63,7 +63,7 @@ class Guarantee:
         if self.rounds_per_person != 1:
             raise InvalidArgument("Only a guarantee for one round per person can be composed.")
         epsilon, delta = self.epsilon, self.delta
-        if epsilon is not None:
+        if epsilon is not None and epsilon < math.inf:
             delta = _composed_delta(epsilon, delta, k)
             epsilon = float_above(Fraction(epsilon) * k)
         rho = None if self.rho is None else float_above(Fraction(self.rho) * k * k)

@@ -80,8 +80,13 @@ def significant(value: float, *terms: float) -> float:
 
 
 def family(learner: str) -> str:
-    """The name without its epsilon, so "BanditLearner (central)" of "BanditLearner (central, epsilon=1)"."""
-    return re.sub(r"(, )?epsilon=[^,)]*", "", learner).replace("(, ", "(").replace(" ()", "")
+    """The name without a finite epsilon.
+
+    Examples:
+        >>> family("BanditLearner (local, epsilon=1)"), family("BanditLearner (local, epsilon=inf)")
+        ('BanditLearner (local)', 'BanditLearner (local, epsilon=inf)')
+    """
+    return re.sub(r"(, )?epsilon=(?!inf)[^,)]*", "", learner).replace("(, ", "(").replace(" ()", "")
 
 
 def with_looks(results: Sequence[R], like: Sequence[Curve] = ()) -> list[R]:

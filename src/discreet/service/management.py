@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any
 
 from discreet import checks
-from discreet.errors import Archived, InvalidArgument, StaleState, UnknownName
+from discreet.errors import Archived, StaleState, UnknownName
 from discreet.learners.host import Host, HostState
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
@@ -227,8 +227,7 @@ class Management:
     ) -> None:
         learner = Host(settings)
         promise = learner.guarantee
-        if not promise.private or promise.epsilon is None:
-            raise InvalidArgument(f"A learner of the service must be private. {promise.reason}")
+        assert promise.epsilon is not None  # no learner that can be hosted has Gaussian noise
         if population is not None:
             share = Loss(name, epoch, promise.epsilon, promise.delta, promise.rounds_per_person)
             ledger.admit(writing, population, share)

@@ -51,7 +51,7 @@ def _ours(make: Callable[..., Session], **options: Any) -> Build:
 
 
 def _without_noise(make: Callable[..., Session], **options: Any) -> Build:
-    return lambda s, **more: make(s.items, s.costs, seed=s.seed, **options, **more)
+    return lambda s, **more: make(s.items, math.inf, s.costs, seed=s.seed, **options, **more)
 
 
 def _paper(make: Callable[..., Session], **options: Any) -> Build:
@@ -85,22 +85,16 @@ _ABOUT = {
     "paper-bandit-published": ("bandit", True, "BanditSubmodPFTAL as printed, which is not private"),
     "paper-full": ("full information", True, "SubmodPFTAL with enough noise"),
     "paper-full-published": ("full information", True, "SubmodPFTAL as printed"),
-    "bandit-without-noise": ("bandit", False, "BanditLearner's policy on exact costs"),
-    "worst-case-without-noise": ("bandit", False, "the worst case's policy on exact costs"),
-    "full-without-noise": ("full information", False, "FullInformationLearner's policy on exact gradients"),
+    "bandit-without-noise": ("bandit", False, "bandit with an infinite epsilon, which is not private"),
+    "worst-case-without-noise": ("bandit", False, "bandit-worst-case with an infinite epsilon"),
+    "full-without-noise": ("full information", False, "full-blocks with an infinite epsilon"),
     "follow-the-leader": ("full information", False, "the set of least total cost so far, not private"),
     "hazan-kale": ("full information", False, "projected descent, not private"),
     "hazan-kale-bandit": ("bandit", False, "projected descent on one-point estimates, not private"),
     "exponential-weights": ("bandit", True, "every subset an arm, each cost noised (up to 12 items)"),
-    "thompson-sampling": ("bandit", True, "Thompson sampling over all subsets, one bit per cost (up to 12)"),
     "product-sampling": ("bandit", True, "Thompson sampling of independent items, one bit per cost"),
     "product-sampling-central": ("bandit", True, "Thompson sampling of independent items, in blocks"),
-    "thompson-without-noise": (
-        "bandit",
-        False,
-        "Thompson sampling over all subsets on exact costs (up to 12)",
-    ),
-    "product-without-noise": ("bandit", False, "Thompson sampling of independent items on exact costs"),
+    "product-without-noise": ("bandit", False, "product-sampling-central with an infinite epsilon"),
     "noisy-leader": ("full information", True, "items with negative noisy sums, over epochs that double"),
     "greedy": ("full information", False, "a set built greedily from exact totals, not private"),
     "random": ("any", False, "a random set every round"),
@@ -119,18 +113,16 @@ _BUILD: dict[str, Build] = {
     "paper-bandit-published": _paper_bandit("published"),
     "paper-full": _paper(paper.SubmodPFTAL, calibration="corrected"),
     "paper-full-published": _paper(paper.SubmodPFTAL, calibration="published"),
-    "bandit-without-noise": _without_noise(baselines.BanditWithoutNoise),
-    "worst-case-without-noise": _without_noise(baselines.BanditWithoutNoise, method="worst-case"),
-    "full-without-noise": _without_noise(baselines.FullInformationWithoutNoise),
+    "bandit-without-noise": _without_noise(BanditLearner),
+    "worst-case-without-noise": _without_noise(BanditLearner, method="worst-case"),
+    "full-without-noise": _without_noise(FullInformationLearner, method="blocks"),
     "follow-the-leader": lambda s, **more: baselines.FollowTheLeader(s.items, **more),
     "hazan-kale": _hazan_kale(baselines.HazanKale),
     "hazan-kale-bandit": _hazan_kale(baselines.HazanKaleBandit),
     "exponential-weights": _paper(baselines.ExponentialWeights),
-    "thompson-sampling": _ours(baselines.ThompsonSampling),
     "product-sampling": _ours(baselines.ProductSampling),
     "product-sampling-central": _ours(baselines.ProductSampling, mode="central"),
-    "thompson-without-noise": _without_noise(baselines.ThompsonWithoutNoise),
-    "product-without-noise": _without_noise(baselines.ProductWithoutNoise),
+    "product-without-noise": _without_noise(baselines.ProductSampling, mode="central"),
     "noisy-leader": _ours(baselines.NoisyLeader),
     "greedy": lambda s, **more: baselines.GreedyLeader(s.items, **more),
     "random": lambda s, **more: baselines.RandomSet(s.items, seed=s.seed, **more),

@@ -91,7 +91,7 @@ class CreateLearner(RequestModel):
         Annotated[int, Field(ge=1, le=MOST_ITEMS, strict=True)]
         | Annotated[list[Item], Field(min_length=1, max_length=MOST_ITEMS)]
     ) = Field(description="How many, or their names, all different.")
-    epsilon: Annotated[float, Field(gt=0, le=1000, allow_inf_nan=False, strict=True)] = Field(
+    epsilon: Annotated[float, Field(gt=0, le=1000, strict=True)] = Field(
         description="The privacy loss of one person, over all their rounds."
     )
     cost_range: Annotated[list[Number], Field(min_length=2, max_length=2)] = Field(
