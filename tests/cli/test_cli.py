@@ -67,9 +67,9 @@ def test_plan_and_list_are_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no effect was given" in out
     _, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--effect", "0.02")
     assert "1,000 rounds are not enough for an effect of 0.02." in " ".join(out.split())
-    back = ("plan", "--n", "4", "--epsilon", "1", "--rounds", "1e5", "--visits", "3", "--delta", "1e-6")
-    assert "People come 3 times on average." in " ".join(run(capsys, *back, "--local")[1].split())
-    assert json.loads(run(capsys, *back, "--json")[1])["caps"][1]["rounds_per_person"] == 2
+    back = ("plan", "--n", "4", "--epsilon", "1", "--rounds", "1e5", "--rounds-per-person", "3")
+    found = json.loads(run(capsys, *back, "--local", "--delta", "1e-6", "--json")[1])["options"]
+    assert [option["arguments"]["delta"] for option in found] == [1e-6]
     _, out, _ = run(capsys, "list")
     assert "priced-cuts" in out
     assert "paper-bandit" in out

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from live_service import LiveService
-
 from visits import Visit, expect
 
 pytestmark = [pytest.mark.browser, pytest.mark.process]

@@ -31,10 +31,7 @@ def plan(
     high: Annotated[float, Option(help="Largest cost.")] = 1.0,
     full: Annotated[bool, Option("--full", help="The whole cost function is seen.")] = False,
     local: Annotated[bool, Option("--local", help="No exact sums may be kept.")] = False,
-    rounds_per_person: Annotated[int | None, Option(help="Rounds in which one person may appear.")] = None,
-    visits: Annotated[
-        float | None, Option(help="In how many of the rounds a person appears, on average: to choose a cap.")
-    ] = None,
+    rounds_per_person: Annotated[int, Option(help="Rounds in which one person may appear.")] = 1,
     delta: Annotated[float, Option(help="For local bandits: with which probability more may be lost.")] = 0.0,
     gradient_bound: Annotated[float | None, Option(help="A declared bound on gradients.")] = None,
     effect: Annotated[
@@ -54,7 +51,6 @@ def plan(
         feedback="full information" if full else "bandit",
         local=local,
         rounds_per_person=rounds_per_person,
-        visits=visits,
         delta=delta,
         gradient_bound=gradient_bound,
         effect=effect,
