@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 import typer
 
-import discreet
 from commands import run
 from discreet.cli import app
 from discreet.service import server
@@ -85,7 +84,6 @@ def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.P
         'streams = ["modular"]\nlearners = ["bandit", "random"]\nn = 3\nrounds = 64\nseeds = 2\n'
     )
     pathlib.Path("mymodule.py").write_text(MECHANISM)
-    discreet.BanditLearner(3, epsilon=1.0, cost_range=(0, 1)).save("shop.learner")
     return tmp_path
 
 
@@ -111,7 +109,7 @@ def test_an_example_works(
     monkeypatch.setattr(server, "serve", lambda options: print(options))
     if DATABASE in example and " serve " not in example:
         example = example.replace(DATABASE, request.getfixturevalue("postgres"))
-    before, _, line = example.partition(" > entry.yaml")[0].rpartition("; ")
+    before, _, line = example.rpartition("; ")
     subprocess.run(["sh", "-c", before], check=True)
     words = shlex.split(line)[1:]
     name = " ".join(words[:2])

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from discreet.cli import doctor, experiments, guarantee, service, tools  # noqa: F401 # these add their commands
+from discreet.cli import experiments, service, tools  # noqa: F401 # these add their commands
 from discreet.cli.app import app
 from discreet.errors import DiscreetError
 
