@@ -13,9 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
 import discreet
-from discreet.extending import FloatArray
 from discreet.formatting import short_number
 from discreet.plots.canvas import COLOURS, INK, drawing, figure_of, new_panels
+from discreet.policies import FloatArray
 from examples.gallery.pictures import options, save
 
 SIZE = 12

@@ -21,7 +21,7 @@ from discreet.kernel.queries import (
     OnePoint,
     Query,
 )
-from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release, Tree
+from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release, Tree, arrive
 
 __all__ = [
     "EACH_ROUND",
@@ -45,4 +45,5 @@ __all__ = [
     "Report",
     "Ticket",
     "Tree",
+    "arrive",
 ]
