@@ -147,7 +147,7 @@ def test_compare_writes_goes_on_and_reports(
         (["audit", "one-bit", "--runs", "0"], "'runs'"),
         (["audit", "one-bit", "--runs", "127"], "at least 128"),
         (["audit", "one-bit", "--plot", "a.txt"], "svg, png or pdf"),
-        (["sweep"], "Did you mean 'compare'?"),
+        (["simulat"], "Did you mean 'simulate'?"),
         (["simulate", "modular", "--rounds", "10,00"], "such as 65536, 1e6 or 1,000,000. Got '10,00'"),
         (["simulate", "modular", "--rounds", "1.5"], "an integer is needed"),
         (["simulate", "modular", "--rounds", "1e999999999"], "an integer is needed"),
@@ -175,9 +175,10 @@ def test_mistakes_are_one_line_and_code_2(
 def test_without_arguments_there_is_help_as_it_is(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same lines that --help prints."""
+    """The same lines that --help prints, and the code of a mistake."""
     _, help_, _ = run(capsys, *command, "--help")
-    assert run(capsys, *command) == (2, "", help_)
+    code, out, err = run(capsys, *command)
+    assert (code, out.rstrip(), err) == (2, help_.rstrip(), "")
 
 
 def test_one_stream_with_two_parameters_is_told_apart(

@@ -31,8 +31,8 @@ SHORTER = {
     "audit --plot": ["one-bit", "laplace", "--runs", "256"],  # without names it audits everything
 }
 #: Places that exist nowhere, and what is there instead.
-DATABASE = "postgresql://discreet@db.internal/shop"
-ELSEWHERE = {"/var/lib/discreet/": "", "/etc/discreet/": ""}
+DATABASE = "postgresql://me@db/shop"
+ELSEWHERE = {"/var/lib/discreet/": "", "/etc/": ""}
 #: Learners whose sessions take long to audit (as tests/auditing does), and releases that do not.
 AUDITED = {"audit bandit full": "audit one-bit laplace"}
 #: What must have been run before.
@@ -60,9 +60,9 @@ class MyMechanism:
 
 def examples(command: Any) -> Iterator[str]:
     """All lines of all help texts that are commands."""
-    for line in (command.epilog or "").replace(" \\\n    ", " ").splitlines():
-        if line.startswith(("discreet ", "echo ")):
-            yield line
+    for line in (command.epilog or "").splitlines():
+        if line.startswith("  "):
+            yield line.strip()
     for one in getattr(command, "commands", {}).values():
         yield from examples(one)
 

@@ -150,9 +150,8 @@ def Setting(name: str, help: str, **more: Any) -> Any:  # noqa: A002 # as typer.
 @command(
     app,
     "discreet serve",
-    "discreet serve --store /var/lib/discreet/shop.db --port 8710 --key-file /etc/discreet/shop.key",
-    "discreet serve --store postgresql://discreet@db.internal/shop --workers 4 "
-    "--key-file /etc/discreet/shop.key",
+    "discreet serve --store /var/lib/discreet/shop.db --port 8710",
+    "discreet serve --store postgresql://me@db/shop --key-file /etc/shop.key",
     note="The first start of a store prints an admin key on standard output, once; or it takes the one "
     "in DISCREET_ADMIN_KEY. Logs go to standard error, one JSON object per line. SIGTERM ends the server "
     "after running requests were answered.",
