@@ -95,6 +95,15 @@ def test_each_number_of_items_gets_its_method() -> None:
                 assert option.regret_bound == bound
 
 
+def test_a_delta_is_for_local_bandits() -> None:
+    """Where people have several rounds."""
+    made = plan(n=4, epsilon=1.0, rounds=10**6, effect=0.5, rounds_per_person=50, delta=1e-6)
+    by_mode = {option.arguments["mode"]: option for option in made.options}
+    assert by_mode["local"].arguments["delta"] == 1e-6
+    assert "delta" not in by_mode["central"].arguments
+    assert by_mode["local"].epsilon_per_round > 1.5 * by_mode["central"].epsilon_per_round
+
+
 def test_without_an_effect_nothing_is_called_enough() -> None:
     """12 items, costs in [-60, 9.7]: a quarter of the range could be learned, a fortieth could not."""
     made = plan(n=12, epsilon=1.0, rounds=8_000, cost_range=(-60.0, 9.7))

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 
 import discreet
 from discreet.auditing import plot_audits
-from discreet.extending import FloatArray
+from discreet.policies import FloatArray
 from discreet.privacy import Guarantee
 from discreet.randomness import Seed
 from examples.gallery.pictures import options, save

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 
 import discreet
-from discreet.extending import FloatArray
 from discreet.plots.canvas import COLOURS, GRID, INK, drawing, linear_scale, log_scale, new_panels
+from discreet.policies import FloatArray
 from discreet.randomness import BitSource
 from discreet.simulation.replicas import log_grid
 from examples.gallery.pictures import options, save

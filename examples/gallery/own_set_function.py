@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 import discreet
-from discreet.extending import BoolArray, FloatArray, IntArray
 from discreet.plots.canvas import COLOURS, INK, drawing, new_panels
+from discreet.policies import BoolArray, FloatArray, IntArray
 from discreet.set_functions import FromCallable, Modular, SetFunction, is_submodular
 from examples.gallery.pictures import options, save
 

@@ -17,8 +17,8 @@ from matplotlib.colors import LinearSegmentedColormap
 
 import discreet
 from discreet.environments import Environment, Stream, chain_costs, check_stream, prefix_cost
-from discreet.extending import FloatArray, IntArray, kernel
 from discreet.plots.canvas import INK, drawing, figure_of, log_scale, new_axes
+from discreet.policies import FloatArray, IntArray, kernel
 from discreet.set_functions import Cut, SetFunction
 from discreet.simulation import Trace
 from examples.gallery.pictures import options, save

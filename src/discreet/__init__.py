@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         client,
         environments,
         evaluation,
-        extending,
         kernel,
         learners,
         lovasz,
@@ -54,7 +53,7 @@ __version__ = "0.1.0"
 __all__ = ["DiscreetError", "__version__", "audit", "evaluate", "load", "minimize", "plan", "simulate"]
 __all__ += ["BanditLearner", "Decision", "FullInformationLearner", "Phase", "PolicyLearner"]
 __all__ += ["AsyncClient", "Audit", "Client", "Evaluation", "Minimum", "Pinned", "Plan", "Trace"]
-__all__ += ["auditing", "baselines", "bounds", "client", "environments", "evaluation", "extending"]
+__all__ += ["auditing", "baselines", "bounds", "client", "environments", "evaluation"]
 __all__ += ["kernel", "learners", "lovasz", "paper", "policies", "prefix_sums", "privacy", "randomizers"]
 __all__ += ["randomness", "report", "set_functions"]
 

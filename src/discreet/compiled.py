@@ -5,6 +5,7 @@ It imports numba, which takes half a second: ``import discreet`` loads no module
 
 import contextlib
 import functools
+import hashlib
 import inspect
 import os
 import pathlib
@@ -21,10 +22,11 @@ from numba.core.compiler_machinery import AnalysisPass, register_pass
 from numba.core.typed_passes import NopythonTypeInference
 from numba.extending import overload
 
-from discreet.kernel_sources import Sources
-
 _PACKAGE = pathlib.Path(__file__).parent
 _BESIDE = _PACKAGE / "__pycache__" / "kernels"
+#: Folders without anything that compiled code can hold: the files of the others import nothing from them when
+#: they are loaded. A kernel there would not be cached.
+_WITHOUT_KERNELS = {"cli", "client", "dashboard", "evaluation", "report", "service", "storage"}
 _config: Any = numba.config
 #: Whether compiled code counts who holds an array. numba takes it over from the caller unless told, and
 #: has no public option for it.
@@ -54,7 +56,7 @@ def lean_kernel(function: Function) -> Function:
 
 def _compiled(function: Function, **options: Any) -> Function:
     compiled: Any = numba.njit(function, nogil=True, error_model="numpy", **options)
-    if _is_ours(function) and (folder := _folder(function.__module__)) is not None:
+    if _is_ours(function) and (folder := _folder()) is not None:
         compiled._cache = _Cache(function, folder)
     return cast(Function, compiled)
 
@@ -97,14 +99,14 @@ def _holds_array(kind: Any) -> bool:
 
 
 class _Cache(FunctionCache):
-    """A cache on disk that is another one whenever a file changes that its code can come from.
+    """A cache on disk that is another one whenever a file changes that compiled code can come from.
 
-    numba itself looks only at the file of a function: a fixed mistake in a noise sampler could outlive an
-    upgrade. Signatures with named tuples from other packages are not cached: their changes are not seen.
+    Compiled code holds a copy of every function and constant that it uses, and numba itself looks only at the
+    file of the function: a fixed mistake in a noise sampler could outlive an upgrade. Signatures with named
+    tuples from other packages are not cached: their changes are not seen.
     """
 
     def __init__(self, function: Any, folder: str) -> None:
-        self._reach = _reach(function.__module__)
         before, _config.CACHE_DIR = _config.CACHE_DIR, folder  # numba reads it just now
         try:
             super().__init__(function)  # type: ignore[no-untyped-call] # numba's
@@ -120,28 +122,30 @@ class _Cache(FunctionCache):
                 super().save_overload(sig, data)  # type: ignore[no-untyped-call] # numba's
 
     def _covers(self, kinds: Any) -> bool:
-        """Whether all named tuples among numba's types, and inside them, are declared within reach."""
+        """Whether all named tuples among numba's types, and inside them, are declared in these files."""
         for kind in kinds:
             if isinstance(kind, types.BaseTuple):
                 owner = getattr(kind, "instance_class", None)
-                if (owner and owner.__module__ not in self._reach) or not self._covers(kind):
+                if (owner and not _is_ours(owner)) or not self._covers(kind):
                     return False
         return True
 
 
 @functools.cache
-def _sources() -> Sources:
-    return Sources(_PACKAGE)
-
-
-@functools.cache
-def _reach(module: str) -> frozenset[str]:
-    """The modules that a module's kernels can hold code of, and this one, which says how to compile."""
-    return _sources().reach(module) | _sources().reach(__name__)
+def _sources() -> tuple[frozenset[str], str]:
+    """The modules that compiled code can come from, and a short hash of their files."""
+    names, together = set(), hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        if path.relative_to(_PACKAGE).parts[0] in _WITHOUT_KERNELS:
+            continue
+        name = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        names.add(name)
+        together.update(f"{name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return frozenset(names), together.hexdigest()[:16]
 
 
 def _is_ours(thing: Any) -> bool:
-    return thing.__module__ in _reach(thing.__module__)
+    return thing.__module__ in _sources()[0]
 
 
 @functools.cache
@@ -158,18 +162,18 @@ def cache_folder() -> pathlib.Path | None:
 
 
 @functools.cache
-def _folder(module: str) -> str | None:
-    """Where the code of a module's kernels is cached; what earlier versions left beside it is removed."""
+def _folder() -> str | None:
+    """Where the code of kernels is cached; what earlier versions left beside it is removed."""
     folder = cache_folder()
     if folder is None:
         return None
-    name = f"{module}-{_sources().digest(_reach(module))}"
+    _, digest = _sources()
     if folder == _BESIDE:
         with contextlib.suppress(OSError):  # another process may remove them at the same time
-            for old in folder.glob(f"{module}-*"):
-                if old.name != name:
+            for old in folder.iterdir():
+                if old.name != digest:
                     shutil.rmtree(old, ignore_errors=True)
-    return str(folder / name)
+    return str(folder / digest)
 
 
 class Generic(Protocol):

@@ -8,7 +8,9 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import narwhals
 import numpy as np
+from narwhals.exceptions import DuplicateError
 
 from discreet.checks import one_of
 from discreet.errors import InvalidArgument, MissingExtra
@@ -19,28 +21,20 @@ _LIBRARIES: tuple[Library, ...] = ("polars", "pandas")
 
 def is_frame(given: Any) -> bool:
     """Whether this is a frame of pandas, polars, pyarrow or the like, or a lazy one."""
-    if _is_lazy(given) or hasattr(given, "column_names"):
-        return True
-    return hasattr(given, "columns") and hasattr(given, "shape")
-
-
-def _is_lazy(given: Any) -> bool:
-    return hasattr(given, "collect_schema") and hasattr(given, "collect")
+    return isinstance(_wrapped(given), narwhals.DataFrame | narwhals.LazyFrame)
 
 
 def columns_of(frame: Any) -> dict[Hashable, list[Any]]:
     """The columns of a frame as lists, by their names."""
-    if _is_lazy(frame):
-        frame = frame.collect()
-    names = list(frame.column_names if hasattr(frame, "column_names") else frame.columns)
-    if len(set(names)) < len(names):
-        raise InvalidArgument("The columns of a frame must have different names.")
-    return {name: _listed(frame[name]) for name in names}
+    return {column.name: column.to_list() for column in _wrapped(frame).lazy().collect().iter_columns()}
 
 
-def _listed(column: Any) -> list[Any]:
-    method = next(name for name in ("to_list", "to_pylist", "tolist", "__iter__") if hasattr(column, name))
-    return list(getattr(column, method)())
+def _wrapped(given: Any) -> Any:
+    """A frame as one of narwhals; anything else as it is."""
+    try:
+        return narwhals.from_native(given, pass_through=True)
+    except DuplicateError:
+        raise InvalidArgument("The columns of a frame must have different names.") from None
 
 
 def members(cell: Any, items: Sequence[Hashable]) -> frozenset[Hashable]:

@@ -16,7 +16,6 @@ import pathlib
 from discreet.atomic_files import name_beside, real_path, sync_folder
 from discreet.errors import InvalidArgument, StaleState
 from discreet.learners.session import TAKEN, Session
-from discreet.privacy.guarantee import Guarantee
 from discreet.state import decode
 
 #: The modules whose learners are found by the name of their class; others once they have been imported.
@@ -43,19 +42,6 @@ def load(path: str | os.PathLike[str]) -> Session:
         if latest != data:
             learner = _learner_in(latest)
     return learner
-
-
-def guarantee_in(path: str | os.PathLike[str]) -> Guarantee:
-    """What the learner in a file promises; the learner stays there.
-
-    Examples:
-        >>> import tempfile, discreet
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     discreet.BanditLearner(2, epsilon=0.5, cost_range=(0, 1)).save(f"{folder}/shop.json")
-        ...     guarantee_in(f"{folder}/shop.json").epsilon
-        0.5
-    """
-    return _learner_in(_read_unless_taken(path)).guarantee
 
 
 def _learner_in(data: bytes) -> Session:

@@ -6,7 +6,7 @@ does it again, and checks them on other streams). Bounds are proved and pessimis
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from discreet import bounds, checks
@@ -17,7 +17,6 @@ from discreet.kernel.choice import Choice
 from discreet.learners import BanditLearner, FullInformationLearner, bandit, full_information
 from discreet.learners.arguments import cost_interval
 from discreet.privacy.guarantee import rounded_up
-from discreet.visits import Visits
 
 Feedback = Literal["bandit", "full information"]
 Made = BanditLearner[Any] | FullInformationLearner[Any]
@@ -34,9 +33,6 @@ LAWS: dict[str, tuple[float, ...]] = {
 }
 #: If no effect is given, the range divided by these is shown, and the first is assumed.
 SHARES = (4, 10, 40)
-#: Of the caps with which learning takes at most so many times the fewest rounds, the lowest is taken. For
-#: predictions are for costs that vary much, and where they vary less, low caps do better.
-NEARLY_AS_FAST = 1.5
 #: Beyond this epsilon a guarantee means little: what is released may be thousands of times as likely.
 HARDLY_PRIVATE = 8.0
 
@@ -54,7 +50,6 @@ class Option:
     rounds_to_learn: float  # predicted, until half of the effect is gained
     rounds_per_person: int
     epsilon_per_round: float
-    share: float  # of all rounds that are learned from; less than 1 where `visits` are more than that
 
     def __str__(self) -> str:
         listed = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
@@ -67,8 +62,6 @@ class Plan:
 
     Attributes:
         options: The learners that fit, the recommended one first.
-        caps: The recommended learner with other `rounds_per_person`, if `visits` were given.
-        visits: Their mean.
         by_effect: Effects of a quarter, a tenth and a fortieth of the range, each with the rounds it needs.
         paper_bound: The least regret bound of the paper's algorithm, corrected, for these numbers.
         epsilon_needed: The least epsilon that is predicted to be enough; None if none up to 100 is.
@@ -86,8 +79,6 @@ class Plan:
     feedback: Feedback
     effect: float | None
     options: tuple[Option, ...]
-    caps: tuple[Option, ...]
-    visits: float | None
     by_effect: tuple[tuple[float, float], ...]
     paper_bound: float
     epsilon_needed: float | None
@@ -124,8 +115,6 @@ class Plan:
             rate = self.paper_bound / self.rounds
             lines.append(f"The paper's algorithm, corrected and tuned: regret at most {rate:.3g} per round.")
         lines += self._verdict(effect)
-        if self.visits is not None:
-            lines += self._about_people(self.visits)
         lines.append(
             "The effect is how much better the best set is than the best of the empty, the full and random "
             "ones, in costs. To learn it means to gain half of it, over all rounds, those of learning "
@@ -171,25 +160,6 @@ class Plan:
         ]
         return ["CAUTION: no effect was given, and most depends on it. Plan again with yours:", *table]
 
-    def _about_people(self, visits: float) -> list[str]:
-        best = self.best
-        worth_a_line = [cap for cap in self.caps[:-1] if cap.rounds_to_learn < 2 * best.rounds_to_learn]
-        table = [
-            f"- {cap.rounds_per_person}: {100 * cap.share:.0f}% of the rounds, epsilon = "
-            f"{cap.epsilon_per_round:.3g} in each; about {two_digits(cap.rounds_to_learn)} rounds to learn"
-            for cap in (*worth_a_line, *self.caps[-1:])
-        ]
-        first = "round" if best.rounds_per_person == 1 else f"{best.rounds_per_person} rounds"
-        advice = (
-            f"People come {visits:.3g} times on average. Learn from the first {first} of each: ask with "
-            "`person`, then later rounds get the best set, and teach nothing. By rounds per person:"
-        )
-        caution = (
-            "How often people come is their data. No guarantee covers a number that was chosen by it, unless "
-            "that came from elsewhere, or from a release of its own."
-        )
-        return [advice, *table, caution]
-
     def _judged(self, needed: float) -> str:
         if needed > self.rounds:
             return "not enough"
@@ -204,9 +174,8 @@ def plan(
     cost_range: tuple[float, float] = (-1.0, 1.0),
     feedback: Feedback = "bandit",
     local: bool = False,
-    rounds_per_person: int | None = None,
+    rounds_per_person: int = 1,
     delta: float = 0.0,
-    visits: float | Mapping[int, float] | Iterable[int] | None = None,
     gradient_bound: float | None = None,
     effect: float | None = None,
 ) -> Plan:
@@ -216,18 +185,12 @@ def plan(
     than the best of the empty, the full and random ones, in costs per round: a guess, a goal, or what public
     data show. Without it little can be said, and a quarter of the range is assumed.
 
-    The `visits` say in how many of the rounds each person appears: a number for each, how many people have
-    each number, or the mean. Then `rounds_per_person` is chosen: the lowest with which it learns about as
-    fast as with any. They are people's data: take them from elsewhere. A `delta` is for local bandits.
+    One person may appear in `rounds_per_person` rounds. A `delta` is for local bandits.
 
     Examples:
         >>> made = plan(n=8, epsilon=1.0, rounds=1_000_000, cost_range=(0, 1), effect=0.2)
         >>> made.best.arguments["mode"], made.enough
         ('central', True)
-        >>> often = {1: 700, 9: 300}  # so many of the 1,000 people come once, the others nine times
-        >>> back = plan(n=8, epsilon=1.0, rounds=3_400, cost_range=(0, 1), effect=0.2, visits=often)
-        >>> back.best.rounds_per_person, round(back.best.share, 2)
-        (1, 0.29)
     """
     n, rounds = checks.integer("plan", "n", n, 1), checks.integer("plan", "rounds", rounds, 1)
     epsilon = checks.positive_number("plan", "epsilon", epsilon)
@@ -246,10 +209,9 @@ def plan(
     if feedback == "bandit" and gradient_bound is not None:
         raise InvalidArgument("A 'gradient_bound' is for full information.")
     arguments: dict[str, Any] = {"epsilon": epsilon, "cost_range": (low, high)}
-    people = None if visits is None else Visits.of("plan", visits)
-    if rounds_per_person is not None:
-        rounds_per_person = checks.integer("plan", "rounds_per_person", rounds_per_person, 1)
-    caps = people.caps if people is not None and rounds_per_person is None else [rounds_per_person or 1]
+    rounds_per_person = checks.integer("plan", "rounds_per_person", rounds_per_person, 1)
+    if rounds_per_person > 1:
+        arguments["rounds_per_person"] = rounds_per_person
     if gradient_bound is not None:
         arguments["gradient_bound"] = gradient_bound
     kinds: list[dict[str, str]] = [{"method": full_information.default_method(n)}]
@@ -257,21 +219,16 @@ def plan(
         modes = ["local"] if local else ["central", "local"]
         kinds = [{"mode": mode, "method": bandit.default_method(n)} for mode in modes]
 
-    def elapsed(learner: Made, effect: float) -> float:
-        """Rounds until it has learned, those included from which it does not learn."""
-        needed = predicted_rounds(learner, half, effect)
-        cap = learner.guarantee.rounds_per_person
-        return needed if people is None else people.until(needed, cap, rounds)
+    def needed(learner: Made) -> float:
+        return predicted_rounds(learner, half, assumed)
 
-    def option(kind: dict[str, Any], cap: int) -> Option:
-        given = arguments | ({} if cap == 1 else {"rounds_per_person": cap})
-        if delta and cap > 1 and kind.get("mode") == "local":
+    def option(kind: dict[str, Any]) -> Option:
+        given = arguments | kind
+        if delta and rounds_per_person > 1 and kind.get("mode") == "local":
             given["delta"] = delta
-        return _option(n, rounds, given | kind, lambda made: elapsed(made, assumed), people)
+        return _option(n, rounds, given, needed)
 
-    by_kind = [[option(kind, cap) for cap in caps] for kind in kinds]
-    by_kind.sort(key=lambda capped: _lowest(capped).rounds_to_learn)
-    options = [_lowest(capped) for capped in by_kind]
+    options = sorted(map(option, kinds), key=lambda each: each.rounds_to_learn)
     best = _made(n, options[0].arguments)
     return Plan(
         n=n,
@@ -281,11 +238,9 @@ def plan(
         feedback=feedback,
         effect=None if effect is None else assumed,
         options=tuple(options),
-        caps=() if people is None else tuple(by_kind[0]),
-        visits=None if people is None else people.mean,
-        by_effect=tuple((size, elapsed(best, size)) for size in effects),
+        by_effect=tuple((size, predicted_rounds(best, half, size)) for size in effects),
         paper_bound=_paper_bound(n, rounds, half, epsilon / options[0].rounds_per_person, feedback),
-        epsilon_needed=_epsilon_needed(options[0], n, rounds, lambda made: elapsed(made, assumed)),
+        epsilon_needed=_epsilon_needed(options[0], n, rounds, needed),
     )
 
 
@@ -359,32 +314,20 @@ def _released(learner: Made) -> str:
     return named.get(learner.method, "the sum of each item")
 
 
-def _option(
-    n: int, rounds: int, arguments: dict[str, Any], elapsed: Callable[[Made], float], people: Visits | None
-) -> Option:
+def _option(n: int, rounds: int, arguments: dict[str, Any], needed: Callable[[Made], float]) -> Option:
     learner = _made(n, arguments)
     release: Any = learner.learner.release
-    cap = learner.guarantee.rounds_per_person
-    share = 1.0 if people is None else people.share(cap)
-    bounded = learner.method != "model" and share == 1  # of rounds that teach nothing there is no theorem
     return Option(
         learner=type(learner).__name__,
         arguments=arguments,
         local=learner.guarantee.local,
         noise=released_noise(learner),
         released=_released(learner),
-        regret_bound=learner.regret_bound(rounds) if bounded else None,
-        rounds_to_learn=elapsed(learner),
-        rounds_per_person=cap,
+        regret_bound=learner.regret_bound(rounds) if learner.method != "model" else None,
+        rounds_to_learn=needed(learner),
+        rounds_per_person=learner.guarantee.rounds_per_person,
         epsilon_per_round=float(release.budget.per_round),
-        share=share,
     )
-
-
-def _lowest(capped: Sequence[Option]) -> Option:
-    """Of the same learner with rising caps, the first that learns nearly as fast as the fastest."""
-    least = min(each.rounds_to_learn for each in capped)
-    return next(each for each in capped if each.rounds_to_learn <= NEARLY_AS_FAST * least)
 
 
 def _made(n: int, arguments: dict[str, Any]) -> Made:
@@ -398,11 +341,11 @@ def _paper_bound(n: int, rounds: int, half: float, epsilon: float, feedback: Fee
     return bounds.submod_pftal(n, rounds, half, epsilon, bounds.submod_pftal_tuning(n, rounds, half, epsilon))
 
 
-def _epsilon_needed(option: Option, n: int, rounds: int, elapsed: Callable[[Made], float]) -> float | None:
+def _epsilon_needed(option: Option, n: int, rounds: int, needed: Callable[[Made], float]) -> float | None:
     """By bisection; the predicted number of rounds falls with epsilon."""
 
     def enough(epsilon: float) -> bool:
-        return elapsed(_made(n, option.arguments | {"epsilon": epsilon})) <= rounds
+        return needed(_made(n, option.arguments | {"epsilon": epsilon})) <= rounds
 
     low, high = 1e-4, 100.0
     if not enough(high):

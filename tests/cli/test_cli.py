@@ -67,9 +67,9 @@ def test_plan_and_list_are_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no effect was given" in out
     _, out, _ = run(capsys, "plan", "--n", "4", "--epsilon", "1", "--rounds", "1000", "--effect", "0.02")
     assert "1,000 rounds are not enough for an effect of 0.02." in " ".join(out.split())
-    back = ("plan", "--n", "4", "--epsilon", "1", "--rounds", "1e5", "--visits", "3", "--delta", "1e-6")
-    assert "People come 3 times on average." in " ".join(run(capsys, *back, "--local")[1].split())
-    assert json.loads(run(capsys, *back, "--json")[1])["caps"][1]["rounds_per_person"] == 2
+    back = ("plan", "--n", "4", "--epsilon", "1", "--rounds", "1e5", "--rounds-per-person", "3")
+    found = json.loads(run(capsys, *back, "--local", "--delta", "1e-6", "--json")[1])["options"]
+    assert [option["arguments"]["delta"] for option in found] == [1e-6]
     _, out, _ = run(capsys, "list")
     assert "priced-cuts" in out
     assert "paper-bandit" in out
@@ -147,7 +147,7 @@ def test_compare_writes_goes_on_and_reports(
         (["audit", "one-bit", "--runs", "0"], "'runs'"),
         (["audit", "one-bit", "--runs", "127"], "at least 128"),
         (["audit", "one-bit", "--plot", "a.txt"], "svg, png or pdf"),
-        (["sweep"], "Did you mean 'compare'?"),
+        (["simulat"], "Did you mean 'simulate'?"),
         (["simulate", "modular", "--rounds", "10,00"], "such as 65536, 1e6 or 1,000,000. Got '10,00'"),
         (["simulate", "modular", "--rounds", "1.5"], "an integer is needed"),
         (["simulate", "modular", "--rounds", "1e999999999"], "an integer is needed"),
@@ -175,9 +175,10 @@ def test_mistakes_are_one_line_and_code_2(
 def test_without_arguments_there_is_help_as_it_is(
     command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The same lines that --help prints."""
+    """The same lines that --help prints, and the code of a mistake."""
     _, help_, _ = run(capsys, *command, "--help")
-    assert run(capsys, *command) == (2, "", help_)
+    code, out, err = run(capsys, *command)
+    assert (code, out.rstrip(), err) == (2, help_.rstrip(), "")
 
 
 def test_one_stream_with_two_parameters_is_told_apart(

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from live_service import LiveService
-
 from visits import Visit
 
 

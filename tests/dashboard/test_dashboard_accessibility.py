@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from live_service import LiveService
+from visits import Visit, expect
 
 import discreet
-from visits import Visit, expect
 
 #: Finds the faults of a page; hidden parts do not count.
 _FAULTS = """() => {

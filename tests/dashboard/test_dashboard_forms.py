@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from live_service import LiveService
-
 from visits import Visit, expect, fact, row
 
 

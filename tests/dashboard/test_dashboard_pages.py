@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from live_service import LiveService
-
 from visits import Visit, expect, fact, row
 
 

@@ -32,6 +32,7 @@ RUN_BY = {
     ("js", "docs/device.md"): "tests/clients/test_device_page.py::test_a_message_from_a_backend_is_told",
     ("sh", "docs/service.md"): "tests/docs/test_service_page.py::test_every_command_is_run",
     ("sh", ""): "tests/docs/test_blocks.py::test_shell_blocks",
+    ("yaml", "docs/nist.md"): "tests/docs/test_project_files.py::test_the_registry_entry_is_yaml",
     ("text", "README.md"): "tests/cli/test_cli.py::test_the_demo_shows_that_private_learning_works",
     (
         "text",

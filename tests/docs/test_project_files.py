@@ -1,4 +1,4 @@
-"""The files that hosts and package indexes read: CITATION.cff, and the description made of the README."""
+"""What others read: CITATION.cff, the description made of the README, the entry for a registry."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
 import discreet
-from code_blocks import ROOT
+from code_blocks import ROOT, blocks
 
 sys.path.insert(0, str(ROOT))
 from hatch_build import portable
@@ -44,3 +44,12 @@ def test_the_package_has_this_description() -> None:
     assert core.readme_content_type == "text/markdown"
     assert core.readme == portable(README, core.urls.get("Repository"))
     assert re.findall(r"\]\((?!https?://)", core.readme) == []
+
+
+def test_the_registry_entry_is_yaml() -> None:
+    """With all sections of the registry of deployments; what is left to fill in is marked, and only that."""
+    (entry,) = [block.text for block in blocks(ROOT / "docs" / "nist.md") if block.language == "yaml"]
+    sections = "basic dp_variant privacy_loss deployment_model accounting implementation administrative"
+    assert set(yaml.safe_load(entry)["deployment"]) == set(sections.split())
+    for line in entry.splitlines():
+        assert ("FILL IN" in line or "fill_in" in line or "1900" in line) == line.endswith("# fill in")

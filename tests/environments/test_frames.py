@@ -12,7 +12,7 @@ import pytest
 from discreet import BanditLearner, DiscreetError, simulate
 from discreet.baselines import FixedSet
 from discreet.environments import as_environment, baskets, check_stream, costs, invoices, read_invoices
-from discreet.frames import columns_of, is_frame
+from discreet.frames import is_frame
 from real_data import data_file
 
 ITEMS = ("tea", "milk")
@@ -63,20 +63,11 @@ def test_costs_that_do_not_change_need_rounds(library: Any) -> None:
         simulate(frame, learner)
 
 
-def test_lazy_frames_and_frames_of_others() -> None:
-    """Anything that has columns; arrays and our own objects are no frames."""
+def test_lazy_frames() -> None:
+    """They are collected; arrays and our own objects are no frames."""
     stream = as_environment(polars.DataFrame(WIDE).lazy(), items=ITEMS).stream(ROUNDS)
     np.testing.assert_array_equal(stream.compiled.values, TABLE)
 
-    class Arrow:
-        """As a pyarrow.Table."""
-
-        column_names = ("a", "b")
-
-        def __getitem__(self, name: str) -> Any:
-            return type("Column", (), {"to_pylist": lambda _: [name] * 2})()
-
-    assert columns_of(Arrow()) == {"a": ["a", "a"], "b": ["b", "b"]}
     for other in (TABLE, {}, [], stream, FixedSet(2, []), "frame"):
         assert not is_frame(other)
 

@@ -171,6 +171,24 @@ def test_what_cannot_be_made_counts_as_a_constant(told):
     assert state_of(learner) == state_of(constant)
 
 
+def test_what_a_function_warns_of_is_not_passed_on():
+    """Neither in tell nor in tell_many: the text may have the value. The value itself counts."""
+    learner, silent = full(), full()
+
+    def cost(chosen):
+        if chosen:
+            warnings.warn("0.25", stacklevel=1)
+        return 0.25 * len(chosen)
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        learner.tell(learner.ask(), cost)
+        learner.tell_many([(learner.ask(), cost)])
+    silent.tell_many([(silent.ask(), Modular([0.25, 0.25])) for _ in range(2)])
+    assert seen == []
+    assert state_of(learner) == state_of(silent)
+
+
 def test_a_function_or_a_factory():
     """Not both, and not neither; what a Python function raises is the caller's own."""
     learner = full()

@@ -144,7 +144,8 @@ def test_panels_are_few(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch)
         )
     )
     page = report(tmp_path, swept)
-    drawn = re.findall(r'<title id="curves\d-title">([^<]*)<', page.raw)
+    labels = [attrs.get("aria-label") or "" for tag, attrs in page.tags if tag == "span"]
+    drawn = [label for label in labels if "items, epsilon" in label]
     assert {"a, 4 items, epsilon 2", "b, 4 items, epsilon 2"} < set(drawn)
     assert len(drawn) == 3
     assert "15 more panels would not fit" in page.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pathlib
 import re
 from importlib import resources
@@ -12,6 +13,7 @@ import pytest
 from report_material import MARKS, OPEN, check_page, frame, references, sweep_rows, trace
 
 from discreet import BanditLearner, DiscreetError, baselines, environments, simulate
+from discreet.plots.canvas import NAMES
 from discreet.privacy.guarantee import Guarantee
 from discreet.report import charts, write_report
 from discreet.simulation import Trace
@@ -111,7 +113,11 @@ def test_figures_have_legends_and_the_colours_of_the_page(tmp_path: pathlib.Path
     rules = [rule.split(":", 1) for style in styles for rule in style.split(";") if rule]
     painted = {value.strip() for key, value in rules if key.strip() in ("fill", "stroke")}
     assert painted
-    assert all(value == "none" or value.startswith("var(--") for value in painted)
+    colours = {colour.lower() for colour in NAMES.values()}
+    assert painted <= colours | {"none", "#ffffff"}  # the paper, which is transparent
+    for colour, key in itertools.product(colours, ("fill", "stroke")):
+        rule = rf'\[style\*="{key}: {colour}" i\] {{ {key}: var\(--\w+\) !important; }}'
+        assert re.search(rule, page.raw, re.IGNORECASE)
     expected = ["A", "B (not private)", "random set", "empty set"]
     regret = [*expected, "A: proved bound"]
     assert page.legend[: len(regret)] == regret

@@ -1,4 +1,4 @@
-"""The command line: ``discreet demo | simulate | compare | plan | guarantee | audit | serve`` and more."""
+"""The command line: ``discreet demo | simulate | compare | plan | audit | serve`` and more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from discreet.cli import doctor, experiments, guarantee, service, tools  # noqa: F401 # these add their commands
+from discreet.cli import experiments, service, tools  # noqa: F401 # these add their commands
 from discreet.cli.app import app
 from discreet.errors import DiscreetError
 
@@ -34,12 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # Wrong options: typer's own exceptions, which it keeps in a private module.
         if not hasattr(error, "format_message"):
             raise
+        message = error.format_message()
+        if not message:  # nothing was said to do, and the help was shown
+            sys.exit(2)
         context = getattr(error, "ctx", None)
         command = "discreet" if context is None else context.command_path
-        message = error.format_message()
-        if context is not None and message == context.get_help():  # nothing was said to do
-            print(message, file=sys.stderr)
-            sys.exit(2)
         _fail(f"{message}{'' if message.endswith(('.', '?')) else '.'} Try '{command} --help'.")
     if code == INTERRUPTED:
         print("discreet: interrupted", file=sys.stderr)

@@ -9,14 +9,12 @@ import re
 import shlex
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Mapping, Set
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 from typer import Option
-from typer.core import TyperCommand, TyperGroup
 
 import discreet
 from discreet.atomic_files import check_place
@@ -25,82 +23,22 @@ from discreet.imports import missing, require_extra
 
 F = TypeVar("F", bound=Callable[..., object])
 
-#: What people may call a command.
-MEANT = {
-    "audit": {"check", "test"},
-    "compare": {"benchmark", "sweep"},
-    "list": {"ls"},
-    "minimize": {"optimise", "optimize"},
-    "plan": {"predict"},
-    "report": {"draw", "plot"},
-    "serve": {"server", "start"},
-    "simulate": {"run"},
-}
-
-
-#: What a value is called in help texts.
-PLAIN = {"float": "NUMBER", "int": "N", "path": "PATH", "str": "TEXT"}
-
-
-class Group(TyperGroup):
-    """A group of commands; its summary is its first sentence, however long."""
-
-    def get_short_help_str(self, limit: int = 0) -> str:
-        return super().get_short_help_str(1000)
-
-
-class Commands(Group):
-    """The commands by their names; other words that people try are answered with the right one."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        for command, words in MEANT.items():
-            if args[0] in words:
-                ctx.fail(f"No such command {args[0]!r}. Did you mean {command!r}?")
-        return super().resolve_command(ctx, args)
-
-
-class Command(TyperCommand):
-    """A command whose help names values as people do; its summary is a whole sentence, as that of a group."""
-
-    def get_short_help_str(self, limit: int = 0) -> str:
-        return super().get_short_help_str(1000)
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [piece.strip("{}").upper() for piece in super().collect_usage_pieces(ctx)]
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        shown = [(one.param_type_name, one.get_help_record(ctx)) for one in self.get_params(ctx)]
-        for kind, title in (("argument", "Arguments"), ("option", "Options")):
-            rows = [record for each, record in shown if each == kind and record is not None]
-            if kind == "argument":
-                rows = [(left.partition(" <")[0].upper(), text) for left, text in rows]
-            rows = [(re.sub(r"<(?:list\[)?(\w+)( range)?\]?>", _in_words, left), text) for left, text in rows]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
-
-
-def _in_words(found: re.Match[str]) -> str:
-    return PLAIN.get(found[1], found[1].upper())
-
 
 def command(group: typer.Typer, *examples: str, note: str = "", name: str | None = None) -> Callable[[F], F]:
     """Add a function to a group as a command; below its help are examples to copy, and a note."""
     title = "Example:" if len(examples) == 1 else "Examples:"
-    kept = [re.sub("( --?[a-z-]+) (?!-)", r"\1\0", each) for each in examples]  # an option with its value
-    copied = "\n".join(" \\\n".join(_lines(each, 74, "    ")) for each in kept).replace("\0", " ")
-    epilog = "\n\n".join([title, f"\b\n{copied}", note]).rstrip()  # \b: lines are left as they are
-    return group.command(name=name, cls=Command, epilog=epilog)
+    copied = "\n".join([title, *(f"  {example}" for example in examples)])
+    paragraphs = [" ".join(paragraph.split()) for paragraph in note.split("\n\n")]
+    return group.command(name=name, epilog="\n\n".join([copied, *paragraphs]).rstrip())
 
 
-def new_group(about: str, cls: type[TyperGroup] = Group, **settings: Any) -> typer.Typer:
-    """A group of commands that prints plain text, and its help if none of them is named."""
+def new_group(about: str, **settings: Any) -> typer.Typer:
+    """A group of commands that prints its help if none of them is named."""
     return typer.Typer(
         help=about,
-        cls=cls,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
-        rich_markup_mode=None,
+        rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
         **settings,
     )
@@ -108,7 +46,7 @@ def new_group(about: str, cls: type[TyperGroup] = Group, **settings: Any) -> typ
 
 def Count(help: str) -> Any:  # noqa: A002 # as typer.Option has it
     """An option for an integer that may be large: 1e6 and 1,000,000 are understood."""
-    return Option(help=help, parser=integer, metavar="<int>")
+    return Option(help=help, parser=integer, metavar="INTEGER")
 
 
 def integer(text: str | int) -> int:
@@ -149,40 +87,34 @@ def _plain(value: Any) -> Any:
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """Rows as aligned text, numbers to the right; the last column continues below if a line is too wide."""
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(header)
-    numeric = [all(re.fullmatch(r"[-\d.,e+]*", cell) for cell in column) for column in columns]
-    widths = [max(map(len, (name, *column))) for name, column in zip(header, columns, strict=True)]
-    left = sum(width + 2 for width in widths[:-1])
-    room = _terminal_width() - left
-    if numeric[-1] or room < 16:
-        room = max(widths[-1], 1)
-    lines = []
-    for row in [header, *rows]:
-        last, *more = _lines(row[-1], room) or [""]
-        cells = zip([*row[:-1], last], widths, numeric, strict=True)
-        lines.append("  ".join(c.rjust(w) if right else c.ljust(w) for c, w, right in cells).rstrip())
-        lines += [" " * left + part for part in more]
-    return "\n".join(lines)
+    """Rows as aligned text that fits the terminal, numbers to the right."""
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False)
+    for name, *cells in zip(header, *rows, strict=True):
+        numeric = all(re.fullmatch(r"[-\d.,e+]*", cell) for cell in cells)
+        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        shown.add_row(*row)
+    return _as_text(shown)
 
 
 def wrapped(text: str) -> str:
-    """Each line of a text as a paragraph that fits the terminal; what follows a dash is indented."""
-    return "\n".join(
-        part
-        for line in text.splitlines()
-        for part in _lines(line, _terminal_width(), "  " if line.startswith("- ") else "") or [""]
-    )
+    """A text in lines that fit the terminal."""
+    from rich.text import Text
+
+    return _as_text(Text(text))
 
 
-def _terminal_width() -> int:
-    return shutil.get_terminal_size((80, 24)).columns
+def _as_text(shown: Any) -> str:
+    """What rich shows as plain text, as wide as the terminal; 80 columns where there is none."""
+    from rich.console import Console
 
-
-def _lines(text: str, width: int, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
+    width = shutil.get_terminal_size((80, 24)).columns
+    console = Console(width=width, color_system=None, markup=False, emoji=False, highlight=False)
+    with console.capture() as captured:
+        console.print(shown)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
 def require_place(*files: Path | None) -> None:
@@ -216,7 +148,6 @@ app = new_group(
     "Private online decisions over sets: simulate, compare, plan, audit, serve.",
     name="discreet",
     epilog="Begin with 'discreet demo'. The help of each command has examples.",
-    cls=Commands,
 )
 
 

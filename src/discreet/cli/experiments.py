@@ -51,8 +51,8 @@ def demo(
 
 @command(
     app,
-    "discreet simulate modular --learner bandit --n 8 --epsilon 1 --rounds 100000",
-    "discreet simulate checkout -l bandit -l bandit-local -l random --report out.html",
+    "discreet simulate modular --learner bandit --epsilon 1 --rounds 100000",
+    "discreet simulate checkout -l bandit -l random --report out.html",
     "discreet simulate baskets --set path=groceries.csv --n 10 -l full",
     "discreet simulate substitutes -l 'bandit at_most=3' -l 'greedy at_most=3'",
 )
@@ -119,9 +119,8 @@ def simulate(
 @command(
     app,
     "discreet compare sweep.toml --out sweep.parquet --report sweep.html",
-    "discreet compare --stream modular --stream priced-cuts -l bandit -l paper-bandit --n 4 --n 8 "
-    "--out a.parquet",
-    "discreet compare sweep.toml --out sweep.parquet --cluster dask://10.0.0.1:8786",
+    "discreet compare -s modular -s cuts -l bandit -l random --out a.parquet",
+    "discreet compare sweep.toml --cluster dask://10.0.0.1:8786",
     note="Streams, learners, n, epsilon and rounds may be given several times. A sweep file has the same "
     "settings: streams, learners, n, epsilon, rounds, seeds, checkpoints, title.",
 )

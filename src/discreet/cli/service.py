@@ -51,7 +51,7 @@ KeyFile = Annotated[
 @command(
     store_app,
     "discreet store check",
-    "discreet store check --store postgresql://discreet@db.internal/shop --key-file shop.key --json",
+    "discreet store check --store postgresql://me@db/shop --key-file shop.key",
 )
 def check(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = False) -> None:
     """Check the store, its key and every learner. Exit code 1 if there are problems."""
@@ -107,7 +107,7 @@ def restore(file: Copy, store: Store = "discreet.db", yes: Yes = False) -> None:
 @command(
     store_app,
     "discreet store adopt --store shop.db",
-    "discreet store adopt --store postgresql://discreet@db.internal/shop --key-file shop.key --latest",
+    "discreet store adopt --store shop.db --latest",
     note="""For a store restored from an old backup, or one whose rollback guard is lost: learners that
 may have released more than the store knows (without a rollback guard: all) are restarted from their last
 point, which costs their epsilon again, or archived if their population's limit does not allow that. Queued
@@ -154,7 +154,7 @@ def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, y
 
 @command(
     store_app,
-    "discreet store import shop.jsonl --store postgresql://discreet@db.internal/shop --key-file shop.key",
+    "discreet store import shop.jsonl --store new.db --key-file shop.key",
     name="import",
 )
 def import_(file: File, store: Store = "discreet.db", key_file: KeyFile = None) -> None:
@@ -220,8 +220,8 @@ def rotate_key(
 @command(
     keys_app,
     "discreet keys create --role ask_tell --label checkout",
-    "discreet keys create --role ask_tell --label tills --learner till --expires-in 90d",
-    "discreet keys create --role admin --store postgresql://discreet@db.internal/shop --key-file shop.key",
+    "discreet keys create --role ask_tell --learner till --expires-in 90d",
+    "discreet keys create --role admin --store shop.db --key-file shop.key",
 )
 def create(
     role: Annotated[

@@ -31,10 +31,7 @@ def plan(
     high: Annotated[float, Option(help="Largest cost.")] = 1.0,
     full: Annotated[bool, Option("--full", help="The whole cost function is seen.")] = False,
     local: Annotated[bool, Option("--local", help="No exact sums may be kept.")] = False,
-    rounds_per_person: Annotated[int | None, Option(help="Rounds in which one person may appear.")] = None,
-    visits: Annotated[
-        float | None, Option(help="In how many of the rounds a person appears, on average: to choose a cap.")
-    ] = None,
+    rounds_per_person: Annotated[int, Option(help="Rounds in which one person may appear.")] = 1,
     delta: Annotated[float, Option(help="For local bandits: with which probability more may be lost.")] = 0.0,
     gradient_bound: Annotated[float | None, Option(help="A declared bound on gradients.")] = None,
     effect: Annotated[
@@ -54,7 +51,6 @@ def plan(
         feedback="full information" if full else "bandit",
         local=local,
         rounds_per_person=rounds_per_person,
-        visits=visits,
         delta=delta,
         gradient_bound=gradient_bound,
         effect=effect,
@@ -154,9 +150,8 @@ def Setting(name: str, help: str, **more: Any) -> Any:  # noqa: A002 # as typer.
 @command(
     app,
     "discreet serve",
-    "discreet serve --store /var/lib/discreet/shop.db --port 8710 --key-file /etc/discreet/shop.key",
-    "discreet serve --store postgresql://discreet@db.internal/shop --workers 4 "
-    "--key-file /etc/discreet/shop.key",
+    "discreet serve --store /var/lib/discreet/shop.db --port 8710",
+    "discreet serve --store postgresql://me@db/shop --key-file /etc/shop.key",
     note="The first start of a store prints an admin key on standard output, once; or it takes the one "
     "in DISCREET_ADMIN_KEY. Logs go to standard error, one JSON object per line. SIGTERM ends the server "
     "after running requests were answered.",

@@ -21,7 +21,7 @@ from discreet.kernel.queries import (
     OnePoint,
     Query,
 )
-from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release, Tree
+from discreet.kernel.releases import Bits, Discard, Exact, Laplace, Release, Tree, arrive
 
 __all__ = [
     "EACH_ROUND",
@@ -46,4 +46,5 @@ __all__ = [
     "Report",
     "Ticket",
     "Tree",
+    "arrive",
 ]

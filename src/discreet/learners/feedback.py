@@ -11,8 +11,7 @@ from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
 from discreet.kernel.queries import ITEM_QUERIES, CostNearby, CostOrSignedItems, CostsOfSets
 from discreet.kernel.releases import Bits
 from discreet.learners.session import Decision, Item, Session
-from discreet.privacy.grid import number_or_nan
-from discreet.quiet import no_warnings
+from discreet.privacy.grid import no_warnings, number_or_nan
 from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 from discreet.set_functions import FromCallable, SetFunction
@@ -142,8 +141,9 @@ class FunctionFeedback(Session[Item]):
         Args:
             decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             function: A set function over item numbers, its description (what `SetFunction.to_dict` gives), or
-                a Python function of a frozenset of items, whose errors are passed on. Its values are private:
-                clipped to the declared range, and the middle if they are not finite numbers.
+                a Python function of a frozenset of items, whose errors are passed on, but not its warnings.
+                Its values are private: clipped to the declared range, and the middle if they are not finite
+                numbers.
             factory: Makes the function instead, without arguments. Nothing that goes wrong in it, or in a
                 description, is raised, as that may be private: the function then counts as constant.
         """
@@ -159,7 +159,11 @@ class FunctionFeedback(Session[Item]):
         make: Callable[[], Any] = factory or (lambda: function)
         order = None if isinstance(self.learner.query, CostsOfSets) else ticket.order
         along = order, self.learner.listed
-        costs = quiet_costs(make, self.items, *along) if told is None else costs_along(told, *along)
+        if told is None:
+            costs = quiet_costs(make, self.items, *along)
+        else:
+            with no_warnings():
+                costs = costs_along(told, *along)
         with self._alone():
             ticket = self._ticket(decision)
             self._take(ticket, self._measured(ticket, self._sign * costs))

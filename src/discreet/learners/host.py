@@ -37,9 +37,8 @@ from discreet.learners.session import Session
 from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket, damaged, inline_notes, phase_of
 from discreet.policies import ChainBandit, DualAveraging
 from discreet.policies.holdout import Held
-from discreet.privacy.grid import number_or_nan
+from discreet.privacy.grid import no_warnings, number_or_nan
 from discreet.privacy.guarantee import Guarantee
-from discreet.quiet import no_warnings
 from discreet.randomizers import OneBit
 from discreet.state import arrays_in, copied, decode, encode, with_arrays
 

@@ -8,7 +8,6 @@ import itertools
 import math
 import os
 import pathlib
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -32,11 +31,14 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 INK, MUTED, GRID = "#1B1F24", "#57606A", "#D8DEE4"  # of text and the best set, of what matters less, of grids
 SIZE, PANEL = (6.1, 4.1), (5.0, 3.6)  # in inches (of 72 svg units), and those of a small panel
 #: The kinds of pictures, and what must not be written into each: the time would make every file another.
-KINDS = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None}}
-#: The page's variable for each colour that figures are drawn with; the colour itself where there is none.
-_NAMES = {f"s{k}": colour for k, colour in enumerate(COLOURS)} | {"ink": INK, "muted": MUTED, "grid": GRID}
+KINDS: dict[str, dict[str, None]] = {
+    "svg": dict.fromkeys(("Creator", "Date", "Format", "Type")),
+    "png": {},
+    "pdf": {"CreationDate": None},
+}
+#: The colours that figures are drawn with, by the names that they have in the style sheets of pages.
+NAMES = {f"s{k}": colour for k, colour in enumerate(COLOURS)} | {"ink": INK, "muted": MUTED, "grid": GRID}
 _STEPS = [1, 2, 2.5, 5, 10]  # between ticks
-_VARIABLES = {colour.lower(): f"var(--{name},{colour.lower()})" for name, colour in _NAMES.items()}
 
 
 class NotebookAxes(Axes):
@@ -95,22 +97,15 @@ def kind_of(path: str | os.PathLike[str]) -> str:
 
 
 def inline_svg(figure: Figure, name: str, title: str = "") -> Markup:
-    """A figure as markup for a page, in the page's colours; all text in it is text, and escaped.
+    """A figure as markup for a page; all text in it is text, and escaped.
 
-    Its ids begin with `name`. The `title` is for those who do not see it; without one it is decoration.
+    What it refers to has ids made from `name`. The `title` is for those who do not see it; without one it is
+    decoration. A page may give other colours to what is drawn in one of `NAMES`.
     """
-    text = picture(figure, "svg", {"svg.fonttype": "none"}, transparent=True).decode()
-    box = re.search(r'<svg [^>]*(viewBox="[^"]*")', text)
-    assert box is not None
-    # Of the file only what is drawn: its metadata and its style rules would be those of the whole page.
-    drawn = text[text.index("</defs>") + len("</defs>") : text.rindex("</svg>")]
-    drawn = re.sub(r"<[^>]*>\s*", lambda tag: _tidied(tag.group(), name), drawn)
-    said, heading = 'aria-hidden="true"', ""
-    if title:
-        said = f'role="img" aria-labelledby="{name}-title"'
-        heading = f'<title id="{name}-title">{escape(title)}</title>'
-    opening = f'<svg xmlns="http://www.w3.org/2000/svg" {box[1]} stroke-linejoin="round" {said}>'
-    return Markup(f"{opening}{heading}{drawn.strip()}</svg>")
+    settings = {"svg.fonttype": "none", "svg.hashsalt": name}
+    text = picture(figure, "svg", settings, transparent=True).decode()
+    said = f'role="img" aria-label="{escape(title)}"' if title else 'aria-hidden="true"'
+    return Markup(f"<span {said}>{text[text.index('<svg') :].strip()}</span>")
 
 
 def legend_entries(several: Sequence[Axes], name: str) -> list[tuple[Markup, str]]:
@@ -132,14 +127,6 @@ def _sample(line: Line2D, name: str) -> Markup:
     piece.set_clip_path(None)
     figure.add_artist(piece)
     return inline_svg(figure, name)
-
-
-def _tidied(tag: str, name: str) -> str:
-    """A tag with the page's colours, ids of this figure, and coordinates of two decimals."""
-    tag = re.sub(r'^<g id="[^"]*"', "<g", " ".join(tag.split()))
-    tag = re.sub(r'\b(id="|url\(#|href="#)', rf"\1{name}-", tag.replace("xlink:href", "href"))
-    tag = re.sub(r"#[0-9a-f]{6}\b", lambda found: _VARIABLES.get(found[0], found[0]), tag)
-    return re.sub(r"-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), tag)
 
 
 def log_scale(axis: Axis, low: float, high: float) -> None:

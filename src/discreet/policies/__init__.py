@@ -12,6 +12,9 @@
 | `ItemSampling` | the best set by a draw from its beliefs | released costs |
 | `Fixed`, `Uniform` | a fixed set, a random set | nothing |
 
+A policy of your own keeps to the protocol `Policy`. A compiled one derives from `CompiledPolicy`, and needs
+`kernel`, the generic functions `plan` and `learn`, and the types of arrays.
+
 Examples:
     >>> from discreet.randomness import BitSource
     >>> policy = Uniform(3)
@@ -19,8 +22,10 @@ Examples:
     array([1])
 """
 
+from discreet.checks import BoolArray, FloatArray, IntArray
+from discreet.compiled import kernel
 from discreet.policies.averaging import Averaging, Descent, DualAveraging, Leader
-from discreet.policies.base import CompiledPolicy, Policy
+from discreet.policies.base import CompiledPolicy, Policy, learn, plan
 from discreet.policies.chain_bandit import ChainBandit
 from discreet.policies.choose import Choose
 from discreet.policies.leaders import DoublingLeader, WatchedLeader
@@ -31,6 +36,7 @@ from discreet.policies.sets import Arms, Fixed, Uniform
 __all__ = [
     "Arms",
     "Averaging",
+    "BoolArray",
     "ChainBandit",
     "Choose",
     "CompiledPolicy",
@@ -38,10 +44,15 @@ __all__ = [
     "DoublingLeader",
     "DualAveraging",
     "Fixed",
+    "FloatArray",
+    "IntArray",
     "ItemSampling",
     "Leader",
     "Model",
     "Policy",
     "Uniform",
     "WatchedLeader",
+    "kernel",
+    "learn",
+    "plan",
 ]

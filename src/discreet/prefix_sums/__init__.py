@@ -15,8 +15,19 @@ Examples:
     (1, (2,), True, 1000, Shape(arity=13, height=3))
 """
 
-from discreet.prefix_sums.base import PrefixSum, Released
+from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum, Released
 from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.kary import Epochs, KAryTree
+from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 
-__all__ = ["BinaryTree", "Epochs", "KAryTree", "PrefixSum", "Released"]
+__all__ = [
+    "BinaryTree",
+    "CompiledPrefixSum",
+    "Epochs",
+    "KAryTree",
+    "PrefixSum",
+    "Released",
+    "add_secret",
+    "draw_noise",
+    "samples_needed",
+]

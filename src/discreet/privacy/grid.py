@@ -1,14 +1,42 @@
 """Private numbers become integers in a declared range. No compiler is loaded here: clients use it, too."""
 
+import contextlib
 import dataclasses
 import math
+import threading
+import warnings
+from collections.abc import Iterator
 from typing import Any
 
 from discreet.arguments import finite_number, integer, invalid_argument
-from discreet.quiet import no_warnings
 
 DEFAULT_UNITS = 1 << 20  # steps of the grid in half the declared range: a millionth each
 MOST_UNITS = 1 << 28  # the finest grid: products of two bounded numbers must stay far below 2^63
+
+_lock, _inside, _before = threading.Lock(), 0, warnings.catch_warnings()
+
+
+@contextlib.contextmanager
+def no_warnings() -> Iterator[None]:
+    """Drop what a user's own code warns of while it handles private values: the text may have them.
+
+    Filters belong to the process, and `catch_warnings` alone restores those of another thread. So they are
+    off in all threads until the last has left. A thread that changes filters meanwhile can switch them on.
+    """
+    global _inside, _before
+    with _lock:
+        if _inside == 0:
+            _before = warnings.catch_warnings()
+            _before.__enter__()
+            warnings.simplefilter("ignore")
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _before.__exit__(None, None, None)
 
 
 def number_or_nan(value: Any) -> float:

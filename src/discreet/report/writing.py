@@ -19,7 +19,7 @@ from discreet.atomic_files import write_atomically
 from discreet.errors import InvalidArgument
 from discreet.formatting import counted, counted_range, listed, number
 from discreet.intervals import mean_interval
-from discreet.plots.canvas import drawing
+from discreet.plots.canvas import NAMES, drawing
 from discreet.report import charts
 from discreet.report.results import KEYS, Result, TraceResult, by_environment, grouped, sweep_results
 from discreet.simulation.trace import Trace, about_data
@@ -198,4 +198,5 @@ _TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
 )
 _FILTERS = (counted, counted_range, listed, number)
+_TEMPLATES.globals["colours"] = NAMES
 _TEMPLATES.filters.update({one.__name__: one for one in _FILTERS}, settings=_settings)

@@ -1,4 +1,4 @@
-"""Editing a file throws away the compiled code that can hold parts of it, and no other."""
+"""Editing a file that compiled code can come from throws away what was compiled."""
 
 import ast
 import importlib
@@ -16,10 +16,11 @@ import numba
 import pytest
 
 import discreet
-from discreet import compiled, kernel_sources
-from discreet.kernel_sources import Sources
+from discreet import compiled
+from discreet.compiled import _sources
 
 PACKAGE = pathlib.Path(discreet.__path__[0])
+EVERY = {found.name for found in pkgutil.walk_packages(discreet.__path__, "discreet.")} | {"discreet"}
 
 
 def package(folder: pathlib.Path, files: dict[str, str]) -> pathlib.Path:
@@ -31,88 +32,29 @@ def package(folder: pathlib.Path, files: dict[str, str]) -> pathlib.Path:
     return folder / "discreet"
 
 
-def test_imports_are_followed(tmp_path: pathlib.Path) -> None:
-    """However they are written, through packages that pass names on, and those inside of functions."""
-    sources = Sources(
-        package(
-            tmp_path,
-            {
-                "__init__.py": "from discreet.unrelated import x\n",
-                "unrelated.py": "import math",
-                "plain.py": "import discreet.sub.leaf as leaf  # import discreet.unrelated\n",
-                "names.py": "from discreet.sub import (  # (those)\n    leaf,\n    other,\n)\n",
-                "passed_on.py": "def f():\n    from discreet.sub import value\n",
-                "sub/__init__.py": "from discreet.sub.hidden import value\n",
-                "sub/leaf.py": "",
-                "sub/other.py": "",
-                "sub/hidden.py": "value = 1",
-            },
-        )
-    )
-
-    def reach(module: str) -> set[str]:
-        return {name.removeprefix("discreet.") for name in sources.reach(f"discreet.{module}")}
-
-    assert reach("plain") == {"plain", "sub.leaf"}
-    assert reach("names") == {"names", "sub.leaf", "sub.other"}
-    assert reach("passed_on") == {"passed_on", "sub", "sub.hidden"}
-    assert sources.reach("math") == frozenset()
+def imported(statements: list[ast.stmt]) -> Iterator[str]:
+    """The modules of this package that are imported when a file is loaded, and not for types only."""
+    for node in statements:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in EVERY)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            yield from {name if name in EVERY else str(node.module) for name in names} & EVERY
+        elif isinstance(node, ast.With | ast.Try) or (
+            isinstance(node, ast.If) and ast.unparse(node.test) != "TYPE_CHECKING"
+        ):
+            yield from imported(node.body)
 
 
-def test_registered_kernels_are_within_reach_of_those_that_call(tmp_path: pathlib.Path) -> None:
-    """With all that they import and call in turn; modules that only declare or register do not reach them."""
-    sources = Sources(
-        package(
-            tmp_path,
-            {
-                "area.py": "@generic\ndef area(shape): ...\n",
-                "colour.py": "@generic\ndef colour(shape): ...\n",
-                "square.py": "from discreet.area import area\n@area.register(Square)\ndef square(s): ...\n",
-                "circle.py": "from discreet.area import area\nfrom discreet.colour import colour\n"
-                "@area.register(Circle)\ndef circle(s): colour(s)\n",
-                "red.py": "from discreet import colour as c\n@c.colour.register(Circle)\ndef red(s): ...\n",
-                "total.py": "from discreet.area import area\ndef total(a, b): area(a) + area(b)\n",
-                "mean.py": "from discreet.total import total\n",
-                "alone.py": "def alone(colour): colour(1)\n",
-            },
-        )
-    )
-    everything = {f"discreet.{name}" for name in ("area", "colour", "square", "circle", "red", "total")}
-    assert sources.reach("discreet.total") == everything
-    assert sources.reach("discreet.mean") == everything | {"discreet.mean"}
-    assert sources.reach("discreet.square") == {"discreet.square", "discreet.area"}
-    assert sources.reach("discreet.area") == {"discreet.area"}
-    assert sources.reach("discreet.alone") == {"discreet.alone"}
-
-
-def test_the_digest_depends_on_these_files_alone(tmp_path: pathlib.Path) -> None:
-    """On their names and on all they say."""
-    one = frozenset({"discreet.a"})
-
-    def digest(**files: str) -> str:
-        return Sources(package(tmp_path, {f"{name}.py": text for name, text in files.items()})).digest(one)
-
-    first = digest(a="x", b="y")
-    assert digest(a="x", b="z") == first
-    assert digest(a="x ", b="y") != first
-
-
-def test_no_import_statement_is_overlooked() -> None:
-    """What the text search finds in each file of this package, beside what its parsed statements say."""
-    sources = Sources(PACKAGE)
-    for module in sources._texts:
+def test_files_import_only_what_the_digest_covers() -> None:
+    """When they are loaded: compiled functions take their constants from there."""
+    covered, _ = _sources()
+    assert {"discreet.compiled", "discreet.kernel", "discreet.privacy.noise"} <= covered
+    for module in covered - {"discreet.__main__"}:
         path = PACKAGE.parent / (module.replace(".", "/") + ".py")
         path = path if path.exists() else path.with_suffix("") / "__init__.py"
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0
-                names = [f"{node.module}.{alias.name}" for alias in node.names]
-                names = [name if name in sources._texts else str(node.module) for name in names]
-            else:
-                continue
-            assert {name for name in names if name in sources._texts} <= sources._imported_by(module)
+        assert set(imported(ast.parse(path.read_bytes()).body)) <= covered, module
 
 
 def generics() -> dict[Any, set[str]]:
@@ -145,9 +87,9 @@ def referred_to(function: Any) -> Iterator[Any]:
                 yield from (getattr(value, each, None) for each in function.__code__.co_names)
 
 
-def test_all_that_compiled_functions_refer_to_is_within_reach() -> None:
-    """Other kernels, named tuples, and for generic functions every kernel that is registered."""
-    registered, sources = generics(), Sources(PACKAGE)
+def test_all_that_compiled_functions_refer_to_is_covered() -> None:
+    """They themselves, other kernels, named tuples, and every kernel that is registered."""
+    registered, (covered, _) = generics(), _sources()
     dispatchers = {
         value
         for module in modules()
@@ -157,20 +99,18 @@ def test_all_that_compiled_functions_refer_to_is_within_reach() -> None:
     assert len(dispatchers) > 50
     assert len(registered) > 3
     for dispatcher in dispatchers:
-        needed = set()
+        needed = {dispatcher.__module__}
         for value in referred_to(dispatcher.py_func):
             if isinstance(value, numba.core.registry.CPUDispatcher | type):
                 needed.add(value.__module__)
             elif inspect.isfunction(value):
                 needed |= {value.__module__} | registered.get(value, set())
-        ours = {name for name in needed if name.startswith("discreet.")}
-        assert ours <= sources.reach(dispatcher.__module__), dispatcher
+        assert {name for name in needed if name.startswith("discreet.")} <= covered, dispatcher
 
 
 LITTLE = {
     "__init__.py": "",
     "compiled.py": pathlib.Path(compiled.__file__).read_text(),
-    "kernel_sources.py": pathlib.Path(kernel_sources.__file__).read_text(),
     "factors.py": "FACTOR = 3.0\n",
     "area.py": "from discreet.compiled import generic\n\n@generic\ndef area(shape):\n    ...\n",
     "square.py": """
@@ -197,7 +137,8 @@ def total(first, second):
     return area(first) + area(second)
 """,
     "other.py": "from discreet.compiled import kernel\n\n@kernel\ndef twice(x):\n    return 2 * x\n",
-    "elsewhere.py": "from typing import NamedTuple\n\nclass Elsewhere(NamedTuple):\n    side: float\n",
+    "service/__init__.py": "",
+    "service/elsewhere.py": "from typing import NamedTuple\nclass Elsewhere(NamedTuple):\n    side: float\n",
     "by_side.py": """
 from discreet.compiled import kernel
 
@@ -221,7 +162,8 @@ def of_blob(blob):
 """
 RUN = """
 import json
-from discreet import by_side, elsewhere, other, square, total
+from discreet import by_side, other, square, total
+from discreet.service import elsewhere
 values = [
     total.total(square.Square(1.0, 10.0), square.Square(2.0, 10.0)),
     other.twice(4),
@@ -234,10 +176,10 @@ RUN_USERS = "import users\nfrom discreet import total\nprint(total.total(users.B
 
 
 @pytest.mark.process
-def test_code_is_loaded_from_disk_until_a_file_changes_that_it_can_hold(
+def test_code_is_loaded_from_disk_until_a_file_changes(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever changes, the results are those of the present files, and only what may hold it is compiled."""
+    """The results are those of the present files, and what was compiled before is removed."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.delenv("PYTHONPATH", raising=False)
     folder = package(tmp_path, LITTLE)
@@ -259,11 +201,14 @@ def test_code_is_loaded_from_disk_until_a_file_changes_that_it_can_hold(
         assert run(RUN_USERS) == 2 * float(factor)
     (tmp_path / "users.py").unlink()
     assert run() == [[90.0, 8, 5.0], [0, 0, 1]]
+    edit("service/elsewhere.py", "float", "float = 7.0")  # no code comes from there
+    assert run() == [[90.0, 8, 5.0], [0, 0, 1]]
     edit("factors.py", "3.0", "5.0")
-    assert run() == [[150.0, 8, 5.0], [1, 0, 1]]
+    assert run() == [[150.0, 8, 5.0], [1, 1, 1]]
+    assert len(list((folder / "__pycache__" / "kernels").iterdir())) == 1
     edit("square.py", "return FACTOR", "return 2 * FACTOR")
     edit("square.py", "    side: float\n    scale: float\n", "    scale: float\n    side: float\n")
     edit("square.py", "square.side", "square.side**2")
     edit("other.py", "2", "3")
-    edit("elsewhere.py", "    side: float", "    top: float\n    side: float = 7.0")
+    edit("service/elsewhere.py", "    side: float", "    top: float\n    side: float")
     assert run() == [[2 * 5.0 * (1.0 + 2.0) * 100, 12, 7.0], [1, 1, 1]]

@@ -1,4 +1,4 @@
-"""discreet.extending: one public place for what authors of parts need."""
+"""Authors of parts of their own find what they need in public packages."""
 
 import ast
 import importlib
@@ -8,7 +8,7 @@ import pytest
 
 import discreet
 
-ROOT = pathlib.Path(__file__).parents[1]
+ROOT = pathlib.Path(__file__).parents[2]
 #: Whose parts are written in the gallery. Figures are drawn with `plots`.
 AUTHORS = ["broken_mechanism", "own_policy", "own_set_function", "own_stream"]
 

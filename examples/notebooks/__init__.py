@@ -1,1 +1,0 @@
-"""The gallery and the tutorial as notebooks."""
