@@ -4,24 +4,19 @@ import dataclasses
 import math
 from typing import Any
 
-from discreet.arguments import finite_number, integer, invalid_argument
-from discreet.quiet import no_warnings
+from ..arguments import finite_number, integer, invalid_argument
 
 DEFAULT_UNITS = 1 << 20  # steps of the grid in half the declared range: a millionth each
 MOST_UNITS = 1 << 28  # the finest grid: products of two bounded numbers must stay far below 2^63
 
 
 def number_or_nan(value: Any) -> float:
-    """A private value of any kind as a float, NaN if it is not a number; nothing is raised or warned of."""
-    kind = type(value)
-    if issubclass(kind, float):  # nearly always; what a subclass may do is not asked
+    """A private value of any kind as a float, NaN if it is not a number; nothing is raised."""
+    if issubclass(type(value), float):  # nearly always; what a subclass may do is not asked
         return float.__float__(value)
     try:
-        if kind is int:
-            return float(value)
-        with no_warnings():
-            return float(value)
-    except Exception:  # an error or a warning would tell something about the value
+        return float(value)
+    except Exception:  # an error would tell something about the value
         return math.nan
 
 
