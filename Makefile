@@ -19,7 +19,7 @@ $(VENV)/.user: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[accounting,cluster,service,dev]'
 	@touch $@ $(VENV)/.user
 
 demo: $(VENV)/.user ## install and run the main job

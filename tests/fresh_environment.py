@@ -1,4 +1,4 @@
-"""An environment that has a wheel, and links to what the wheel declares."""
+"""An environment that has wheels, and links to what the first declares."""
 
 import importlib.metadata
 import os
@@ -20,10 +20,10 @@ def built(project: pathlib.Path, out: pathlib.Path, *options: str) -> pathlib.Pa
 
 
 class FreshEnvironment:
-    """A virtual environment with one wheel.
+    """A virtual environment with a wheel.
 
     Args:
-        wheel: What is installed.
+        wheel: What is installed first.
         folder: Where; commands are run there, too.
     """
 
@@ -32,12 +32,22 @@ class FreshEnvironment:
         self._name = wheel.name.partition("-")[0].replace("_", "-")
         venv.create(self._home, with_pip=False)
         (self.packages,) = self._home.glob("lib/python*/site-packages")
+        self.install(wheel)
+
+    def install(self, wheel: pathlib.Path) -> None:
+        """Install a wheel, without what it needs."""
+        self._pip("install", "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel))
+
+    def remove(self, name: str) -> None:
+        """Uninstall a distribution."""
+        self._pip("uninstall", "--quiet", "--yes", name)
+
+    def _pip(self, *words: str) -> None:
         pip = [sys.executable, "-m", "pip", "--python", str(self._home)]
-        install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel)]
-        subprocess.run([*pip, *install], check=True, timeout=100)
+        subprocess.run([*pip, *words], check=True, timeout=100)
 
     def linked(self, *extras: str) -> set[str]:
-        """Put links to what the wheel needs with these extras into the environment; their names."""
+        """Put links to what the first wheel needs with these extras into the environment; their names."""
         (installed,) = importlib.metadata.distributions(name=self._name, path=[str(self.packages)])
         found: dict[str, importlib.metadata.Distribution] = {}
         left = [(installed, set(extras))]
@@ -46,7 +56,7 @@ class FreshEnvironment:
             for requirement in map(Requirement, one.requires or []):
                 name, marker = canonicalize_name(requirement.name), requirement.marker
                 needed = marker is None or any(marker.evaluate({"extra": each}) for each in wanted or {""})
-                if needed and name not in found and name != self._name:
+                if needed and name not in found:
                     found[name] = importlib.metadata.distribution(name)
                     left.append((found[name], requirement.extras))
         for one in found.values():

@@ -119,10 +119,20 @@ def test_reports_are_left_out_unless_asked_for(
     assert list(tmp_path.iterdir()) == []
 
 
+DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+
 def test_the_table_of_extras_is_that_of_the_package() -> None:
     """Each that can be installed, but the one for developers."""
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert set(EXTRAS) == set(declared) - {"dev"}
+    assert set(EXTRAS) == set(DECLARED) - {"dev"}
+
+
+@pytest.mark.parametrize(
+    ("whole", "part"), [("cluster", "report"), ("ray", "report"), ("service", "cli"), ("service", "client")]
+)
+def test_an_extra_that_includes_another_lists_all_of_it(whole: str, part: str) -> None:
+    """Line by line: it does not name the package itself, which an installer might look for on an index."""
+    assert set(DECLARED[part]) <= set(DECLARED[whole])
 
 
 def test_others_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

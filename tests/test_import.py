@@ -1,11 +1,14 @@
 """What a bare `import discreet` loads, and that every public name is there."""
 
+import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
 import discreet
+from code_blocks import ROOT
 
 HEAVY = {
     "numba",
@@ -40,6 +43,20 @@ def test_a_client_needs_no_compiler() -> None:
         "import discreet; discreet.Client, discreet.Pinned(1.0, (0, 1)).randomizer().release(1)"
     )
     assert not loaded & (HEAVY | {"sqlalchemy", "psycopg", "uvicorn", "sqlite3"})
+
+
+def test_what_clients_consist_of_names_no_package() -> None:
+    """Its modules import each other by relative names: they are in `discreet` and in `discreet_client`."""
+    project = ROOT / "clients" / "python"
+    wheel = tomllib.loads((project / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"][
+        "wheel"
+    ]
+    named = [project / name for name in wheel["force-include"]]
+    files = [file for path in named for file in (path.glob("*.py") if path.is_dir() else [path])]
+    texts = {file: file.read_text() for file in files if file.suffix == ".py"}
+    assert {"arguments.py", "asynchronous.py", "grid.py", "randomizers.py"} <= {file.name for file in texts}
+    absolute = re.compile(r"^ *(?:from|import) discreet", re.MULTILINE)
+    assert [file for file, text in texts.items() if absolute.search(text)] == []
 
 
 def test_every_public_name_exists() -> None:

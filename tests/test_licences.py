@@ -34,7 +34,7 @@ def reached(requirements: Iterable[str], extra: str = "") -> dict[str, importlib
     while waiting:
         wanted, within = waiting.pop()
         name = canonicalize_name(wanted.name)
-        if name == "discreet" or (wanted.marker and not wanted.marker.evaluate({"extra": within})):
+        if wanted.marker and not wanted.marker.evaluate({"extra": within}):
             continue
         try:
             found[name] = importlib.metadata.distribution(name)

@@ -15,7 +15,6 @@ import importlib
 from typing import TYPE_CHECKING
 
 from discreet.errors import DiscreetError
-from discreet.imports import not_of_clients
 
 if TYPE_CHECKING:
     from discreet import (
@@ -76,8 +75,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     home = next((home for home, names in _HOMES.items() if name in names), None)
-    with not_of_clients(f"discreet.{name} needs"):
-        module = importlib.import_module(f"discreet.{home or name}")
+    module = importlib.import_module(f"discreet.{home or name}")
     globals()[name] = found = getattr(module, name) if home else module
     return found
 

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
-from discreet.errors import InvalidArgument, UnknownName
+from .errors import InvalidArgument, UnknownName
 
 Option = TypeVar("Option", bound=str)
 

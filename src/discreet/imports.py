@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from discreet.errors import InvalidArgument, MissingExtra, UnknownName
+from .errors import InvalidArgument, MissingExtra, UnknownName
 
 #: The extras that can be installed, and the modules that the package imports of each.
 EXTRAS = {
@@ -64,18 +64,6 @@ def imported_from(extra: str, who: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise _missing(extra, who) from error
-
-
-@contextlib.contextmanager
-def not_of_clients(who: str) -> Iterator[None]:
-    """Around imports of what the distribution `discreet-client` leaves out: `MissingExtra` if it does."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("discreet."):
-            raise
-        message = f"{who} the whole library, and only its clients are installed: pip install discreet."
-        raise MissingExtra(message) from None
 
 
 def _missing(extra: str, who: str) -> MissingExtra:

@@ -16,13 +16,13 @@ import secrets
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.arguments import invalid_argument
-from discreet.privacy.grid import DEFAULT_UNITS, Grid
-from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.rational import exponential_below, float_above, privacy_loss
+from .arguments import invalid_argument
+from .privacy.grid import DEFAULT_UNITS, Grid
+from .privacy.guarantee import Guarantee
+from .privacy.rational import exponential_below, float_above, privacy_loss
 
 if TYPE_CHECKING:
-    from discreet.randomness import BitSource
+    from .randomness import BitSource
 
 __all__ = ["Bit", "OneBit"]
 

@@ -11,18 +11,20 @@ from discreet import Client
 from fresh_environment import FreshEnvironment, built
 from running_service import RunningService
 
+pytestmark = pytest.mark.slow
+
 #: Bytes of the wheel and all that it needs, as installed.
 MOST = 10_000_000
 
 PROGRAM = """
 import sys
-import discreet
+from discreet_client import Client, Pinned
 url, key = sys.argv[1:]
-pinned = discreet.Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=2)
-with discreet.Client(url, key, randomize=pinned) as client:
+pinned = Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=2)
+with Client(url, key, randomize=pinned) as client:
     client.tell_many("wheel", [(client.ask("wheel"), 0.3) for _ in range(5)])
     client.guarantee("wheel"), client.history("wheel"), client.populations(), client.keys()
-print(*(name for name in sys.modules if name.split(".")[0] == "discreet"))
+print(*(name for name in sys.modules if name.startswith("discreet")))
 """
 
 
@@ -63,20 +65,21 @@ def test_it_is_small(wheel: pathlib.Path, environment: FreshEnvironment) -> None
     assert wheel.name.split("-")[1] == discreet.__version__
 
 
-@pytest.mark.parametrize(
-    ("call", "who"),
-    [
-        ("discreet.BanditLearner", "discreet.BanditLearner"),
-        ("discreet.set_functions", "discreet.set_functions"),
-        ("discreet.Pinned(1.0, (0, 1), 2, delta=1e-6)", "Pinned with a 'delta'"),
-    ],
-)
-def test_it_says_what_is_not_there(environment: FreshEnvironment, call: str, who: str) -> None:
+def test_it_has_the_names_of_the_library(environment: FreshEnvironment) -> None:
+    """All of `discreet.client`, and the errors."""
+    environment.linked()
+    code = "import discreet_client; print(*discreet_client.__all__); discreet_client.errors.Expired"
+    ended = environment.run("python", "-c", code)
+    assert set(ended.stdout.split()) == {*discreet.client.__all__, "errors"}
+
+
+def test_it_says_what_is_not_there(environment: FreshEnvironment) -> None:
     """And how to get it."""
     environment.linked()
-    ended = environment.run("python", "-c", f"import discreet; {call}")
+    code = "from discreet_client import Pinned; Pinned(1.0, (0, 1), 2, delta=1e-6)"
+    ended = environment.run("python", "-c", code)
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1] == (
-        f"discreet.errors.MissingExtra: {who} needs the whole library, and only its clients are installed: "
-        "pip install discreet."
+        "discreet_client.errors.MissingExtra: Pinned with a 'delta' needs the whole library: "
+        "pip install 'discreet[client]', and import it from discreet.client."
     )

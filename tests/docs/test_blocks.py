@@ -52,8 +52,8 @@ ELSEWHERE = {
     "discreet demo": "tests/cli/test_cli.py::test_the_demo_shows_that_private_learning_works",
     "discreet audit": "tests/auditing/test_builtin.py::test_it_keeps_its_promise",
     "discreet audit bandit full --epsilon 0.5": "tests/auditing/test_builtin.py::test_it_keeps_its_promise",
-    "pip install discreet": "tests/test_wheel.py::test_it_runs_with_what_it_declares",
-    "pip install 'discreet[cli,report]'": "tests/test_wheel.py::test_it_runs_with_what_it_declares",
+    "pip install .": "tests/test_wheel.py::test_it_runs_with_what_it_declares",
+    "pip install '.[cli,report]'": "tests/test_wheel.py::test_it_runs_with_what_it_declares",
     "python -m examples.tutorial": "tests/examples/test_tutorial.py::test_your_own_file",
     "python -m examples.theorems --out theorems": "tests/examples/test_theorems.py::test_it_makes_all",
 }

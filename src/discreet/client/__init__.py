@@ -9,14 +9,14 @@ Pinned(epsilon=1.0, cost_range=(0, 1), rounds_per_person=1, delta=0.0)
 Importing this loads no compiler, no database driver and no code of the server.
 """
 
-from discreet.client.errors import ServiceError, Unreachable
-from discreet.client.pinned import Pinned
-from discreet.client.records import ApiKey, Counts, Decision, Feedback, HeldOut, History, Learner, Population
-from discreet.errors import MissingExtra
+from ..errors import MissingExtra
+from .errors import ServiceError, Unreachable
+from .pinned import Pinned
+from .records import ApiKey, Counts, Decision, Feedback, HeldOut, History, Learner, Population
 
 try:
-    from discreet.client.asynchronous import AsyncClient
-    from discreet.client.blocking import Client
+    from .asynchronous import AsyncClient
+    from .blocking import Client
 except ModuleNotFoundError as error:
     raise MissingExtra(
         "A client needs the extra 'client': pip install 'discreet[client]'.", "client"

@@ -6,7 +6,7 @@ import ipaddress
 import re
 import urllib.parse
 
-from discreet.errors import InvalidArgument
+from ..errors import InvalidArgument
 
 _KEY = re.compile(r"[!-~]{1,500}")
 

@@ -7,12 +7,12 @@ import secrets
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Self, overload
 
-from discreet import arguments
-from discreet.client.errors import ServiceError, error_for
-from discreet.client.records import MISSING, ApiKey, Decision, Feedback, History, Learner, Population
-from discreet.client.retrying import Answer, Connected
-from discreet.client.telling import as_feedback, grouped, json_bytes
-from discreet.privacy.guarantee import Guarantee, Neighbours
+from .. import arguments
+from ..privacy.guarantee import Guarantee, Neighbours
+from .errors import ServiceError, error_for
+from .records import MISSING, ApiKey, Decision, Feedback, History, Learner, Population
+from .retrying import Answer, Connected
+from .telling import as_feedback, grouped, json_bytes
 
 #: Learners in one response.
 _PAGE = 500

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from discreet.client.asynchronous import AsyncClient
-from discreet.client.retrying import Connected
+from .asynchronous import AsyncClient
+from .retrying import Connected
 
 Answer = TypeVar("Answer")
 P = ParamSpec("P")

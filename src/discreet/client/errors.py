@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from discreet import errors
+from .. import errors
 
 
 class ServiceError(errors.DiscreetError):

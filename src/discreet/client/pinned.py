@@ -8,13 +8,12 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from discreet import arguments
-from discreet.client.errors import ServiceError
-from discreet.client.records import Learner
-from discreet.errors import InvalidArgument
-from discreet.imports import not_of_clients
-from discreet.privacy.rational import float_above, privacy_loss
-from discreet.randomizers import Bit, OneBit
+from .. import arguments
+from ..errors import InvalidArgument, MissingExtra
+from ..privacy.rational import float_above, privacy_loss
+from ..randomizers import Bit, OneBit
+from .errors import ServiceError
+from .records import Learner
 
 #: Bits that are remembered, so that telling again sends the same one.
 REMEMBERED = 100_000
@@ -60,9 +59,14 @@ class Pinned:
         low, high = self.cost_range
         if self.delta == 0:
             return OneBit(loss / rounds, (low, high))
-        with not_of_clients("Pinned with a 'delta' needs"):
-            from discreet.privacy.composition import checked_delta, loss_of_each
-
+        try:
+            from ..privacy.composition import checked_delta, loss_of_each
+        except ModuleNotFoundError:  # the distribution `discreet-client` has no arrays
+            raise MissingExtra(
+                "Pinned with a 'delta' needs the whole library: pip install 'discreet[client]', "
+                "and import it from discreet.client.",
+                "client",
+            ) from None
         delta = checked_delta("Pinned", self.delta, rounds)
         return OneBit(loss_of_each(loss, delta, rounds), (low, high))
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Self
 
-from discreet.errors import InvalidArgument, InvalidType
+from ..errors import InvalidArgument, InvalidType
 
 _LONGEST_PERSON = 1000
 

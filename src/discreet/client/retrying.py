@@ -16,13 +16,13 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import anyio
 import httpx2
 
-from discreet.arguments import positive_number
-from discreet.client.address import checked_key, checked_url
-from discreet.client.errors import ServiceError, Unreachable, error_for
-from discreet.client.pinned import Pinned
-from discreet.client.records import Learner
-from discreet.client.telling import Telling
-from discreet.errors import InvalidArgument, NotCopyable
+from ..arguments import positive_number
+from ..errors import InvalidArgument, NotCopyable
+from .address import checked_key, checked_url
+from .errors import ServiceError, Unreachable, error_for
+from .pinned import Pinned
+from .records import Learner
+from .telling import Telling
 
 #: More connections would not be answered faster, and the service has a limit for all its clients.
 _CONNECTIONS = httpx2.Limits(max_connections=32, max_keepalive_connections=32)

@@ -8,10 +8,10 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from discreet.client.pinned import Bits, Pinned
-from discreet.client.records import MISSING, Feedback, Learner
-from discreet.errors import InvalidArgument, InvalidType
-from discreet.privacy.grid import number_or_nan
+from ..errors import InvalidArgument, InvalidType
+from ..privacy.grid import number_or_nan
+from .pinned import Bits, Pinned
+from .records import MISSING, Feedback, Learner
 
 #: Pieces of feedback in one request, fewer of functions, and bytes: the service limits pieces times items.
 _MOST_PIECES, _MOST_FUNCTIONS, _MOST_BYTES = 10_000, 100, 1 << 20

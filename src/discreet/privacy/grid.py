@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from discreet.arguments import finite_number, integer, invalid_argument
+from ..arguments import finite_number, integer, invalid_argument
 
 DEFAULT_UNITS = 1 << 20  # steps of the grid in half the declared range: a millionth each
 MOST_UNITS = 1 << 28  # the finest grid: products of two bounded numbers must stay far below 2^63

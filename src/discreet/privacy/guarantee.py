@@ -6,10 +6,10 @@ import enum
 import math
 from fractions import Fraction
 
-from discreet.arguments import integer, invalid_argument
-from discreet.errors import InvalidArgument
-from discreet.imports import require_extra
-from discreet.privacy.rational import float_above
+from ..arguments import integer, invalid_argument
+from ..errors import InvalidArgument
+from ..imports import require_extra
+from .rational import float_above
 
 _RENYI_ORDERS = tuple(1 + 2 ** (j / 8) for j in range(-64, 97))
 

@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from discreet.arguments import invalid_argument
+from ..arguments import invalid_argument
 
 LARGEST_LOSS = 1000  # beyond this a privacy loss protects nobody, and exp(loss) no longer fits anywhere
 SMALLEST_LOSS = Fraction(1, 1 << 200)  # with less nothing can be learned, and noise does not fit a float
