@@ -39,7 +39,6 @@ AUDITED = {"audit bandit full": "audit one-bit laplace"}
 #: What must have been run before.
 BEFORE = {
     "store restore": ["discreet store backup shop-backup.db --store shop.db"],
-    "store import": ["discreet store export shop.jsonl --store shop.db --key-file shop.key"],
     "report": ["discreet compare sweep.toml --out sweep.parquet --no-report --workers 1"],
 }
 ITEMS = ["milk", "bread", "butter", "jam", "tea", "coffee", "sugar", "eggs", "rice", "beer", "soap", "salt"]

@@ -25,7 +25,6 @@ app.add_typer(keys_app, name="keys")
 
 #: What a check shows of each learner.
 COLUMNS = ["learner", "epoch", "status", "generation", "rounds", "asked", "told", "expired", "open"]
-File = Annotated[str, Argument(help="A file of JSON lines.")]
 Copy = Annotated[str, Argument(help="A copy of an SQLite store.")]
 Yes = Annotated[bool, Option("--yes", help="Do not ask; nobody is asked where there is no terminal.")]
 Store = Annotated[
@@ -131,37 +130,6 @@ def adopt(
         print(f"The learner {name!r} was archived: the limit of its population does not allow a new epoch.")
     active = f"These learners can continue: {', '.join(done.active)}." if done.active else ""
     print(f"The store has a new rollback guard. {active or 'No learner can continue: all have ended.'}")
-
-
-@command(
-    store_app,
-    "discreet store export shop.jsonl --store shop.db",
-    note="The file contains only what is public, randomised or sealed, and not the key. The learners end "
-    "in this store, since two copies of one state would release the same data twice: import the file "
-    "once, where they should continue, and delete it. On a terminal you are asked first, unless --yes is "
-    "given.",
-)
-def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, yes: Yes = False) -> None:
-    """Write the store to a file and hand its learners over: they end here."""
-    from discreet.service import admin
-
-    _confirm(f"All learners of {store} end here, and continue where {file} is imported. Export it?", yes)
-    done = admin.export(store, file, key_file)
-    print(f"{done.rows} rows were written to {file}.")
-    for name in done.handed_over:
-        print(f"The learner {name!r} was handed over: it has ended here.")
-
-
-@command(
-    store_app,
-    "discreet store import shop.jsonl --store postgresql://discreet@db.internal/shop --key-file shop.key",
-    name="import",
-)
-def import_(file: File, store: Store = "discreet.db", key_file: KeyFile = None) -> None:
-    """Import a file into an empty store. It needs the key of the exported store."""
-    from discreet.service import admin
-
-    print(f"{admin.import_(store, file, key_file)} rows were read from {file}.")
 
 
 @command(store_app, "discreet store migrate --store shop.db")

@@ -42,7 +42,7 @@ export async function showLearner(name, signal) {
   say(at("mode"), MODES[learner.mode]);
   say(at("guarantee"), promise.text);
   present("learner", learner.name);
-  for (const id of ["archive", "restart"]) at(id).disabled = ["archived", "handed_over"].includes(learner.status);
+  for (const id of ["archive", "restart"]) at(id).disabled = learner.status === "archived";
   at("archive").disabled ||= learner.status !== "active";
   charts.redraw = () => {
     const most = Number(at("levels-more").value);

@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from discreet.errors import StaleState, StoreError
 
 #: More than any learner releases: for a learner that is known to be missing in the store, and for one that
-#: has ended because it was archived, restarted or handed over.
+#: has ended because it was archived or restarted.
 GONE = (1 << 63) - 1
 ENDED = GONE - 1
 

@@ -74,8 +74,7 @@ class LearnerSummary(View):
     population: str | None
     deadline_seconds: float
     status: str = Field(
-        description="active, archived, closed (replaced by a later epoch), handed_over (exported), stale (an "
-        "old backup) or damaged."
+        description="active, archived, closed (replaced by a later epoch), stale (an old backup) or damaged."
     )
     created_at: Time
     generation: int

@@ -6,7 +6,6 @@ happens completely or not at all.
 
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, inspect
 
@@ -26,13 +25,6 @@ def migrate(connection: Connection) -> None:
         command.upgrade(config, "head")
     except CommandError:
         raise StoreError("Another release made the schema of this database: use that release.") from None
-
-
-def latest_version() -> str:
-    """The version of the schema after `migrate`."""
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    assert head is not None
-    return head
 
 
 def _config() -> Config:

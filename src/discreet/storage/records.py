@@ -13,7 +13,6 @@ class Status(enum.StrEnum):
     ACTIVE = "active"
     ARCHIVED = "archived"
     CLOSED = "closed"  # replaced by a later epoch of the same name
-    HANDED_OVER = "handed_over"  # exported with its secrets; it continues elsewhere
 
 
 class How(enum.IntEnum):
