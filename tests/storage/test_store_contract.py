@@ -660,7 +660,7 @@ def test_keys_are_revoked(store: Store) -> None:
 
 
 def test_keys_keep_what_limits_them(store: Store) -> None:
-    """Learners and expiry come back as they were; the last use only moves on."""
+    """Learners and expiry come back as they were."""
     plain, limited = KeyRecord(b"a" * 32, "read", "", 3), KeyRecord(b"b" * 32, "read", "", 4, ("a", "b"), 99)
     with store.writing() as writing:
         writing.add_key(plain)
@@ -668,13 +668,6 @@ def test_keys_keep_what_limits_them(store: Store) -> None:
     with store.reading() as reading:
         assert [*reading.keys()] == [plain, limited]  # a method of the store
         assert reading.keys([limited.digest, b"c" * 32]) == [limited]
-    for at in (60_000, 120_000, 60_000):
-        with store.writing() as writing:
-            writing.note_use([plain.digest], at)
-    with store.writing() as writing:
-        writing.let_key_expire(limited.digest, 50)
-    with store.reading() as reading:
-        assert [(key.used_at, key.expires_at) for key in [*reading.keys()]] == [(120_000, None), (None, 50)]
     with store.writing() as writing:
         assert writing.revoke_key(limited.digest)
     with store.reading() as reading:

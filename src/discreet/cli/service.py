@@ -237,23 +237,6 @@ def create(
 
 
 @command(
-    keys_app, "discreet keys rotate c80c7c967f53d537", "discreet keys rotate c80c7c967f53d537 --grace 0s"
-)
-def rotate(
-    key: Annotated[str, Argument(help="The id of a key, as the list shows it.")],
-    grace: Annotated[str, Option(metavar="TIME", help="How long the old key is still accepted.")] = "1h",
-    store: Store = "discreet.db",
-    key_file: KeyFile = None,
-) -> None:
-    """Create a key with the same role, label, learners and expiry as another one, and print it once."""
-    from discreet.service.records import COMMAND_LINE
-
-    seconds = _seconds("grace", grace)
-    with _api_keys(store, key_file) as api_keys:
-        print(api_keys.rotate(key, seconds, by=COMMAND_LINE)[1])
-
-
-@command(
     keys_app,
     "discreet keys new",
     note="For DISCREET_ADMIN_KEY: a new store that is served with it takes it as its first admin key, "
@@ -277,13 +260,12 @@ def list_(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
             key.role.value,
             _minute(key.created_at)[:10],
             _minute(key.expires_at),
-            _minute(key.used_at),
             "all" if key.learners is None else ", ".join(key.learners),
             key.label,
         ]
         for key in found
     ]
-    show(json, found, table(["id", "role", "created", "expires", "last used", "learners", "label"], rows))
+    show(json, found, table(["id", "role", "created", "expires", "learners", "label"], rows))
 
 
 @command(keys_app, "discreet keys revoke c80c7c967f53d537")

@@ -51,8 +51,8 @@ log = logging.getLogger("discreet.service")
 class Maintenance:
     """The background thread of a store, and its steps, which may also be called directly.
 
-    It also stores when API keys were last used (`note_uses`), and tells `health` when everything due was
-    done, and what failed. While there is traffic (`busy`) it takes its time.
+    It also tells `health` when everything due was done, and what failed. While there is traffic (`busy`) it
+    takes its time.
     """
 
     def __init__(
@@ -61,12 +61,11 @@ class Maintenance:
         guard: RollbackGuard,
         registry: Registry,
         clock: Callable[[], int],
-        note_uses: Callable[[], None],
         busy: Callable[[], bool],
         health: Health,
     ) -> None:
         self._store, self._guard, self._registry, self._clock = store, guard, registry, clock
-        self._note_uses, self._pace = note_uses, Pace(busy, lambda: self._closed)
+        self._pace = Pace(busy, lambda: self._closed)
         self._health = health
         self._woken = threading.Event()
         self._closed = False
@@ -362,7 +361,6 @@ class Maintenance:
                     self.refresh()
                     self._guard.sync()
                     self.note_histories()
-                    self._note_uses()
                 self.apply_queued(in_turn=True)
                 self._health.worked(APPLYING)
                 if time.monotonic() >= next_expiry:

@@ -204,7 +204,6 @@ class KeyRecord:
         created_at: Milliseconds.
         learners: The only ones it may be used for; None for all.
         expires_at: Milliseconds, or None.
-        used_at: When it was last used, to the minute; None if it never was.
     """
 
     digest: bytes
@@ -213,7 +212,6 @@ class KeyRecord:
     created_at: int
     learners: tuple[str, ...] | None = None
     expires_at: int | None = None
-    used_at: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)

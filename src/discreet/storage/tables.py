@@ -156,7 +156,6 @@ keys = Table(
     Column("revoked", Boolean, nullable=False),
     Column("learners", Text),  # the only ones it may be used for, as JSON
     Column("expires_at", BigInteger),
-    Column("used_at", BigInteger),  # to the minute
 )
 
 #: What admins did; rows are only ever added.

@@ -404,15 +404,6 @@ class Writing(Reading):
         mine = (keys.c.digest == digest) & keys.c.revoked.is_(False)
         return self.connection.execute(update(keys).where(mine).values(revoked=True)).rowcount == 1
 
-    def let_key_expire(self, digest: bytes, at: int) -> None:
-        """Change when an API key expires."""
-        self.connection.execute(update(keys).where(keys.c.digest == digest).values(expires_at=at))
-
-    def note_use(self, digests: Iterable[bytes], at: int) -> None:
-        """Note that API keys were used, unless a later use is known."""
-        earlier = keys.c.used_at.is_(None) | (keys.c.used_at < at)
-        self.connection.execute(update(keys).where(keys.c.digest.in_(digests), earlier).values(used_at=at))
-
     def add_audit(self, record: AuditRecord) -> None:
         """Record what an admin did. Records are never changed or deleted."""
         values = dataclasses.asdict(record) | {"details": json.dumps(record.details)}

@@ -187,14 +187,6 @@ class CreateKey(RequestModel):
     )
 
 
-class RotateKey(RequestModel):
-    """Which secret is replaced, and how long the old one is still accepted."""
-
-    model_config = _example(grace_seconds=3600)
-
-    grace_seconds: Annotated[int, Field(ge=0, le=1 << 32, strict=True)] = 3600
-
-
 class AskRequest(RequestModel):
     """How many decisions, and among which items. All of it is public."""
 
@@ -242,11 +234,7 @@ class TellRequest(RequestModel):
 TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
 
 #: Names of fields that error messages may repeat.
-FIELDS = {
-    name
-    for model in (CreateLearner, ChangeItems, SetLimit, CreateKey, RotateKey)
-    for name in model.model_fields
-}
+FIELDS = {name for model in (CreateLearner, ChangeItems, SetLimit, CreateKey) for name in model.model_fields}
 FIELDS |= {"since", "limit", "name", "items", "after", "search", "before"}
 
 

@@ -27,8 +27,6 @@ LearnerName = Annotated[str, Path(description="The learner's name.", examples=["
 _LATEST = 1 << 53
 Since = Annotated[int, Query(ge=0, le=_LATEST, description="Milliseconds since 1970.")]
 _LEARNERS = "/v1/learners"
-#: How long a rotated key is still accepted, if nothing is said.
-_ONE_HOUR = models.RotateKey()
 _ONE_DECISION = models.AskRequest.model_validate({})
 
 
@@ -255,12 +253,6 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
         api_key, key = service.api_keys.create(
             wanted.role, wanted.label, learners=wanted.learners, expires_at=wanted.expires_at, by=by
         )
-        return models.NewApiKey(**dataclasses.asdict(api_key), key=key)
-
-    @_route(router, Role.ADMIN, f"{one}/rotate", *BODY, "not_found", method="POST", status=201)
-    def rotate_key(key_id: str, by: By, wanted: models.RotateKey = _ONE_HOUR) -> models.NewApiKey:
-        """Create a key like another one, which is refused after a while."""
-        api_key, key = service.api_keys.rotate(key_id, wanted.grace_seconds, by=by)
         return models.NewApiKey(**dataclasses.asdict(api_key), key=key)
 
     @_route(router, Role.ADMIN, "/v1/keys")
