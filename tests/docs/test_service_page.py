@@ -48,7 +48,6 @@ LOCAL = [
     f"{POST} {NEW_KEY} http://{ADDRESS}/v1/keys",
     "discreet keys create --role ask_tell --label web --store shop.db",
     f"{POST.replace('ADMIN', 'TOKEN')} {COST} http://{ADDRESS}/v1/learners/till/tell",
-    "discreet store log --store shop.db",
     "discreet store backup shop-backup.db --store shop.db",
     "discreet store restore shop-backup.db --store shop.db",
     "discreet store check --store shop.db",
@@ -112,7 +111,7 @@ def test_its_commands_work(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A server, all Python of the page, a key, a backup that is old when it is put back, another key."""
-    serve, new_key, keys, device, log, backup, restore, check, adopt, restart, latest, *others = LOCAL
+    serve, new_key, keys, device, backup, restore, check, adopt, restart, latest, *others = LOCAL
     rotate, serve_rotated, set_clock = others
     monkeypatch.chdir(tmp_path)
     with served(tmp_path, serve) as service:
@@ -138,8 +137,6 @@ def test_its_commands_work(
         admin = service.key
     assert run_discreet(keys) == 0
     assert re.search(r"discreet_\w+", capsys.readouterr().out)
-    assert run_discreet(log) == 0
-    assert "command line" in capsys.readouterr().out
     assert run_discreet(restore) == 0
     assert run_discreet(check) == 1
     assert "older than what 'bits' has released" in capsys.readouterr().out

@@ -13,6 +13,7 @@ import pytest
 from service_helpers import Clock
 
 from another_process import started
+from discreet.service import admin_log
 from discreet.service.web import logs
 
 
@@ -77,7 +78,7 @@ def bucket(object_store: str, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def same_logging_afterwards() -> Iterator[None]:
     """Serving sends all messages of a process elsewhere."""
-    loggers = [logging.getLogger(name) for name in (None, *logs.OTHERS)]
+    loggers = [logging.getLogger(name) for name in (None, admin_log.NAME, *logs.OTHERS)]
     before = [(list(one.handlers), one.level, one.propagate, one.disabled) for one in loggers]
     yield
     for one, (handlers, level, propagate, disabled) in zip(loggers, before, strict=True):

@@ -1,5 +1,6 @@
 """Every route: what it takes, gives and refuses."""
 
+import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -351,3 +352,30 @@ def test_health_metrics_and_reference(served: Service) -> None:
     for path, methods in document["paths"].items():
         for method in methods:
             assert f"{method.upper()} {path}" in docs.text
+
+
+def test_a_limit_is_lifted_only_by_saying_so(tmp_path: pathlib.Path) -> None:
+    """An empty body changes nothing; null lifts the limit."""
+    with service(tmp_path / "shop.db") as served:
+        path = "/v1/populations/town"
+        served.admin.put(path, json={"limit": 2.0})
+        refused = served.admin.put(path, json={})
+        assert (refused.status_code, code_of(refused)) == (400, "invalid_request")
+        assert "'limit' is missing" in refused.json()["error"]["message"]
+        assert served.reader.get(path).json()["limit"] == 2.0
+        assert served.admin.put(path, json={"limit": None}).json()["limit"] is None
+
+
+def test_a_page_of_the_list_over_http(tmp_path: pathlib.Path) -> None:
+    """`next` is the `after` of the next page, and is absent at the end."""
+    with service(tmp_path / "shop.db") as served:
+        first = served.reader.get("/v1/learners?limit=1&items=false").json()
+        assert [each["name"] for each in first["learners"]] == ["plan"]
+        second = served.reader.get(f"/v1/learners?limit=1&after={first['next']}").json()
+        assert [each["name"] for each in second["learners"]] == ["shop"]
+        assert "next" not in second
+        assert served.reader.get("/v1/learners?search=no%20name%25").json()["learners"] == []
+        found = served.reader.get("/v1/learners?search=HO").json()["learners"]
+        assert [each["name"] for each in found] == ["shop"]
+        for wrong in ("limit=0", "limit=1001", "after=%00"):
+            assert code_of(served.reader.get(f"/v1/learners?{wrong}")) == "invalid_request"

@@ -41,7 +41,6 @@ NEEDS = {
     ("POST", "/v1/keys"): "admin",
     ("GET", "/v1/keys"): "admin",
     ("DELETE", "/v1/keys/{key_id}"): "admin",
-    ("GET", "/v1/audit"): "admin",
     ("POST", "/v1/learners/{name}/ask"): "ask_tell",
     ("POST", "/v1/learners/{name}/tell"): "ask_tell",
     ("GET", "/v1/learners"): "read",

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from discreet.errors import AlreadyExists, Conflict, StoreError, UnknownName
 from discreet.storage import open_store
 from discreet.storage.records import (
-    AuditRecord,
     Counts,
     DecisionRecord,
     How,
@@ -672,22 +671,6 @@ def test_keys_keep_what_limits_them(store: Store) -> None:
         assert writing.revoke_key(limited.digest)
     with store.reading() as reading:
         assert reading.keys([limited.digest]) == []
-
-
-def test_what_admins_did_is_read_from_the_end(store: Store) -> None:
-    """In pages, with growing ids; a failed transaction records nothing."""
-    for k in range(5):
-        with store.writing() as writing:
-            writing.add_audit(AuditRecord(k, "somebody", "learner created", f"till-{k}", {"epsilon": 0.5}))
-    with contextlib.suppress(ZeroDivisionError), store.writing() as writing:
-        writing.add_audit(AuditRecord(9, "somebody", "learner created", "never", {}))
-        raise ZeroDivisionError
-    with store.reading() as reading:
-        first = reading.audit(most=2)
-        rest = reading.audit(before=first[-1].id)
-    assert [record.target for record in first + rest] == [f"till-{k}" for k in (4, 3, 2, 1, 0)]
-    assert [record.id for record in first + rest] == sorted({r.id for r in first + rest}, reverse=True)
-    assert first[0] == AuditRecord(4, "somebody", "learner created", "till-4", {"epsilon": 0.5}, first[0].id)
 
 
 def test_the_latest_epochs_are_listed_in_pages(store: Store) -> None:

@@ -7,7 +7,6 @@ import datetime
 import re
 import sys
 from collections.abc import Iterator
-from json import dumps
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -142,28 +141,6 @@ def migrate(store: Store = "discreet.db") -> None:
 
 @command(
     store_app,
-    "discreet store log --limit 20",
-    "discreet store log --before 120 --json",
-    note="While a server has an SQLite store open, use its route /v1/audit.",
-)
-def log(
-    store: Store = "discreet.db",
-    limit: Annotated[int, Option(min=1, help="How many records.")] = 100,
-    before: Annotated[int | None, Option(help="Only records before the one with this id.")] = None,
-    json: Json = False,
-) -> None:
-    """Show what admins did, latest first: learners, limits, keys, and the commands of this group."""
-    from discreet.service import admin
-
-    found = admin.audit_log(store, limit, before)
-    rows = [
-        [str(a.id), _minute(a.at), a.key, a.action, a.target, dumps(a.details, sort_keys=True)] for a in found
-    ]
-    show(json, found, table(["id", "time (UTC)", "key", "action", "target", "details"], rows))
-
-
-@command(
-    store_app,
     "discreet store rotate-key --new-key-file new.key --store shop.db",
     note="""After a key has leaked, or as a matter of routine. Stop all servers first. Everything is
 sealed with a new key in one transaction: if it is interrupted, nothing has changed, and it can be repeated.
@@ -227,13 +204,12 @@ def create(
 ) -> None:
     """Create a key, and print it once."""
     from discreet.service.clock import milliseconds
-    from discreet.service.records import COMMAND_LINE
 
     expires_at = None
     if expires_in is not None:
         expires_at = milliseconds() + round(1000 * _seconds("expires-in", expires_in))
     with _api_keys(store, key_file) as api_keys:
-        print(api_keys.create(role, label, learners=learner, expires_at=expires_at, by=COMMAND_LINE)[1])
+        print(api_keys.create(role, label, learners=learner, expires_at=expires_at)[1])
 
 
 @command(
@@ -275,10 +251,8 @@ def revoke(
     key_file: KeyFile = None,
 ) -> None:
     """Revoke a key. Running servers notice within three seconds."""
-    from discreet.service.records import COMMAND_LINE
-
     with _api_keys(store, key_file) as api_keys:
-        api_keys.revoke(key, by=COMMAND_LINE)
+        api_keys.revoke(key)
     print(f"The key {key} is revoked.")
 
 

@@ -18,12 +18,10 @@ from discreet.service.opening import (
     open_parts,
     require_latest,
 )
-from discreet.service.records import COMMAND_LINE
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.rotation import rotate
 from discreet.storage import open_store, serves_one_process
 from discreet.storage.inspection import Inspection, damage, inspect
-from discreet.storage.records import AuditRecord
 from discreet.storage.sqlite_backup import back_up, put_back
 from discreet.storage.store import Store
 
@@ -125,13 +123,11 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
                 continue
             hosted.stale = True  # queued feedback may have been released before: it is dropped
             try:
-                management.restart(hosted.record.name, by=COMMAND_LINE)
+                management.restart(hosted.record.name)
                 restarted.append(hosted.record.name)
             except BudgetExceeded:
-                management.archive(hosted.record.name, by=COMMAND_LINE)
+                management.archive(hosted.record.name)
                 archived.append(hosted.record.name)
-        with store.writing() as writing:
-            writing.add_audit(_record("store adopted", latest=latest, restarted=restarted, archived=archived))
         guard.settle(registry.releases())
         active = sorted(hosted.record.name for hosted in registry.every_active())
         return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)), tuple(active))
@@ -154,18 +150,6 @@ def migrate(where: Where) -> Inspection:
         return inspect(store)
 
 
-def audit_log(where: Where, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
-    """What admins did, latest first, before the record with an id."""
-    require_store(where)
-    with contextlib.closing(open_store(where)) as store, store.reading() as reading:
-        return reading.audit(before=before, most=limit)
-
-
-def _record(action: str, **details: Any) -> AuditRecord:
-    """What is done here, for the audit log."""
-    return AuditRecord(milliseconds(), COMMAND_LINE, action, "", details)
-
-
 def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None) -> int | None:
     """Seal a store with another key, and everything in it with keys that the old one never opened.
 
@@ -185,14 +169,14 @@ def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None)
                 return None
     with _parts(where, key_file, look_only=True) as (store, ring, _):
         new = load_key(file, create=True, environment=False)
-        return rotate(store, ring, ring.rotated(new), _record("key rotated"))
+        return rotate(store, ring, ring.rotated(new))
 
 
 def set_clock(where: Where) -> int:
     """Let the service go by the clock of this machine; return its time."""
     require_store(where)
     with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
-        return confirm_clock(store, _record("clock confirmed"))
+        return confirm_clock(store)
 
 
 @contextlib.contextmanager

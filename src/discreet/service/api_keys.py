@@ -16,12 +16,12 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from discreet import checks
 from discreet.errors import AlreadyExists, InvalidArgument, UnknownName
-from discreet.service.records import IN_PROCESS, check_name
-from discreet.storage.records import AuditRecord, KeyRecord
+from discreet.service.admin_log import IN_PROCESS, note
+from discreet.service.records import check_name
+from discreet.storage.records import KeyRecord
 from discreet.storage.store import Store
 from discreet.storage.writing import Writing
 
@@ -156,13 +156,12 @@ class ApiKeys:
             label: What it is for.
             learners: The only learners that it sees and is used for.
             expires_at: When it will be refused, in milliseconds since 1970.
-            by: Who creates it, for the audit log.
+            by: Who creates it, for the log.
         """
         record, key = self._new(role, label, learners, expires_at)
         with self._store.writing() as writing:
-            self._add(writing, record, "key created", by)
-        self.refresh()
-        return _public(record), key
+            _add(writing, record)
+        return self._noted(record, by), key
 
     def first(self, given: str | None = None) -> str | None:
         """The admin key of a new store, which may be given; None if the store had one before."""
@@ -170,8 +169,8 @@ class ApiKeys:
         with self._store.writing() as writing:
             if writing.note_once(_FIRST, record.digest.hex()) != record.digest.hex():
                 return None
-            self._add(writing, record, "key created", "first start")
-        self.refresh()
+            _add(writing, record)
+        self._noted(record, "first start")
         return key
 
     def revoke(self, key_id: str, *, by: str = IN_PROCESS) -> ApiKey:
@@ -185,7 +184,7 @@ class ApiKeys:
             if admins == [key_id]:
                 raise InvalidArgument("This is the last admin key. Create another one first.")
             writing.revoke_key(digest)
-            writing.add_audit(AuditRecord(now, by, "key revoked", key_id, {"label": api_key.label}))
+        note(by, "key revoked", key_id, label=api_key.label)
         self.refresh()
         return api_key
 
@@ -215,13 +214,20 @@ class ApiKeys:
         only = None if learners is None else tuple(learners)
         return KeyRecord(_digest(_secret_of(key)), wanted.value, label, now, only, expires_at), key
 
-    def _add(self, writing: Writing, record: KeyRecord, action: str, by: str, **details: Any) -> None:
-        """Add a key, with an id that no other has."""
-        if _id(record.digest) in _locked(writing):
-            raise AlreadyExists("This API key already exists.")
-        writing.add_key(record)
-        details |= {name: getattr(record, name) for name in ("role", "label", "learners", "expires_at")}
-        writing.add_audit(AuditRecord(record.created_at, by, action, _id(record.digest), details))
+    def _noted(self, record: KeyRecord, by: str) -> ApiKey:
+        """A key that was just created: from now on it is known here, and the log says so."""
+        made = _public(record)
+        note(
+            by,
+            "key created",
+            made.id,
+            role=made.role.value,
+            label=made.label,
+            learners=made.learners,
+            expires_at=made.expires_at,
+        )
+        self.refresh()
+        return made
 
 
 def new_key() -> str:
@@ -258,6 +264,13 @@ def _by_id(records: Iterable[KeyRecord]) -> _Keys:
 def _locked(writing: Writing) -> _Keys:
     """All keys that are not revoked; nobody else changes them until the transaction ends."""
     return _by_id(writing.keys(locked=True))
+
+
+def _add(writing: Writing, record: KeyRecord) -> None:
+    """Add a key, with an id that no other has."""
+    if _id(record.digest) in _locked(writing):
+        raise AlreadyExists("This API key already exists.")
+    writing.add_key(record)
 
 
 def _found(keys: _Keys, key_id: str) -> tuple[bytes, ApiKey]:

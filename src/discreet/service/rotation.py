@@ -17,7 +17,7 @@ from discreet.service.encryption import KeyRing
 from discreet.service.opening import FINGERPRINT, KEYS
 from discreet.service.sealing import FEEDBACK, STATE, SUMS, state_id, sums_id
 from discreet.storage import tables
-from discreet.storage.records import AuditRecord, LearnerRecord
+from discreet.storage.records import LearnerRecord
 from discreet.storage.store import Store
 
 #: By kind: a column with sealed values, the one with the learner's id, and what a value was sealed for.
@@ -28,7 +28,7 @@ _SEALED: dict[str, tuple[Column[Any], Column[Any], Callable[[Row[Any]], bytes]]]
 }
 
 
-def rotate(store: Store, old: KeyRing, new: KeyRing, audit: AuditRecord) -> int:
+def rotate(store: Store, old: KeyRing, new: KeyRing) -> int:
     """Seal everything again; return how many values. What the old key cannot open stays as it is.
 
     Raises:
@@ -48,7 +48,6 @@ def rotate(store: Store, old: KeyRing, new: KeyRing, audit: AuditRecord) -> int:
         )
         writing.note(FINGERPRINT, new.fingerprint)
         writing.note(KEYS, new.keys)
-        writing.add_audit(audit)
     return count
 
 

@@ -12,7 +12,6 @@ from sqlalchemy.dialects import postgresql
 from discreet.errors import UnknownName
 from discreet.storage.records import (
     COUNTED,
-    AuditRecord,
     Counts,
     DecisionRecord,
     Head,
@@ -26,7 +25,6 @@ from discreet.storage.records import (
     Status,
 )
 from discreet.storage.tables import (
-    audit,
     decisions,
     feedback,
     history,
@@ -322,7 +320,7 @@ class Reading:
         whole = pages if self._sqlite else "SELECT pg_database_size(current_database())"
         return int(self.connection.scalar(text(whole)) or 0)
 
-    # Populations, keys and admins
+    # Populations and keys
 
     def populations(self, name: str | None = None) -> list[PopulationRecord]:
         """All populations, or the one with a name, by name."""
@@ -357,14 +355,6 @@ class Reading:
             KeyRecord(**row | {"learners": row["learners"] and tuple(json.loads(row["learners"]))})
             for row in map(dict, rows)
         ]
-
-    def audit(self, *, before: int | None = None, most: int = 100) -> list[AuditRecord]:
-        """What admins did, latest first, before the record with an id."""
-        wanted = select(audit).order_by(audit.c.id.desc()).limit(most)
-        if before is not None:
-            wanted = wanted.where(audit.c.id < before)
-        rows = self.connection.execute(wanted).mappings()
-        return [AuditRecord(**row | {"details": json.loads(row["details"])}) for row in map(dict, rows)]
 
 
 def _dealt_by(now: int) -> ColumnElement[bool]:

@@ -214,27 +214,6 @@ class KeyRecord:
     expires_at: int | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class AuditRecord:
-    """Something that an admin did.
-
-    Attributes:
-        at: Milliseconds.
-        key: The id of the API key, or "command line".
-        action: Such as "learner created".
-        target: The name of a learner or population, or the id of a key.
-        details: Public settings only, as JSON types.
-        id: Grows with every record; 0 before it is stored.
-    """
-
-    at: int
-    key: str
-    action: str
-    target: str
-    details: dict[str, Any]
-    id: int = 0
-
-
 def split_ids(joined: bytes) -> list[bytes]:
     """Ids of 16 bytes that were concatenated."""
     return [joined[k : k + 16] for k in range(0, len(joined), 16)]

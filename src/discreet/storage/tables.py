@@ -157,15 +157,3 @@ keys = Table(
     Column("learners", Text),  # the only ones it may be used for, as JSON
     Column("expires_at", BigInteger),
 )
-
-#: What admins did; rows are only ever added.
-audit = Table(
-    "audit",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("at", BigInteger, nullable=False),
-    Column("key", Text, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("target", Text, nullable=False),
-    Column("details", Text, nullable=False),
-)

@@ -9,14 +9,13 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Table, delete, func, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from discreet.errors import AlreadyExists, Conflict
 from discreet.storage.reading import HEADS, LATE, PHASE, Reading
 from discreet.storage.records import (
     COUNTED,
-    AuditRecord,
     Counts,
     DecisionRecord,
     Head,
@@ -31,7 +30,6 @@ from discreet.storage.records import (
     Status,
 )
 from discreet.storage.tables import (
-    audit,
     decisions,
     feedback,
     history,
@@ -381,7 +379,7 @@ class Writing(Reading):
         kept = select(later.c.at).where(later.c.learner == h.learner, later.c.at > h.at, same_span)
         self.connection.execute(delete(history).where(h.learner == learner, h.at < end, kept.exists()))
 
-    # Populations, keys and admins
+    # Populations and keys
 
     def add_population(self, population: PopulationRecord) -> None:
         """Add a population, or change its limit."""
@@ -403,9 +401,3 @@ class Writing(Reading):
         """Revoke an API key, if there is one."""
         mine = (keys.c.digest == digest) & keys.c.revoked.is_(False)
         return self.connection.execute(update(keys).where(mine).values(revoked=True)).rowcount == 1
-
-    def add_audit(self, record: AuditRecord) -> None:
-        """Record what an admin did. Records are never changed or deleted."""
-        values = dataclasses.asdict(record) | {"details": json.dumps(record.details)}
-        del values["id"]  # the database gives it
-        self.connection.execute(insert(audit).values(**values))

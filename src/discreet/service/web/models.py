@@ -17,7 +17,6 @@ from discreet.service.operations import MOST_FEEDBACK
 from discreet.service.records import Code
 from discreet.service.views import Kind, MinuteView, MomentView, PopulationView, RecentChoice
 from discreet.service.web.errors import CODES
-from discreet.storage.records import AuditRecord
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}$", strict=True)]
 ItemName = Annotated[str, Field(max_length=200, strict=True)]
@@ -235,7 +234,7 @@ TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
 
 #: Names of fields that error messages may repeat.
 FIELDS = {name for model in (CreateLearner, ChangeItems, SetLimit, CreateKey) for name in model.model_fields}
-FIELDS |= {"since", "limit", "name", "items", "after", "search", "before"}
+FIELDS |= {"since", "limit", "name", "items", "after", "search"}
 
 
 class ResponseModel(BaseModel):
@@ -328,13 +327,6 @@ class KeysResponse(ResponseModel):
     """All API keys that have not been revoked, oldest first."""
 
     keys: list[ApiKey]
-
-
-class AuditResponse(ResponseModel):
-    """What admins did, latest first."""
-
-    records: list[AuditRecord]
-    next: int = Field(0, description="Only if there are more: the `before` of the next page.")
 
 
 class HealthResponse(ResponseModel):

@@ -43,7 +43,7 @@ def needs(role: Role, path: str) -> Any:
 
 
 async def _by(request: Request) -> str:
-    """Whose key it is, for the audit log."""
+    """Whose key it is, for the log."""
     api_key: ApiKey = request.scope["api_key"]
     return api_key.id
 
@@ -264,16 +264,6 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
     def revoke_key(key_id: str, by: By) -> ApiKey:
         """Revoke an API key. Other server processes notice within three seconds."""
         return service.api_keys.revoke(key_id, by=by)
-
-    @_route(router, Role.ADMIN, "/v1/audit", "invalid_request", response_model_exclude_unset=True)
-    def show_audit(
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-        before: Annotated[int | None, Query(ge=1, le=_LATEST, description="Only ids below this.")] = None,
-    ) -> models.AuditResponse:
-        """What admins did, latest first."""
-        records = service.audit(limit, before)
-        more = {"next": records[-1].id} if len(records) == limit else {}
-        return models.AuditResponse(records=records, **more)
 
 
 def _operations(router: APIRouter, service: LearnerService, metrics: Metrics) -> None:
