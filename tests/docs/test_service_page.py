@@ -179,7 +179,7 @@ def test_its_extras_exist() -> None:
     """What `pip` is asked for is declared."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     named = re.findall(r"pip install '?([\w-]+)\[(\w+)\]", TEXT)
-    assert set(named) == {("discreet", "service"), ("discreet", "client"), ("discreet", "objects")}
+    assert set(named) == {("discreet", "service"), ("discreet", "client")}
     assert all(extra in extras for _, extra in named)
 
 
