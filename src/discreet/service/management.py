@@ -233,7 +233,7 @@ class Management:
         if not promise.private or promise.epsilon is None:
             raise InvalidArgument(f"A learner of the service must be private. {promise.reason}")
         if population is not None:
-            share = Loss(name, epoch, promise.epsilon, promise.delta, promise.rounds_per_person)
+            share = Loss(name, epoch, promise.epsilon, promise.delta)
             ledger.admit(writing, population, share)
         lineage = secrets.token_hex(16)
         writing.add_learner(

@@ -113,7 +113,7 @@ class PopulationView(View):
 
     name: str
     limit: float | None = Field(description="The most that `spent` may be.")
-    spent: float = Field(description="The epsilon of all learners together: the sum of theirs at most.")
+    spent: float = Field(description="The epsilon of all learners together: the sum of theirs.")
     learners: tuple[Loss, ...] = Field(description="The share of each.")
     delta: float = Field(description="With which probability somebody may lose more: the sum of theirs.")
 

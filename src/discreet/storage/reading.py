@@ -334,9 +334,8 @@ class Reading:
         mine = _LEARNERS.with_only_columns(t.name, t.epoch, t.epsilon, t.settings)
         found = []
         for name, epoch, epsilon, settings in self.connection.execute(mine.where(t.population == population)):
-            given = json.loads(settings).get("arguments", {})
-            delta, rounds = given.get("delta", 0.0), given.get("rounds_per_person", 1)
-            found.append(Loss(name, epoch, epsilon, delta, rounds))
+            delta = json.loads(settings).get("arguments", {}).get("delta", 0.0)
+            found.append(Loss(name, epoch, epsilon, delta))
         return found
 
     def keys(self, digests: Iterable[bytes] | None = None, *, locked: bool = False) -> list[KeyRecord]:

@@ -183,14 +183,12 @@ class Loss:
 
     Attributes:
         delta: With which probability a person may lose more than epsilon.
-        rounds_per_person: In how many rounds.
     """
 
     name: str
     epoch: int
     epsilon: float
     delta: float = 0.0
-    rounds_per_person: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
