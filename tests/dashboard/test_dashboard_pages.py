@@ -10,14 +10,6 @@ from live_service import LiveService
 from visits import Visit, expect, fact, row
 
 
-def sums(page: Any, table: str, *columns: int) -> list[float]:
-    """The sums of columns of a table: what happened may lie on both sides of a minute, an hour or a noon."""
-    rows = page.locator(f"#{table} tbody").evaluate(
-        "(body) => [...body.rows].map((row) => [...row.querySelectorAll('td')].map((td) => td.textContent))"
-    )
-    return [sum(float(row[column].replace(",", "")) for row in rows) for column in columns]
-
-
 def bar_width(page: Any, item: str) -> float:
     return float(row(page, "levels", item).locator(".level").get_attribute("width").removesuffix("%"))
 
@@ -151,18 +143,6 @@ def test_a_learner_is_seen_learning(visit: Visit, service: LiveService) -> None:
     expect(page.locator("#best li")).to_have_text(shown["best"])
     expect(page.locator("#recent tbody tr")).to_have_count(15)
     expect(page.locator("#ledger")).to_contain_text("epsilon = 2 in total. The limit is 9.")
-
-
-def test_activity_is_counted(visit: Visit, service: LiveService) -> None:
-    """In the time that is chosen, and the page says what is not hidden."""
-    service.create("means", ["a", "b"])
-    service.play("means", "a", 500)
-    page = visit.enter("#/learner/means")
-    page.get_by_text("Asks and tells as a table").click()
-    for window, step in (("hour", "minute"), ("month", "half day")):
-        page.get_by_label("Time shown").select_option(window)
-        expect(page.locator("#activity caption")).to_have_text(f"Counts in each {step}")
-        assert sums(page, "activity", 0, 1, 2) == [500, 500, 0]
     expect(page.get_by_text("not hidden", exact=True)).to_be_visible()
 
 

@@ -287,24 +287,13 @@ def test_the_guarantee(served: Service) -> None:
     assert served.reader.get("/v1/learners/plan/guarantee").json()["local"] is False
 
 
-def test_minutes_and_recent_sets(served: Service) -> None:
-    """Counts and means of released bits; sets without the ids under which to tell."""
+def test_recent_sets(served: Service) -> None:
+    """Without the ids under which to tell."""
     served.admin.post("/v1/learners", json=BANDIT | {"name": "busy"})
-    decisions = served.ask("busy", count=5)
-    served.worker.post(
-        "/v1/learners/busy/tell", json=[{"decision": d["id"], "bit": k % 2} for k, d in enumerate(decisions)]
-    )
-    minutes = served.reader.get("/v1/learners/busy/minutes").json()["minutes"]
-    assert sum(minute["asked"] for minute in minutes) == 5
-    (told,) = [minute for minute in minutes if minute["told"]]
-    assert (told["told"], told["released"]) == (5, 5)
-    assert told["mean"] is not None
-    assert told["standard_error"] == pytest.approx(0.4838, abs=1e-3)  # coth(1/2) / 2 / sqrt(5)
-    later = served.reader.get("/v1/learners/busy/minutes", params={"since": told["start"] + 120_000})
-    assert later.json() == {"minutes": []}
+    served.ask("busy", count=5)
     recent = served.reader.get("/v1/learners/busy/recent", params={"limit": 3}).json()["recent"]
     assert [set(entry) for entry in recent] == [{"asked_at", "subset"}] * 3
-    for path in ("busy/minutes?since=x", "busy/recent?limit=0"):
+    for path in ("busy/history?since=x", "busy/recent?limit=0"):
         answer = served.reader.get(f"/v1/learners/{path}")
         assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
 

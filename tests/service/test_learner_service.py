@@ -56,7 +56,6 @@ def test_asks_and_tells(service: LearnerService) -> None:
     view = service.learner("shop")
     assert (view.counts.asked, view.counts.told, view.counts.pending) == (50, 40, 10)
     assert view.counts.released == 40
-    assert view.mean == pytest.approx(service.minutes("shop")[0].mean)
     assert service.guarantee("shop").local
     assert [each.name for each in service.learners()] == ["shop"]
 
@@ -322,22 +321,12 @@ def test_people_of_what_has_ended_are_forgotten(service: LearnerService, end: st
     assert rounds(service, "other") == 2
 
 
-def test_what_happened_is_merged_with_time_and_not_lost(service: LearnerService, clock: Clock) -> None:
-    """To hours after a week, to days after 90: a year of minutes is a row a day."""
+def test_a_horizon_counts_what_was_asked_long_ago(service: LearnerService, clock: Clock) -> None:
+    """Counts outlive the decisions."""
     functions(service, method="tree", horizon=1000)
-    for _ in range(20):
-        service.ask("plan", 2)
-        clock.now += 7 * 60_000
+    service.ask("plan", 40)
+    clock.now += 100 * DAY
     service.maintenance.compact()
-    assert len(service.minutes("plan")) == 20
-    clock.now += 8 * DAY
-    service.maintenance.compact()
-    assert len(service.minutes("plan")) == 3
-    clock.now += 83 * DAY
-    service.maintenance.compact()
-    days = service.minutes("plan")  # on both sides of midnight
-    assert [day.start % DAY for day in days] == [0, 0]
-    assert sum(day.asked for day in days) == 40
     with pytest.raises(HorizonReached, match="960 are left"):
         service.ask("plan", 961)
 

@@ -189,7 +189,7 @@ def test_nothing_is_acknowledged_before_the_guard_records_it(
                 told(service, "shop", choices, cost=0.5)
         with pytest.raises(StoreError, match="rollback guard"):
             service.ask("shop")
-        for look in (service.learner, service.minutes):  # nor is it seen in sums and means
+        for look in (service.learner, service.history):  # nor is it seen in sums and means
             with pytest.raises(StoreError, match="rollback guard"):
                 look("shop")
         monkeypatch.setattr(SqliteGuard, "_raise", write)

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from discreet.errors import AlreadyExists, Conflict, StoreError, UnknownName
 from discreet.storage import open_store
+from discreet.storage.reading import WRITERS
 from discreet.storage.records import (
     Counts,
     DecisionRecord,
@@ -129,7 +130,7 @@ def test_what_is_read_does_not_change_meanwhile(store: Store) -> None:
         before = reading.state(learner)
         with store.writing() as writing:
             put(writing, learner, b"second")
-            writing.add_counts(0, {learner: Counts(asked=1)})
+            writing.add_counts({learner: Counts(asked=1)})
         assert (reading.state(learner), reading.counts(learner)) == (before, Counts())
     with store.reading() as reading:
         assert (reading.state(learner), reading.counts(learner).asked) == ((1, b"second"), 1)
@@ -142,7 +143,7 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     def fail() -> None:
         with store.writing() as writing:
             writing.note_once("a", "b")
-            writing.add_counts(0, {learner: Counts(asked=1)})
+            writing.add_counts({learner: Counts(asked=1)})
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -496,51 +497,28 @@ def test_an_update_takes_at_most_so_many_reports(store: Store) -> None:
         assert reading.queued() == {learner: 2}
 
 
-def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) -> None:
-    """Minutes are summed over writers; old ones are merged to hours, then to days, and lose nothing."""
-    learner = added(store)
-    with store.writing() as writing:
-        for start in (0, 60_000, 60_000, 2 * HOUR):
-            writing.add_counts(start, {learner: Counts(2, 1, 0, 1, 1)})
-    with store.reading() as reading:
-        assert [(start, counts.asked) for start, counts in reading.minutes(learner, 1)] == [
-            (60_000, 4),
-            (2 * HOUR, 2),
-        ]
-        total = reading.counts(learner)
-    assert (total, total.pending) == (Counts(8, 4, 0, 4, 4), 4)
-    for _ in range(2):
-        with store.writing() as writing:
-            writing.merge_minutes(learner, HOUR + 5, HOUR)
-    with store.reading() as reading:
-        assert reading.counts(learner) == total
-        assert [start for start, _ in reading.minutes(learner, 0)] == [0, 2 * HOUR]
-    with store.writing() as writing:
-        assert writing.merge_minutes(learner, 24 * HOUR - 1, 24 * HOUR) == 0
-        assert len(writing.minutes(learner, 0)) == 2
-        assert writing.merge_minutes(learner, 24 * HOUR, 24 * HOUR) == 1
-    with store.reading() as reading:
-        assert reading.counts(learner) == total
-        assert [start for start, _ in reading.minutes(learner, 0)] == [0]
-
-
-def test_merging_takes_few_rows_at_a_time(store: Store) -> None:
-    """Nothing is lost between two steps, and other learners are left alone."""
+def test_counts_add_up_over_processes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row for each process; many are merged, and lose nothing. Other learners are left alone."""
     learner, other = added(store), added(store, "other")
-    with store.writing() as writing:
-        for each in (learner, other):
-            for minute in range(10):
-                writing.add_counts(60_000 * minute, {each: Counts(asked=1 + minute)})
-    taken = []
-    while not taken or taken[-1]:
+    for number in range(WRITERS + 1):
+        monkeypatch.setattr(store, "_name", f"process {number}")
         with store.writing() as writing:
-            taken.append(writing.merge_minutes(learner, HOUR, HOUR, most=4))
-        with store.reading() as reading:
-            assert reading.counts(learner).asked == 55
-    assert taken == [4, 4, 2, 0]
+            writing.add_counts({each: Counts(2, 1, 0, 1, 1) for each in (learner, other)})
+            writing.add_counts({learner: Counts(asked=1)})
+        if number == WRITERS - 1:
+            with store.writing() as writing:
+                assert writing.to_compact(now=0, kept=0) == []
+                writing.merge_counts(learner)
     with store.reading() as reading:
-        assert [start for start, _ in reading.minutes(learner, 0)] == [0]
-        assert len(reading.minutes(other, 0)) == 10
+        assert reading.to_compact(now=0, kept=0) == [learner, other]
+        total = reading.counts(learner)
+    assert (total, total.pending) == (Counts(303, 101, 0, 101, 101), 202)
+    with store.writing() as writing:
+        writing.merge_counts(learner)
+        assert writing.counts(learner) == total
+        assert writing.to_compact(now=0, kept=0) == [other]
+        writing.add_counts({learner: Counts(asked=1)})
+        assert writing.counts(learner).asked == 304
 
 
 def test_expiry_looks_at_few_rows_at_a_time(store: Store) -> None:
@@ -567,7 +545,7 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
     ids = asked(store, learner, 3)
     statements: list[tuple[str, object]] = []
     with store.writing() as writing:
-        writing.add_counts(0, {learner: Counts(asked=3)})
+        writing.add_counts({learner: Counts(asked=3)})
         writing.count_attempts({(learner, b"p" * 16): 1})
         connection = writing.connection  # type: ignore[attr-defined]
         sqlite = connection.dialect.name == "sqlite"
@@ -579,7 +557,7 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
         if call == "expire":
             writing.expire(learner, 5000, 1, 2)
         elif call == "merge":
-            writing.merge_minutes(learner, HOUR, HOUR)
+            writing.merge_counts(learner)
             writing.merge_history(learner, HOUR, HOUR)
         elif call == "people":
             writing.forget_people(learner)
@@ -593,7 +571,7 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
             explain = "EXPLAIN QUERY PLAN" if sqlite else "EXPLAIN"
             rows = connection.exec_driver_sql(f"{explain} {statement}", parameters)
             plan = "\n".join(str(row[-1]) for row in rows)
-            for table in ("decisions", "feedback", "people", "minutes", "history"):
+            for table in ("decisions", "feedback", "people", "counts", "history"):
                 assert f"SCAN {table}" not in plan, plan
                 assert f"Seq Scan on {table}" not in plan, plan
 
@@ -707,14 +685,14 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
             )
             for name in ("a", "b", "c")
         ]
-        writing.add_counts(0, {ids[0]: Counts(asked=2)})
-        writing.add_counts(60_000, {ids[0]: Counts(asked=1)})
+        writing.add_counts({ids[0]: Counts(asked=2)})
+        writing.add_counts({ids[0]: Counts(asked=1)})
         writing.count_attempts({(ids[2], b"p" * 16): 1})
     asked(store, ids[0], 3, at=1_000)
     with store.reading() as reading:
         assert (reading.due(61_000), reading.due(61_001)) == ([], [ids[0]])
-        assert reading.to_compact(now=61_000 + 500, kept=500, counted=DAY) == []
-        assert reading.to_compact(now=61_001 + 500, kept=500, counted=DAY) == [ids[0]]
+        assert reading.to_compact(now=61_000 + 500, kept=500) == []
+        assert reading.to_compact(now=61_001 + 500, kept=500) == [ids[0]]
         assert reading.totals(ids) == {ids[0]: Counts(asked=3)}
         assert reading.losses("town") == [Loss("a", 1, 1.0), Loss("b", 1, 1.0)]
         assert reading.populations("town") == [PopulationRecord("town", None)]
@@ -722,12 +700,7 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
     with store.writing() as writing:
         writing.set_status(ids[2], Status.ARCHIVED)
     with store.reading() as reading:
-        assert reading.to_compact(now=0, kept=0, counted=DAY) == [ids[2]]
-    with store.writing() as writing:
-        writing.add_counts(60_000, {ids[1]: Counts(asked=1)})
-    with store.reading() as reading:
-        assert reading.to_compact(now=DAY, kept=2 * DAY, counted=DAY) == [ids[2]]
-        assert reading.to_compact(now=DAY + 60_001, kept=2 * DAY, counted=DAY) == ids
+        assert reading.to_compact(now=0, kept=0) == [ids[2]]
         assert reading.ended() == ["c"]
 
 

@@ -163,7 +163,6 @@ at("search-form").addEventListener("submit", (event) => event.preventDefault());
 at("search").addEventListener("input", () => turn(""));
 at("list-first").addEventListener("click", () => turn(""));
 at("list-next").addEventListener("click", ({ target }) => turn(target.value));
-at("window").addEventListener("change", update);
 for (const name of ["hashchange", "online", "changed"]) window.addEventListener(name, update);
 window.addEventListener("resize", () => charts.redraw());
 document.addEventListener("visibilitychange", update);

@@ -1,4 +1,4 @@
-"""Times of the service: milliseconds since 1970, guarded against clocks that jump, and minutes of its counts.
+"""Times of the service: milliseconds since 1970, guarded against clocks that jump.
 
 A machine whose clock jumps a month ahead must not close all open decisions. So the service goes by its own
 time: the last one that was stored, plus what has passed since. What has passed is measured by the time since
@@ -30,16 +30,6 @@ log = logging.getLogger("discreet.service")
 def milliseconds() -> int:
     """The present time."""
     return time.time_ns() // 1_000_000
-
-
-def minute_of(now: int) -> int:
-    """The start of the minute of a time.
-
-    Examples:
-        >>> minute_of(125_000)
-        120000
-    """
-    return now - now % _MINUTE
 
 
 @functools.cache

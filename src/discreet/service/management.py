@@ -14,7 +14,6 @@ from discreet.learners.host import Host, HostState
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
 from discreet.service.admin_log import IN_PROCESS, note
-from discreet.service.clock import minute_of
 from discreet.service.encryption import KeyRing
 from discreet.service.hosted_learner import Applied, HostedLearner, write
 from discreet.service.records import check_name, members
@@ -24,12 +23,10 @@ from discreet.service.sealing import Seals
 from discreet.service.views import (
     LearnerPage,
     LearnerView,
-    MinuteView,
     MomentView,
     PopulationView,
     RecentChoice,
     learner_view,
-    minute_view,
     moment_view,
 )
 from discreet.storage.reading import Reading
@@ -206,7 +203,7 @@ class Management:
                     with contextlib.suppress(StaleState):
                         applied = hosted.apply_queued(writing, update)
                         write(writing, {hosted: applied})
-                        writing.add_counts(minute_of(self._clock()), {hosted.id: applied.counts})
+                        writing.add_counts({hosted.id: applied.counts})
                 if before is Status.ACTIVE:
                     writing.drop_queued(hosted.id)
                     writing.drop_phases(hosted.id)
@@ -309,12 +306,6 @@ class Management:
         """The privacy guarantee of a learner."""
         with self._shown(name) as (hosted, _):
             return hosted.host.guarantee
-
-    def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
-        """The counts of a learner by minute, since a time in milliseconds."""
-        with self._shown(name) as (hosted, reading):
-            found = reading.minutes(hosted.id, since)
-        return [minute_view(hosted, start, counts) for start, counts in found]
 
     def history(self, name: str, since: int = 0) -> list[MomentView]:
         """What a learner had released over time, since a time in milliseconds: one entry a minute at most."""

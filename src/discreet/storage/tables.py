@@ -18,7 +18,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
 
 metadata = MetaData()
@@ -128,20 +127,16 @@ people = Table(
 )
 
 #: One row for each process that writes, so that none waits for another's lock.
-minutes = Table(
-    "minutes",
+counts = Table(
+    "counts",
     metadata,
     Column("learner", Integer, primary_key=True),
-    Column("start", BigInteger, primary_key=True),
     Column("writer", Text, primary_key=True),
     Column("asked", BigInteger, nullable=False),
     Column("told", BigInteger, nullable=False),
     Column("expired", BigInteger, nullable=False),
     Column("released", BigInteger, nullable=False),
     Column("ones", BigInteger, nullable=False),
-    Index(
-        "minutes_to_merge", "start", sqlite_where=text("writer <> ''"), postgresql_where=text("writer <> ''")
-    ),
     sqlite_with_rowid=False,
 )
 

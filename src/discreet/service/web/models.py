@@ -15,7 +15,7 @@ from discreet.service.api_keys import ApiKey, Role
 from discreet.service.learner_service import MOST_DECISIONS
 from discreet.service.operations import MOST_FEEDBACK
 from discreet.service.records import Code
-from discreet.service.views import Kind, MinuteView, MomentView, PopulationView, RecentChoice
+from discreet.service.views import Kind, MomentView, PopulationView, RecentChoice
 from discreet.service.web.errors import CODES
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}$", strict=True)]
@@ -290,12 +290,6 @@ class GuaranteeResponse(ResponseModel):
         """From a guarantee."""
         fields = {name: getattr(guarantee, name) for name in set(cls.model_fields) - {"text", "neighbours"}}
         return cls(**fields, neighbours=guarantee.neighbours.value, text=str(guarantee))
-
-
-class MinutesResponse(ResponseModel):
-    """The minutes, in order."""
-
-    minutes: list[MinuteView]
 
 
 class HistoryResponse(ResponseModel):

@@ -189,11 +189,6 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         """The privacy guarantee of each person."""
         return models.GuaranteeResponse.of(service.guarantee(name))
 
-    @_route(router, Role.READ, f"{one}/minutes", "invalid_request", "not_found")
-    def show_minutes(name: LearnerName, since: Since = 0) -> models.MinutesResponse:
-        """Counts by minute, and means of what was released."""
-        return models.MinutesResponse(minutes=service.minutes(name, since))
-
     @_route(router, Role.READ, f"{one}/history", "invalid_request", "not_found")
     def show_history(name: LearnerName, since: Since = 0) -> models.HistoryResponse:
         """What was released over time: from the start, or since a time."""
