@@ -117,7 +117,7 @@ def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
     code, out, _ = run(capsys, "store", "adopt", "--store", store)
     assert (code, "No learner can continue" in out) == (0, True)
     code, out, _ = run(capsys, "store", "migrate", "--store", store)
-    assert "0004" in out
+    assert "0005" in out
     code, out, _ = run(capsys, "keys", "create", "--role", "read", "--label", "till", "--store", store)
     name = out.split("_")[1]
     code, out, _ = run(capsys, "keys", "list", "--store", store, "--json")

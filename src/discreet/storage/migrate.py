@@ -24,7 +24,10 @@ def migrate(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError:
-        raise StoreError("Another release made the schema of this database: use that release.") from None
+        raise StoreError(
+            "Another version of discreet made this store, with a schema that this one does not read: use "
+            "that version, or start with a new store."
+        ) from None
 
 
 def _config() -> Config:
