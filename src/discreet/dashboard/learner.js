@@ -9,9 +9,6 @@ const MOMENTS = 60; // of a time axis
 const CONFIDENT = 1.96; // standard errors of a band of 95%
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
 
-/** What is shown: the learner, and the ledger of its population. */
-export let current = {};
-
 const isBandit = (learner) => learner.feedback === "bandit";
 const isLocal = (learner) => learner.mode === "local";
 
@@ -29,14 +26,11 @@ export async function showLearner(name, signal) {
     request(`${path}/guarantee`, { signal }),
     learner.population === null ? null : request(`v1/populations/${learner.population}`, { signal }).catch(unlessRefused),
   ]);
-  current = { learner, ledger };
   say(at("learner-title"), learner.name);
   say(at("status"), STATES[learner.status] ?? learner.status);
   say(at("mode"), MODES[learner.mode]);
   say(at("guarantee"), promise.text);
   present("learner", learner.name);
-  for (const id of ["archive", "restart"]) at(id).disabled = learner.status === "archived";
-  at("archive").disabled ||= learner.status !== "active";
   charts.redraw = () => {
     const most = Number(at("levels-more").value);
     showLevels(learner, most);
