@@ -16,7 +16,6 @@ EXTRAS = {
     "cli": ("rich", "typer"),
     "client": ("anyio", "httpx2"),
     "cluster": ("dask", "distributed"),
-    "objects": ("obstore",),
     "ray": ("ray",),
     "report": ("jinja2", "joblib", "matplotlib", "polars"),
     "service": ("alembic", "fastapi", "prometheus_client", "psycopg", "sqlalchemy", "uvicorn"),

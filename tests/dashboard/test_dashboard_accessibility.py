@@ -61,23 +61,15 @@ def views(visit: Visit, learner: str) -> Iterator[tuple[str, Any]]:
     yield "key", page
     visit.enter(key=visit._service.admin)
     expect(page.get_by_role("link", name=learner, exact=True)).to_be_visible()
-    expect(page.get_by_role("link", name="New learner")).to_be_visible()
     yield "list", page
     page.get_by_role("link", name=learner, exact=True).click()
     expect(page.get_by_role("heading", name=learner, exact=True)).to_be_visible()
     for summary in page.locator("#view-learner summary").all():
         summary.click()
     yield "learner", page
-    page.get_by_role("button", name="Restart").click()
-    yield "dialog", page
-    page.get_by_role("button", name="Cancel").click()
-    for name in ("Populations", "New learner"):
-        page.get_by_role("link", name=name).click()
-        expect(page.get_by_role("heading", name=name)).to_be_focused()
-        for summary in page.locator("#view-new summary").all():
-            if summary.is_visible():
-                summary.click()
-        yield name, page
+    page.get_by_role("link", name="Populations").click()
+    expect(page.get_by_role("heading", name="Populations")).to_be_focused()
+    yield "populations", page
 
 
 def test_everything_has_a_name_and_a_place(visit: Visit, learner: str) -> None:

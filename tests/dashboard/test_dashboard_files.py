@@ -24,7 +24,7 @@ def test_the_page_names_the_files_that_are_served() -> None:
         named("/dashboard", ".css").path[1:],
         named("/dashboard", ".js").path[1:],
     }
-    modules = ("/charts", "/learner", "/manage", "/messages", "/page")
+    modules = ("/charts", "/learner", "/messages", "/page")
     others = [f".{named(name, '.js').path}" for name in modules]
     assert re.findall(r'from "(.*)"', script) == others
     names = re.findall(r'from "\.(.*)"', "".join(file.body.decode() for file in files()))
@@ -59,7 +59,7 @@ def test_every_status_has_a_sentence() -> None:
     assert set(re.findall(r"^  (\w+): ", messages, re.MULTILINE)) == shown
 
 
-@pytest.mark.parametrize("start", ["/dashboard", "/charts", "/learner", "/manage", "/messages", "/page"])
+@pytest.mark.parametrize("start", ["/dashboard", "/charts", "/learner", "/messages", "/page"])
 def test_scripts_are_small_and_make_no_markup_of_text(start: str) -> None:
     """They fit into one reading, and names can only become text."""
     script = named(start, ".js").body.decode()

@@ -42,8 +42,7 @@ class Visit:
         self.page.on("request", lambda request: self.addresses.append(request.url))
 
     def _hear(self, said: Any) -> None:
-        role = said.location["url"] == f"{self._service.address}/v1/keys"  # how the page sees who is no admin
-        if said.type == "error" and not (role and "403" in said.text):
+        if said.type == "error":
             self._complaints.append(said.text)
 
     def go(self, place: str = "") -> Any:

@@ -1,7 +1,7 @@
 """The files of deploy/ are valid, agree with each other, and name only what exists.
 
-hadolint, helm and the schemas of Compose and Kubernetes come from the package index with the development
-tools; where they are not installed, their tests are skipped.
+hadolint and the schema of Compose come from the package index with the development tools; where they are not
+installed, their tests are skipped.
 """
 
 import inspect
@@ -24,7 +24,6 @@ from discreet.service.server import _GRACE
 from discreet.service.web.metrics import Metrics
 
 DEPLOY = pathlib.Path(__file__).parents[2] / "deploy"
-CHART = DEPLOY / "helm"
 #: What else the environment may say.
 OTHERS = {ADMIN_KEY, "DISCREET_KEY", "DISCREET_ROLLBACK_GUARD"}
 
@@ -41,13 +40,6 @@ def run(*command: str | pathlib.Path) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def rendered(*settings: str) -> dict[str, Any]:
-    """The objects of the chart, by kind."""
-    sets = [part for setting in settings for part in ("--set", setting)]
-    text = run(tool("helm"), "template", "shop", CHART, *sets)
-    return {each["kind"]: each for each in yaml.safe_load_all(text) if each}
 
 
 def compose() -> Any:
@@ -139,36 +131,3 @@ def test_nginx_fits_the_service() -> None:
     defaults = inspect.signature(serve_command).parameters
     assert said["server"] == [f"{defaults['host'].default}:{defaults['port'].default}"]
     assert float(said["keepalive_timeout"][0].rstrip("s")) < 5.0  # uvicorn's
-
-
-def test_the_chart_is_valid(tmp_path: pathlib.Path) -> None:
-    """With all options and with none, by helm and by the schemas of Kubernetes."""
-    run(tool("helm"), "lint", "--strict", CHART)
-    full = ("tls=pod-tls", "ingress.enabled=true", "env.DISCREET_RATE=5")
-    for number, settings in enumerate((full, ("rollbackGuard.claim=",))):
-        sets = [part for setting in settings for part in ("--set", setting)]
-        file = tmp_path / f"{number}.yaml"
-        file.write_text(run(tool("helm"), "template", "shop", CHART, *sets))
-        run(tool("kubernetes-validate"), "--strict", file)
-
-
-def test_the_chart_asks_the_right_questions() -> None:
-    """Probes, secrets and grace are as the service needs them; nothing secret stands in the chart."""
-    made = rendered("tls=pod-tls", "ingress.enabled=true")
-    pod = made["Deployment"]["spec"]["template"]["spec"]
-    (container,) = pod["containers"]
-    assert container["livenessProbe"]["httpGet"]["path"] == "/livez"
-    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "http", "scheme": "HTTPS"}
-    assert container["readinessProbe"]["timeoutSeconds"] > 5  # the service itself waits so long
-    assert pod["terminationGracePeriodSeconds"] > _GRACE
-    assert pod["securityContext"]["runAsNonRoot"]
-    given = {entry["name"]: entry for entry in container["env"]}
-    assert set(given) <= known() | {"PGPASSWORD"}
-    for name in ("DISCREET_STORE", "DISCREET_KEY", ADMIN_KEY, "PGPASSWORD"):
-        assert "secretKeyRef" in given[name]["valueFrom"]
-    mounts = {mount["name"] for mount in container["volumeMounts"]}
-    assert mounts == {volume["name"] for volume in pod["volumes"]} == {"guard", "tls"}
-    assert (
-        made["Service"]["spec"]["selector"].items()
-        <= made["Deployment"]["spec"]["template"]["metadata"]["labels"].items()
-    )

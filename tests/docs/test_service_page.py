@@ -48,7 +48,6 @@ LOCAL = [
     f"{POST} {NEW_KEY} http://{ADDRESS}/v1/keys",
     "discreet keys create --role ask_tell --label web --store shop.db",
     f"{POST.replace('ADMIN', 'TOKEN')} {COST} http://{ADDRESS}/v1/learners/till/tell",
-    "discreet store log --store shop.db",
     "discreet store backup shop-backup.db --store shop.db",
     "discreet store restore shop-backup.db --store shop.db",
     "discreet store check --store shop.db",
@@ -57,13 +56,11 @@ LOCAL = [
     "discreet store adopt --latest",
     "discreet store rotate-key --new-key-file new.key --store shop.db --key-file shop.db.key",
     "discreet serve --store shop.db --key-file new.key",
-    "discreet store export shop.jsonl --store shop.db",
 ]
 #: Run elsewhere: by `tests/service/test_serve_options.py` and the tests of the command line.
 HELPERS = ["discreet keys new", "discreet serve --help"]
 DATABASE = "postgresql://discreet@db.internal/shop"
 SHARED = [
-    "discreet store import shop.jsonl --store postgresql://...",
     f"discreet serve --store {DATABASE} --workers 4 --key-file /etc/discreet/shop.key",
 ]
 
@@ -112,9 +109,9 @@ def test_every_command_is_run() -> None:
 def test_its_commands_work(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A server, all Python of the page, a key, a backup that is old when it is put back, a move."""
-    serve, new_key, keys, device, log, backup, restore, check, adopt, restart, latest, *others = LOCAL
-    rotate, serve_rotated, export = others
+    """A server, all Python of the page, a key, a backup that is old when it is put back, another key."""
+    serve, new_key, keys, device, backup, restore, check, adopt, restart, latest, *others = LOCAL
+    rotate, serve_rotated = others
     monkeypatch.chdir(tmp_path)
     with served(tmp_path, serve) as service:
         monkeypatch.setenv("DISCREET_URL", service.url)
@@ -139,8 +136,6 @@ def test_its_commands_work(
         admin = service.key
     assert run_discreet(keys) == 0
     assert re.search(r"discreet_\w+", capsys.readouterr().out)
-    assert run_discreet(log) == 0
-    assert "command line" in capsys.readouterr().out
     assert run_discreet(restore) == 0
     assert run_discreet(check) == 1
     assert "older than what 'bits' has released" in capsys.readouterr().out
@@ -159,24 +154,18 @@ def test_its_commands_work(
     rotated.key = admin
     with rotated, Client(rotated.url, admin) as client:
         client.tell("till", client.ask("till"), 0.5)
-    assert run_discreet(export, "--key-file", "new.key") == 0
-    assert "'till' was handed over" in capsys.readouterr().out
 
 
 def test_its_commands_for_postgresql_work(
     postgres: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A store moves there, several processes serve it, and another machine joins them."""
-    move, serve = (
-        re.sub(r"postgresql://\S+", postgres, command).replace("/etc/discreet/", f"{tmp_path}/")
-        for command in (command.replace("--workers 4", "--workers 2") for command in SHARED)
-    )
+    """Several processes serve a store, and another machine joins them."""
+    (command,) = SHARED
+    serve = re.sub(r"postgresql://\S+", postgres, command).replace("/etc/discreet/", f"{tmp_path}/")
+    serve = serve.replace("--workers 4", "--workers 2")
     monkeypatch.chdir(tmp_path)
-    key = ["--key-file", f"{tmp_path}/shop.key"]
-    with LearnerService.open("shop.db", key_file="shop.key") as learner_service:
+    with LearnerService.open(postgres, key_file="shop.key") as learner_service:
         learner_service.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
-    admin.export("shop.db", "shop.jsonl", "shop.key")
-    assert run_discreet(move, *key) == 0
     with served(tmp_path, serve) as service, Client(service.url, service.key) as client:
         client.tell("till", client.ask("till"), 0.5)
         with LearnerService.open(postgres, key_file="shop.key") as another:  # as another machine would

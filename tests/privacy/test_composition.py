@@ -1,6 +1,5 @@
 """Several releases about one person: against exact fractions, every outcome of the worst case enumerated."""
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -14,7 +13,7 @@ from discreet.errors import InvalidArgument
 from discreet.kernel import Bits, Choice, CostOfSet, CostsOfSets, Laplace
 from discreet.prefix_sums import BinaryTree, KAryTree
 from discreet.privacy import Budget
-from discreet.privacy.composition import MOST_ROUNDS, loss_of_each, total_loss
+from discreet.privacy.composition import MOST_ROUNDS, loss_of_each
 from discreet.privacy.rational import exponential_below
 
 COST = CostOfSet(-1.0, 1.0)
@@ -113,40 +112,6 @@ def test_no_adaptive_mechanisms_need_more(seed: int) -> None:
     for limit in (Fraction(11, 10), ratio, ratio**2):
         assert delta_of(*worlds, limit) <= needed(ratio, 3, limit)
         assert needed(ratio * Fraction(11, 10), 3, limit) > needed(ratio, 3, limit)
-
-
-def test_different_losses_add_up_to_no_less_than_they_need() -> None:
-    """Exactly, every outcome enumerated; one percent less epsilon would not do."""
-    losses = [(Fraction(1, 4), 3), (Fraction(2, 3), 2), (Fraction(1, 10), 5)]
-    delta = 0.003
-    found = total_loss(losses, delta)
-    each = [loss for loss, count in losses for _ in range(count)]
-    odds = [exponential(loss) for loss in each]
-
-    def exact(epsilon: float) -> Fraction:
-        limit, total = exponential(epsilon), Fraction(0)
-        for told in itertools.product((True, False), repeat=len(each)):
-            under = math.prod(
-                (o if right else Fraction(1)) / (1 + o) for o, right in zip(odds, told, strict=True)
-            )
-            other = math.prod(
-                (Fraction(1) if right else o) / (1 + o) for o, right in zip(odds, told, strict=True)
-            )
-            total += max(Fraction(0), under - limit * other)
-        return total
-
-    assert exact(found) <= Fraction(delta) < exact(found * 0.99)
-    assert found < float(sum(each))
-    assert total_loss(losses, 0.0) == pytest.approx(float(sum(each)), rel=1e-15)
-
-
-def test_losses_of_many_learners() -> None:
-    """Four local learners lose far less than four times what one does; one big loss is what it is."""
-    each = loss_of_each(Fraction(1), 1e-6, 86)
-    assert total_loss([(each, 86)], 1e-6) == pytest.approx(1.0, rel=1e-6)
-    assert 2.15 < total_loss([(each, 86)] * 4, 1e-6) < 2.16
-    assert 0.999 < total_loss([(Fraction(1), 1)], 1e-6) <= 1.0
-    assert total_loss([], 1e-6) == 0.0
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Checking, moving and migrating stores, and the commands that do so."""
+"""Checking, restoring and migrating stores, and the commands that do so."""
 
 import io
 import json
@@ -12,12 +12,10 @@ import pytest
 from service_helpers import bandit, functions, opened, rounds, told
 
 from commands import run
-from discreet.errors import Archived, InvalidArgument, StaleState, StoreError, WrongKey
+from discreet.errors import StaleState
 from discreet.service import admin
-from discreet.service.file_guard import FileGuard
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Code, Feedback
-from discreet.service.rollback_guard import ENDED
 from discreet.set_functions import Modular
 
 
@@ -40,90 +38,6 @@ def filled(service: LearnerService) -> dict[str, str]:
     service.maintenance.apply_queued()
     service.api_keys.create("admin", "me")
     return left
-
-
-@pytest.mark.parametrize("direction", ["sqlite to sqlite", "sqlite to postgres", "postgres to sqlite"])
-def test_a_store_moves(direction: str, tmp_path: pathlib.Path, request: pytest.FixtureRequest) -> None:
-    """With everything in it. Learners go on in the new place, and nowhere else."""
-    source, target = direction.split(" to ")
-    key = tmp_path / "key"
-    places = {
-        "source": tmp_path / "a.db" if source == "sqlite" else request.getfixturevalue("postgres"),
-        "target": tmp_path / "b.db" if target == "sqlite" else request.getfixturevalue("postgres"),
-    }
-    with opened(places["source"], key_file=key) as service:
-        left = filled(service)
-        before = {view.name: view for view in service.learners()}
-        keys = service.api_keys.all()
-        again = service.ask("shop", 3, request_id="r")
-    file = tmp_path / "moved.jsonl"
-    exported = admin.export(places["source"], file, key)
-    assert exported.handed_over == ("plan", "shop")
-    assert (file.stat().st_mode & 0o777) == 0o600
-    assert admin.import_(places["target"], file, key) == exported.rows
-    with opened(places["source"], key_file=key) as service:
-        for name in ("plan", "shop"):
-            assert service.learner(name).status == "handed_over"
-            with pytest.raises(Archived):
-                service.ask(name)
-            with pytest.raises(Archived):
-                service.restart(name)
-    with opened(places["target"], key_file=key) as service:
-        assert {view.name: view for view in service.learners()} == before
-        assert service.api_keys.all() == keys
-        assert service.population("town").spent == 1.0
-        assert service.ask("shop", 3, request_id="r") == again
-        assert len(service.ask("plan", 2)) == 2
-        for name, feedback in (("shop", {"cost": 1}), ("plan", {"function": Modular([0, 1, 0])})):
-            (decision,) = [c for c in service.ask(name, 3, request_id="r") if c.id == left[name]]
-            assert told(service, name, [decision], person="somebody", **feedback) == [Code.ACCEPTED]
-        assert rounds(service) == 2  # the third of one person, who may appear twice
-        bandit(service, "another")  # gets a number of its own
-        assert service.ask("another")
-
-
-def test_what_cannot_be_imported(tmp_path: pathlib.Path) -> None:
-    """Into a store that is not empty, with another key, or from a file that was cut short."""
-    with opened(tmp_path / "a.db") as service:
-        filled(service)
-    key, file = tmp_path / "a.db.key", tmp_path / "a.jsonl"
-    admin.export(tmp_path / "a.db", file)
-    with pytest.raises(InvalidArgument, match="already"):
-        admin.export(tmp_path / "a.db", file)
-    with pytest.raises(InvalidArgument, match="must not be imported twice"):
-        admin.import_(tmp_path / "a.db", file, key)
-    away = (tmp_path / "a.db.guard").rename(tmp_path / "away")
-    with pytest.raises(InvalidArgument, match="not empty"):
-        admin.import_(tmp_path / "a.db", file, key)
-    away.rename(tmp_path / "a.db.guard")
-    with pytest.raises(WrongKey, match=r"key of the store that it was made from: .* --key-file"):
-        admin.import_(tmp_path / "b.db", file)
-    with opened(tmp_path / "other.db"):
-        pass
-    with pytest.raises(WrongKey, match="--key-file"):
-        admin.import_(tmp_path / "b.db", file, tmp_path / "other.db.key")
-    lines = file.read_text().splitlines(keepends=True)
-    for name, text in (
-        ("cut", "".join(lines[:-1])),
-        ("short", "".join(lines[:-3] + lines[-1:])),
-        ("other", "{}\n"),
-        ("older", lines[0].replace("0004", "0001") + "".join(lines[1:])),
-        ("bad", "".join(lines[:2]) + '{"table":"nothing","row":{}}\n' + lines[-1]),
-    ):
-        (tmp_path / name).write_text(text)
-        with pytest.raises(StoreError):
-            admin.import_(tmp_path / "b.db", tmp_path / name, key)
-    assert admin.import_(tmp_path / "b.db", file, key) == len(lines) - 2
-
-
-def test_an_export_shows_no_secret(tmp_path: pathlib.Path) -> None:
-    """Neither people nor costs of functions nor the key; bits and draws are public."""
-    with opened(tmp_path / "a.db") as service:
-        filled(service)
-    admin.export(tmp_path / "a.db", tmp_path / "a.jsonl")
-    text = (tmp_path / "a.jsonl").read_text()
-    assert "somebody" not in text
-    assert (tmp_path / "a.db.key").read_text().strip() not in text
 
 
 def test_the_check_finds_what_is_wrong(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,9 +91,9 @@ def test_a_damaged_database_is_reported(tmp_path: pathlib.Path, capsys: pytest.C
 
 
 def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Export, import, migrate; keys are made, listed and revoked."""
-    store, other, file = tmp_path / "a.db", tmp_path / "b.db", tmp_path / "a.jsonl"
-    for command in ("check", "backup", "restore", "adopt", "export", "import", "migrate"):
+    """Check, back up, restore, migrate; keys are made, listed and revoked."""
+    store = tmp_path / "a.db"
+    for command in ("check", "backup", "restore", "adopt", "migrate"):
         code, out, _ = run(capsys, "store", command, "--help")
         assert (code, "Example" in out) == (0, True)
     for command in ("check", "adopt", "migrate"):
@@ -197,15 +111,13 @@ def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
     assert run(capsys, "store", "check", "--store", store)[0] == 0
     code, _, err = run(capsys, "store", "backup", tmp_path / "b", "--store", "postgresql://somewhere/shop")
     assert (code, "pg_dump" in err) == (2, True)
-    code, out, _ = run(capsys, "store", "export", file, "--store", store)
-    assert "'plan' was handed over" in out
+    with opened(store) as service:
+        service.archive("plan")
+        service.archive("shop")
     code, out, _ = run(capsys, "store", "adopt", "--store", store)
     assert (code, "No learner can continue" in out) == (0, True)
-    key_file = f"{store}.key"
-    code, out, _ = run(capsys, "store", "import", file, "--store", other, "--key-file", key_file)
-    assert (code, "rows were read" in out) == (0, True)
-    code, out, _ = run(capsys, "store", "migrate", "--store", other)
-    assert "0004" in out
+    code, out, _ = run(capsys, "store", "migrate", "--store", store)
+    assert "0005" in out
     code, out, _ = run(capsys, "keys", "create", "--role", "read", "--label", "till", "--store", store)
     name = out.split("_")[1]
     code, out, _ = run(capsys, "keys", "list", "--store", store, "--json")
@@ -295,17 +207,15 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("command", ["export", "restore"])
 def test_a_terminal_is_asked_first(
-    command: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before learners end or a store is replaced; not with --yes, and nowhere else."""
+    """Before a store is replaced; not with --yes, and nowhere else."""
     store, file = tmp_path / "a.db", tmp_path / "file"
     with opened(store) as service:
         bandit(service)
-    if command == "restore":
-        admin.backup(store, file)
-    line = ("store", command, file, "--store", store)
+    admin.backup(store, file)
+    line = ("store", "restore", file, "--store", store)
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     code, out, _ = run(capsys, *line)
     assert (code, "Nothing was changed." in out) == (1, True)
@@ -318,8 +228,6 @@ def test_a_terminal_is_asked_first(
         assert code == 0, err
         assert ("[y/N]" in out + err) == (said == "y\n")
         (tmp_path / "a.db.before-restore").unlink(missing_ok=True)
-        if command == "export":
-            file.unlink()
 
 
 def test_a_store_without_its_guard_is_adopted(
@@ -341,40 +249,6 @@ def test_a_store_without_its_guard_is_adopted(
     assert admin.adopt(store).restarted == ("plan", "shop")
     with opened(store) as service:
         assert {view.epoch for view in service.learners()} == {2}
-
-
-def test_an_old_backup_cannot_be_exported(tmp_path: pathlib.Path) -> None:
-    """Importing it would make it pass for the latest state."""
-    store, copy = tmp_path / "a.db", tmp_path / "copy.db"
-    with opened(store) as service:
-        bandit(service)
-        choices = service.ask("shop", 2)
-    shutil.copy(store, copy)
-    with opened(store) as service:
-        told(service, "shop", choices, cost=0.5)
-    shutil.copy(copy, store)
-    with pytest.raises(StaleState, match="old backup"):
-        admin.export(store, tmp_path / "a.jsonl")
-    assert not (tmp_path / "a.jsonl").exists()
-
-
-def test_a_backup_from_before_an_export_is_not_continued(tmp_path: pathlib.Path) -> None:
-    """The learners go on elsewhere: the rollback guard knows that they ended here."""
-    store, copy, file = tmp_path / "a.db", tmp_path / "copy.db", tmp_path / "a.jsonl"
-    with opened(store) as service:
-        bandit(service)
-        choices = service.ask("shop", 2)
-        told(service, "shop", choices[:1], cost=0.5)
-    shutil.copy(store, copy)
-    admin.export(store, file)
-    admin.import_(tmp_path / "b.db", file, tmp_path / "a.db.key")
-    with opened(tmp_path / "b.db", key_file=tmp_path / "a.db.key") as service:
-        assert told(service, "shop", choices[1:], cost=0.5) == [Code.ACCEPTED]
-    shutil.copy(copy, store)
-    with opened(store) as service:
-        assert service.learner("shop").status == "stale"
-        with pytest.raises(StaleState):
-            told(service, "shop", choices[1:], cost=0.5)
 
 
 def test_adopting_drops_queued_feedback(tmp_path: pathlib.Path) -> None:
@@ -426,49 +300,6 @@ def test_adopting_beside_running_processes(postgres: str, tmp_path: pathlib.Path
     with psycopg.connect(postgres) as connection:
         found = connection.execute("SELECT releases FROM discreet_guard.rollback_guard WHERE lineage <> ''")
         assert sorted(number for (number,) in found) == [0, 0, 20]
-
-
-def test_a_complete_export_is_never_removed(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever fails after the learners were handed over, it is all there is of them; the error names it."""
-    with opened(tmp_path / "a.db") as service:
-        filled(service)
-    key, file = tmp_path / "a.db.key", tmp_path / "a.jsonl"
-    old = shutil.copy(tmp_path / "a.db", tmp_path / "old.db")
-
-    record = FileGuard.record
-
-    def failing(guard: FileGuard, lineage: str, releases: int, *, durable: bool) -> None:
-        if releases == ENDED:
-            raise StoreError("The rollback guard cannot be written.")
-        record(guard, lineage, releases, durable=durable)
-
-    with monkeypatch.context() as broken:
-        broken.setattr(FileGuard, "record", failing)
-        with pytest.raises(StoreError, match=r"complete, in .*a\.jsonl"):
-            admin.export(tmp_path / "a.db", file)
-    assert admin.export(tmp_path / "a.db", tmp_path / "again.jsonl").handed_over == ()
-    shutil.copy(old, tmp_path / "a.db")
-    with opened(tmp_path / "a.db") as service:
-        assert {view.status for view in service.learners()} == {"stale"}
-    admin.import_(tmp_path / "b.db", file, key)
-    with opened(tmp_path / "b.db", key_file=key) as service:
-        assert {view.status for view in service.learners()} == {"active"}
-
-
-def test_an_export_that_changed_nothing_leaves_nothing(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where handing over fails, learners go on here."""
-    with opened(tmp_path / "a.db") as service:
-        filled(service)
-    before = {each.name for each in tmp_path.iterdir()}
-    with monkeypatch.context() as broken:
-        broken.setattr("discreet.storage.transfer._hand_over", lambda connection: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            admin.export(tmp_path / "a.db", tmp_path / "a.jsonl")
-    assert {each.name for each in tmp_path.iterdir()} <= before
-    with opened(tmp_path / "a.db") as service:
-        assert {view.status for view in service.learners()} == {"active"}
 
 
 @pytest.mark.parametrize("status", ["archived", "restarted"])

@@ -1,5 +1,6 @@
 """Every route: what it takes, gives and refuses."""
 
+import pathlib
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -289,24 +290,13 @@ def test_the_guarantee(served: Service) -> None:
     assert served.reader.get("/v1/learners/plan/guarantee").json()["local"] is False
 
 
-def test_minutes_and_recent_sets(served: Service) -> None:
-    """Counts and means of released bits; sets without the ids under which to tell."""
+def test_recent_sets(served: Service) -> None:
+    """Without the ids under which to tell."""
     served.admin.post("/v1/learners", json=BANDIT | {"name": "busy"})
-    decisions = served.ask("busy", count=5)
-    served.worker.post(
-        "/v1/learners/busy/tell", json=[{"decision": d["id"], "bit": k % 2} for k, d in enumerate(decisions)]
-    )
-    minutes = served.reader.get("/v1/learners/busy/minutes").json()["minutes"]
-    assert sum(minute["asked"] for minute in minutes) == 5
-    (told,) = [minute for minute in minutes if minute["told"]]
-    assert (told["told"], told["released"]) == (5, 5)
-    assert told["mean"] is not None
-    assert told["standard_error"] == pytest.approx(0.4838, abs=1e-3)  # coth(1/2) / 2 / sqrt(5)
-    later = served.reader.get("/v1/learners/busy/minutes", params={"since": told["start"] + 120_000})
-    assert later.json() == {"minutes": []}
+    served.ask("busy", count=5)
     recent = served.reader.get("/v1/learners/busy/recent", params={"limit": 3}).json()["recent"]
     assert [set(entry) for entry in recent] == [{"asked_at", "subset"}] * 3
-    for path in ("busy/minutes?since=x", "busy/recent?limit=0"):
+    for path in ("busy/history?since=x", "busy/recent?limit=0"):
         answer = served.reader.get(f"/v1/learners/{path}")
         assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
 
@@ -362,3 +352,30 @@ def test_large_asks_are_read_by_a_thread(served: Service, monkeypatch: pytest.Mo
         assert set(served.ask("long", available=available)[0]["subset"]) <= set(available)
     assert threads[0] is threads[2]
     assert threads[1] is not threads[0]
+
+
+def test_a_limit_is_lifted_only_by_saying_so(tmp_path: pathlib.Path) -> None:
+    """An empty body changes nothing; null lifts the limit."""
+    with service(tmp_path / "shop.db") as served:
+        path = "/v1/populations/town"
+        served.admin.put(path, json={"limit": 2.0})
+        refused = served.admin.put(path, json={})
+        assert (refused.status_code, code_of(refused)) == (400, "invalid_request")
+        assert "'limit' is missing" in refused.json()["error"]["message"]
+        assert served.reader.get(path).json()["limit"] == 2.0
+        assert served.admin.put(path, json={"limit": None}).json()["limit"] is None
+
+
+def test_a_page_of_the_list_over_http(tmp_path: pathlib.Path) -> None:
+    """`next` is the `after` of the next page, and is absent at the end."""
+    with service(tmp_path / "shop.db") as served:
+        first = served.reader.get("/v1/learners?limit=1&items=false").json()
+        assert [each["name"] for each in first["learners"]] == ["plan"]
+        second = served.reader.get(f"/v1/learners?limit=1&after={first['next']}").json()
+        assert [each["name"] for each in second["learners"]] == ["shop"]
+        assert "next" not in second
+        assert served.reader.get("/v1/learners?search=no%20name%25").json()["learners"] == []
+        found = served.reader.get("/v1/learners?search=HO").json()["learners"]
+        assert [each["name"] for each in found] == ["shop"]
+        for wrong in ("limit=0", "limit=1001", "after=%00"):
+            assert code_of(served.reader.get(f"/v1/learners?{wrong}")) == "invalid_request"

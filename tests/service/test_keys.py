@@ -1,4 +1,4 @@
-"""Keys that are limited to learners, expire, are rotated, and are known to all processes at once."""
+"""Keys that are limited to learners, expire, and are known to all processes at once."""
 
 import asyncio
 import hashlib
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from http_helpers import BANDIT, Service, client, code_of, service
 from service_helpers import Clock, opened
 
-from discreet.errors import InvalidArgument, UnknownName
+from discreet.errors import InvalidArgument
 from discreet.service.api_keys import ApiKeys
 from discreet.service.learner_service import LearnerService
 from discreet.service.web.authentication import Authentication
@@ -44,7 +44,7 @@ def test_a_limited_key_sees_and_uses_its_learners_only(served: Service) -> None:
         (decision,) = holder.post("/v1/learners/shop/ask").json()["decisions"]
         body = {"decision": decision["id"], "cost": 1}
         assert holder.post("/v1/learners/shop/tell", json=body).status_code == 200
-        for what in ("", "/guarantee", "/minutes", "/recent"):
+        for what in ("", "/guarantee", "/history", "/recent"):
             assert holder.get(f"/v1/learners/shop{what}").status_code == 200
             for name in ("other", "nobody"):
                 assert code_of(holder.get(f"/v1/learners/{name}{what}")) == "forbidden"
@@ -71,8 +71,6 @@ def test_an_expired_key_is_refused(keys: ApiKeys, clock: Clock) -> None:
     assert api_key.id in [each.id for each in keys.all()]
     with pytest.raises(InvalidArgument, match="last admin key"):
         keys.revoke(other.id)
-    with pytest.raises(InvalidArgument, match="has expired"):
-        keys.rotate(api_key.id)
     assert keys.revoke(api_key.id).id == api_key.id
 
 
@@ -88,63 +86,6 @@ def test_expiry_over_http(served: Service) -> None:
             401,
             200,
         )
-
-
-def test_a_rotated_key_is_replaced(keys: ApiKeys, clock: Clock) -> None:
-    """By one with the same role, label, learners and expiry; the old one ends with its time of grace."""
-    keys.create("admin")
-    old, key = keys.create("read", "wall", learners=["shop"], expires_at=clock.now + 7_200_000)
-    new, secret = keys.rotate(old.id)
-    assert new.id != old.id
-    same = ("role", "label", "learners", "expires_at")
-    assert [getattr(new, name) for name in same] == [getattr(old, name) for name in same]
-    assert keys.find(key) is not None
-    clock.now += 3_600_000
-    assert keys.find(key) is None
-    assert keys.find(secret) is not None
-    at_once, other = keys.rotate(new.id, 0)
-    assert keys.find(secret) is None
-    assert keys.find(other) is not None
-    long, _ = keys.rotate(at_once.id, 86_400)  # never longer than it had
-    assert [each.expires_at for each in keys.all() if each.id == at_once.id] == [old.expires_at]
-    assert long.expires_at == old.expires_at
-    with pytest.raises(UnknownName):
-        keys.rotate("nobody")
-
-
-def test_the_last_use_is_stored_once_a_minute(keys: ApiKeys, clock: Clock) -> None:
-    """To the minute, by the background: using a key writes nothing."""
-    clock.now -= clock.now % MINUTE
-    sent: list[str] = []
-    writer = keys._store._writer  # type: ignore[attr-defined]
-    sa.event.listen(writer, "before_cursor_execute", lambda *parts: sent.append(parts[2]))
-    api_key, key = keys.create("read")
-
-    def used_at() -> int | None:
-        return next(each.used_at for each in keys.all() if each.id == api_key.id)
-
-    sent.clear()
-    for _ in range(12 * 5):  # five minutes
-        assert keys.find(key) is not None
-        keys.note_uses()
-        clock.now += 5_000
-    assert len([statement for statement in sent if statement.startswith("UPDATE keys")]) == 5
-    keys.note_uses()
-    assert used_at() == clock.now - MINUTE
-    sent.clear()
-    for _ in range(10):
-        keys.note_uses()
-        clock.now += MINUTE
-    assert sent == []
-
-
-def test_the_last_use_survives(tmp_path: pathlib.Path) -> None:
-    """Closing the service stores what is not stored yet."""
-    with opened(tmp_path / "shop.db") as first:
-        _, key = first.api_keys.create("read")
-        assert first.api_keys.find(key) is not None
-    with opened(tmp_path / "shop.db") as again:
-        assert [each.used_at is not None for each in again.api_keys.all()] == [True]
 
 
 def test_a_new_key_is_known_to_all_processes_at_once(postgres: str, key: None) -> None:

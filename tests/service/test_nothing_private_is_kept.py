@@ -120,7 +120,7 @@ def test_no_cost_is_written_anywhere(
         )
         queued = everything()
         service.maintenance.apply_queued()
-        shown += [repr(service.learners()), repr(service.minutes("shop")), repr(service)]
+        shown += [repr(service.learners()), repr(service.history("shop")), repr(service)]
         applied = everything()
         drawn = [bytes.fromhex(choice.id) for choice in choices]
     closed = everything()

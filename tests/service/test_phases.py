@@ -398,11 +398,11 @@ def test_a_phase_of_a_database_that_went_back_is_not_released_again(
             assert reading.heads([hosted.id])[hosted.id][1] == 0  # nothing was committed
 
 
-@pytest.mark.parametrize("look", ["learner", "history", "minutes"])
+@pytest.mark.parametrize("look", ["learner", "history"])
 def test_bits_are_not_shown_before_the_guard_records_them(
     tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, look: str
 ) -> None:
-    """Those of open phases are in counts and means by minute; a backup from before would draw others."""
+    """Those of open phases are in counts; a backup from before would draw others."""
     with opened(tmp_path / "service.db", clock) as service:
         made(service, mode="local")
         play(service, 10)

@@ -1,4 +1,4 @@
-"""The contract of rollback guards: what one knows, in a file, a table of PostgreSQL and an object."""
+"""The contract of rollback guards: what one knows, in an SQLite file and in a table of PostgreSQL."""
 
 import functools
 import pathlib
@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from discreet.service.file_guard import FileGuard
-from discreet.service.object_guard import ObjectGuard
+from discreet.service.postgres_guard import PostgresGuard
 from discreet.service.rollback_guard import ENDED, RollbackGuard
-from discreet.service.sql_guard import SqlGuard
+from discreet.service.sqlite_guard import SqliteGuard
 from discreet.storage.postgres_engine import postgres_url
 
 A, B, C, D = "a" * 32, "b" * 32, "c" * 32, "d" * 32
@@ -18,14 +17,12 @@ A, B, C, D = "a" * 32, "b" * 32, "c" * 32, "d" * 32
 Opened = Callable[..., RollbackGuard]
 
 
-@pytest.fixture(params=["file", "postgres", "object"])
+@pytest.fixture(params=["sqlite", "postgres"])
 def opened(request: pytest.FixtureRequest, tmp_path: pathlib.Path) -> Iterator[Opened]:
     """Opens a guard at the same place again and again; closes what is open at the end."""
-    make: Callable[..., RollbackGuard] = functools.partial(FileGuard, tmp_path / "deep" / "guard")
+    make: Callable[..., RollbackGuard] = functools.partial(SqliteGuard, tmp_path / "deep" / "guard")
     if request.param == "postgres":
-        make = functools.partial(SqlGuard, postgres_url(request.getfixturevalue("postgres")))
-    if request.param == "object":
-        make = functools.partial(ObjectGuard, f"{request.getfixturevalue('bucket')}/deep/guard")
+        make = functools.partial(PostgresGuard, postgres_url(request.getfixturevalue("postgres")))
     guards = []
 
     def new(look_only: bool = False) -> RollbackGuard:

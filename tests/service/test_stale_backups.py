@@ -1,6 +1,5 @@
 """Old backups: no learner must go on from one; the rollback guard knows."""
 
-import os
 import pathlib
 import shutil
 import time
@@ -16,6 +15,8 @@ from discreet.errors import StaleState, StoreError
 from discreet.service.hosted_learner import Applied
 from discreet.service.learner_service import LearnerService
 from discreet.service.records import Code, Feedback
+from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.sqlite_guard import SqliteGuard
 from discreet.set_functions import Modular
 
 
@@ -180,17 +181,18 @@ def test_nothing_is_acknowledged_before_the_guard_records_it(
     with opened(path) as service:
         bandit(service)
         choices = service.ask("shop", 2)
-        write = os.pwrite
-        monkeypatch.setattr(os, "pwrite", _no_writing)
+        monkeypatch.setattr(RollbackGuard, "every", 0.0)
+        write = SqliteGuard._raise
+        monkeypatch.setattr(SqliteGuard, "_raise", _no_writing)
         for _ in range(2):
             with pytest.raises(StoreError, match="cannot be written"):
                 told(service, "shop", choices, cost=0.5)
         with pytest.raises(StoreError, match="rollback guard"):
             service.ask("shop")
-        for look in (service.learner, service.minutes):  # nor is it seen in sums and means
+        for look in (service.learner, service.history):  # nor is it seen in sums and means
             with pytest.raises(StoreError, match="rollback guard"):
                 look("shop")
-        monkeypatch.setattr(os, "pwrite", write)
+        monkeypatch.setattr(SqliteGuard, "_raise", write)
         assert service.learner("shop").counts.asked == 2
         assert told(service, "shop", choices, cost=0.5) == [Code.ACCEPTED] * 2
         assert rounds(service) == 2
@@ -298,19 +300,18 @@ def test_a_state_put_in_place_of_another_is_not_opened(tmp_path: pathlib.Path) -
 def test_the_guard_records_before_anything_is_shown(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """When its line is synced to disk, asks still draw from the point before."""
+    """When its number is written, asks still draw from the point before."""
     with opened(tmp_path / "service.db") as service:
         functions(service)
         hosted = service.registry.named("plan")
         seen: list[int] = []
-        sync = os.fdatasync
+        write = SqliteGuard._raise
 
-        def watched(handle: int) -> None:
-            if handle == service._guard._handle:
-                seen.append(hosted.host.releases(hosted.state))
-            sync(handle)
+        def watched(guard: SqliteGuard, numbers: Mapping[str, int]) -> None:
+            seen.append(hosted.host.releases(hosted.state))
+            write(guard, numbers)
 
-        monkeypatch.setattr(os, "fdatasync", watched)
+        monkeypatch.setattr(SqliteGuard, "_raise", watched)
         for _ in range(40):
             play(service, 1)
         releases = hosted.host.releases(hosted.state)
@@ -400,7 +401,8 @@ def test_a_guard_that_cannot_be_written_stops_releases(
         for count in (2, 3):
             told(service, "shop", service.ask("shop", count), cost=0.5)
         with monkeypatch.context() as broken:
-            broken.setattr(os, "pwrite", _no_writing)
+            broken.setattr(RollbackGuard, "every", 0.0)
+            broken.setattr(SqliteGuard, "_raise", _no_writing)
             service.maintenance.apply_queued()
             with pytest.raises(StoreError, match="rollback guard"):
                 service.learner("shop")
@@ -436,5 +438,5 @@ def test_a_restored_database_takes_no_second_bit(postgres: str, key: None) -> No
         assert service.learner("shop").status == "stale"
 
 
-def _no_writing(handle: int, data: bytes, place: int) -> int:
+def _no_writing(guard: SqliteGuard, numbers: Mapping[str, int]) -> None:
     raise OSError(5, "input/output error")

@@ -143,7 +143,7 @@ def test_a_damaged_page_is_an_error_of_the_store(tmp_path: pathlib.Path) -> None
     store = SqliteStore(tmp_path / "store.db")
     store.close()
     with sqlite3.connect(tmp_path / "store.db") as connection:
-        connection.execute("DROP TABLE minutes")
+        connection.execute("DROP TABLE counts")
     connection.close()
     store = SqliteStore(tmp_path / "store.db")
     with pytest.raises(StoreError, match="OperationalError"), store.reading() as reading:

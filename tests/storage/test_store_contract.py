@@ -1,6 +1,5 @@
 """The contract of `discreet.storage.store.Store`, for every backend."""
 
-import contextlib
 import pathlib
 import secrets
 import threading
@@ -12,8 +11,8 @@ import sqlalchemy as sa
 
 from discreet.errors import AlreadyExists, Conflict, StoreError, UnknownName
 from discreet.storage import open_store
+from discreet.storage.reading import WRITERS
 from discreet.storage.records import (
-    AuditRecord,
     Counts,
     DecisionRecord,
     How,
@@ -130,7 +129,7 @@ def test_what_is_read_does_not_change_meanwhile(store: Store) -> None:
         before = reading.state(learner)
         with store.writing() as writing:
             put(writing, learner, b"second")
-            writing.add_counts(0, {learner: Counts(asked=1)})
+            writing.add_counts({learner: Counts(asked=1)})
         assert (reading.state(learner), reading.counts(learner)) == (before, Counts())
     with store.reading() as reading:
         assert (reading.state(learner), reading.counts(learner).asked) == ((1, b"second"), 1)
@@ -143,7 +142,7 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     def fail() -> None:
         with store.writing() as writing:
             writing.note_once("a", "b")
-            writing.add_counts(0, {learner: Counts(asked=1)})
+            writing.add_counts({learner: Counts(asked=1)})
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -422,22 +421,6 @@ def test_a_clock_that_is_set_back_hides_nothing(store: Store) -> None:
         assert writing.expire(learner, now - 60_000, now, 9)[0].keys() == {late}
 
 
-def test_a_store_of_an_earlier_version_is_migrated(address: str) -> None:
-    """It gets the columns that it lacks, and keeps what it has."""
-    first = open_store(address)
-    learner = added(first)
-    first.close()
-    engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
-        for column in ("swept", "revision"):
-            connection.execute(sa.text(f"ALTER TABLE learners DROP COLUMN {column}"))
-        connection.execute(sa.text("UPDATE schema_version SET version_num = '0002'"))
-    engine.dispose()
-    with contextlib.closing(open_store(address)) as again, again.reading() as reading:
-        assert [(each.id, each.swept, each.revision) for each in reading.learners()] == [(learner, 0, 0)]
-        assert reading.state(learner) == (0, b"first")
-
-
 def test_settings_are_replaced_by_the_next_revision(store: Store) -> None:
     """What was read of a learner before can be told from what is there now."""
     learner, other = added(store), added(store, "other")
@@ -497,51 +480,28 @@ def test_an_update_takes_at_most_so_many_reports(store: Store) -> None:
         assert reading.queued() == {learner: 2}
 
 
-def test_counts_add_up_over_minutes_and_processes(store: Store, address: str) -> None:
-    """Minutes are summed over writers; old ones are merged to hours, then to days, and lose nothing."""
-    learner = added(store)
-    with store.writing() as writing:
-        for start in (0, 60_000, 60_000, 2 * HOUR):
-            writing.add_counts(start, {learner: Counts(2, 1, 0, 1, 1)})
-    with store.reading() as reading:
-        assert [(start, counts.asked) for start, counts in reading.minutes(learner, 1)] == [
-            (60_000, 4),
-            (2 * HOUR, 2),
-        ]
-        total = reading.counts(learner)
-    assert (total, total.pending) == (Counts(8, 4, 0, 4, 4), 4)
-    for _ in range(2):
-        with store.writing() as writing:
-            writing.merge_minutes(learner, HOUR + 5, HOUR)
-    with store.reading() as reading:
-        assert reading.counts(learner) == total
-        assert [start for start, _ in reading.minutes(learner, 0)] == [0, 2 * HOUR]
-    with store.writing() as writing:
-        assert writing.merge_minutes(learner, 24 * HOUR - 1, 24 * HOUR) == 0
-        assert len(writing.minutes(learner, 0)) == 2
-        assert writing.merge_minutes(learner, 24 * HOUR, 24 * HOUR) == 1
-    with store.reading() as reading:
-        assert reading.counts(learner) == total
-        assert [start for start, _ in reading.minutes(learner, 0)] == [0]
-
-
-def test_merging_takes_few_rows_at_a_time(store: Store) -> None:
-    """Nothing is lost between two steps, and other learners are left alone."""
+def test_counts_add_up_over_processes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row for each process; many are merged, and lose nothing. Other learners are left alone."""
     learner, other = added(store), added(store, "other")
-    with store.writing() as writing:
-        for each in (learner, other):
-            for minute in range(10):
-                writing.add_counts(60_000 * minute, {each: Counts(asked=1 + minute)})
-    taken = []
-    while not taken or taken[-1]:
+    for number in range(WRITERS + 1):
+        monkeypatch.setattr(store, "_name", f"process {number}")
         with store.writing() as writing:
-            taken.append(writing.merge_minutes(learner, HOUR, HOUR, most=4))
-        with store.reading() as reading:
-            assert reading.counts(learner).asked == 55
-    assert taken == [4, 4, 2, 0]
+            writing.add_counts({each: Counts(2, 1, 0, 1, 1) for each in (learner, other)})
+            writing.add_counts({learner: Counts(asked=1)})
+        if number == WRITERS - 1:
+            with store.writing() as writing:
+                assert writing.to_compact(now=0, kept=0) == []
+                writing.merge_counts(learner)
     with store.reading() as reading:
-        assert [start for start, _ in reading.minutes(learner, 0)] == [0]
-        assert len(reading.minutes(other, 0)) == 10
+        assert reading.to_compact(now=0, kept=0) == [learner, other]
+        total = reading.counts(learner)
+    assert (total, total.pending) == (Counts(303, 101, 0, 101, 101), 202)
+    with store.writing() as writing:
+        writing.merge_counts(learner)
+        assert writing.counts(learner) == total
+        assert writing.to_compact(now=0, kept=0) == [other]
+        writing.add_counts({learner: Counts(asked=1)})
+        assert writing.counts(learner).asked == 304
 
 
 def test_expiry_looks_at_few_rows_at_a_time(store: Store) -> None:
@@ -568,7 +528,7 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
     ids = asked(store, learner, 3)
     statements: list[tuple[str, object]] = []
     with store.writing() as writing:
-        writing.add_counts(0, {learner: Counts(asked=3)})
+        writing.add_counts({learner: Counts(asked=3)})
         writing.count_attempts({(learner, b"p" * 16): 1})
         connection = writing.connection  # type: ignore[attr-defined]
         sqlite = connection.dialect.name == "sqlite"
@@ -580,7 +540,7 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
         if call == "expire":
             writing.expire(learner, 5000, 1, 2)
         elif call == "merge":
-            writing.merge_minutes(learner, HOUR, HOUR)
+            writing.merge_counts(learner)
             writing.merge_history(learner, HOUR, HOUR)
         elif call == "people":
             writing.forget_people(learner)
@@ -594,7 +554,7 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
             explain = "EXPLAIN QUERY PLAN" if sqlite else "EXPLAIN"
             rows = connection.exec_driver_sql(f"{explain} {statement}", parameters)
             plan = "\n".join(str(row[-1]) for row in rows)
-            for table in ("decisions", "feedback", "people", "minutes", "history"):
+            for table in ("decisions", "feedback", "people", "counts", "history"):
                 assert f"SCAN {table}" not in plan, plan
                 assert f"Seq Scan on {table}" not in plan, plan
 
@@ -660,7 +620,7 @@ def test_keys_are_revoked(store: Store) -> None:
 
 
 def test_keys_keep_what_limits_them(store: Store) -> None:
-    """Learners and expiry come back as they were; the last use only moves on."""
+    """Learners and expiry come back as they were."""
     plain, limited = KeyRecord(b"a" * 32, "read", "", 3), KeyRecord(b"b" * 32, "read", "", 4, ("a", "b"), 99)
     with store.writing() as writing:
         writing.add_key(plain)
@@ -668,33 +628,10 @@ def test_keys_keep_what_limits_them(store: Store) -> None:
     with store.reading() as reading:
         assert [*reading.keys()] == [plain, limited]  # a method of the store
         assert reading.keys([limited.digest, b"c" * 32]) == [limited]
-    for at in (60_000, 120_000, 60_000):
-        with store.writing() as writing:
-            writing.note_use([plain.digest], at)
-    with store.writing() as writing:
-        writing.let_key_expire(limited.digest, 50)
-    with store.reading() as reading:
-        assert [(key.used_at, key.expires_at) for key in [*reading.keys()]] == [(120_000, None), (None, 50)]
     with store.writing() as writing:
         assert writing.revoke_key(limited.digest)
     with store.reading() as reading:
         assert reading.keys([limited.digest]) == []
-
-
-def test_what_admins_did_is_read_from_the_end(store: Store) -> None:
-    """In pages, with growing ids; a failed transaction records nothing."""
-    for k in range(5):
-        with store.writing() as writing:
-            writing.add_audit(AuditRecord(k, "somebody", "learner created", f"till-{k}", {"epsilon": 0.5}))
-    with contextlib.suppress(ZeroDivisionError), store.writing() as writing:
-        writing.add_audit(AuditRecord(9, "somebody", "learner created", "never", {}))
-        raise ZeroDivisionError
-    with store.reading() as reading:
-        first = reading.audit(most=2)
-        rest = reading.audit(before=first[-1].id)
-    assert [record.target for record in first + rest] == [f"till-{k}" for k in (4, 3, 2, 1, 0)]
-    assert [record.id for record in first + rest] == sorted({r.id for r in first + rest}, reverse=True)
-    assert first[0] == AuditRecord(4, "somebody", "learner created", "till-4", {"epsilon": 0.5}, first[0].id)
 
 
 def test_the_latest_epochs_are_listed_in_pages(store: Store) -> None:
@@ -731,14 +668,14 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
             )
             for name in ("a", "b", "c")
         ]
-        writing.add_counts(0, {ids[0]: Counts(asked=2)})
-        writing.add_counts(60_000, {ids[0]: Counts(asked=1)})
+        writing.add_counts({ids[0]: Counts(asked=2)})
+        writing.add_counts({ids[0]: Counts(asked=1)})
         writing.count_attempts({(ids[2], b"p" * 16): 1})
     asked(store, ids[0], 3, at=1_000)
     with store.reading() as reading:
         assert (reading.due(61_000), reading.due(61_001)) == ([], [ids[0]])
-        assert reading.to_compact(now=61_000 + 500, kept=500, counted=DAY) == []
-        assert reading.to_compact(now=61_001 + 500, kept=500, counted=DAY) == [ids[0]]
+        assert reading.to_compact(now=61_000 + 500, kept=500) == []
+        assert reading.to_compact(now=61_001 + 500, kept=500) == [ids[0]]
         assert reading.totals(ids) == {ids[0]: Counts(asked=3)}
         assert reading.losses("town") == [Loss("a", 1, 1.0), Loss("b", 1, 1.0)]
         assert reading.populations("town") == [PopulationRecord("town", None)]
@@ -746,12 +683,7 @@ def test_what_has_work_to_be_done_is_found(store: Store) -> None:
     with store.writing() as writing:
         writing.set_status(ids[2], Status.ARCHIVED)
     with store.reading() as reading:
-        assert reading.to_compact(now=0, kept=0, counted=DAY) == [ids[2]]
-    with store.writing() as writing:
-        writing.add_counts(60_000, {ids[1]: Counts(asked=1)})
-    with store.reading() as reading:
-        assert reading.to_compact(now=DAY, kept=2 * DAY, counted=DAY) == [ids[2]]
-        assert reading.to_compact(now=DAY + 60_001, kept=2 * DAY, counted=DAY) == ids
+        assert reading.to_compact(now=0, kept=0) == [ids[2]]
         assert reading.ended() == ["c"]
 
 
@@ -771,14 +703,15 @@ def test_errors_of_the_database_quote_no_parameters(store: Store) -> None:
         error = error.__cause__
 
 
-def test_a_database_of_another_release_is_refused(store: Store, address: str) -> None:
-    """It is not touched."""
+@pytest.mark.parametrize("version", ["0004", "9999"])
+def test_a_database_of_another_version_is_refused(store: Store, address: str, version: str) -> None:
+    """An earlier or a later one; it is not touched."""
     store.close()
     engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
     with engine.begin() as connection:
-        connection.execute(sa.text("UPDATE schema_version SET version_num = '9999'"))
+        connection.execute(sa.text(f"UPDATE schema_version SET version_num = '{version}'"))
     engine.dispose()
-    with pytest.raises(StoreError, match="Another release"):
+    with pytest.raises(StoreError, match=r"Another version of discreet.*start with a new store"):
         open_store(address)
 
 

@@ -7,7 +7,6 @@ import datetime
 import re
 import sys
 from collections.abc import Iterator
-from json import dumps
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,7 +24,6 @@ app.add_typer(keys_app, name="keys")
 
 #: What a check shows of each learner.
 COLUMNS = ["learner", "epoch", "status", "generation", "rounds", "asked", "told", "expired", "open"]
-File = Annotated[str, Argument(help="A file of JSON lines.")]
 Copy = Annotated[str, Argument(help="A copy of an SQLite store.")]
 Yes = Annotated[bool, Option("--yes", help="Do not ask; nobody is asked where there is no terminal.")]
 Store = Annotated[
@@ -133,65 +131,12 @@ def adopt(
     print(f"The store has a new rollback guard. {active or 'No learner can continue: all have ended.'}")
 
 
-@command(
-    store_app,
-    "discreet store export shop.jsonl --store shop.db",
-    note="The file contains only what is public, randomised or sealed, and not the key. The learners end "
-    "in this store, since two copies of one state would release the same data twice: import the file "
-    "once, where they should continue, and delete it. On a terminal you are asked first, unless --yes is "
-    "given.",
-)
-def export(file: File, store: Store = "discreet.db", key_file: KeyFile = None, yes: Yes = False) -> None:
-    """Write the store to a file and hand its learners over: they end here."""
-    from discreet.service import admin
-
-    _confirm(f"All learners of {store} end here, and continue where {file} is imported. Export it?", yes)
-    done = admin.export(store, file, key_file)
-    print(f"{done.rows} rows were written to {file}.")
-    for name in done.handed_over:
-        print(f"The learner {name!r} was handed over: it has ended here.")
-
-
-@command(
-    store_app,
-    "discreet store import shop.jsonl --store new.db --key-file shop.key",
-    name="import",
-)
-def import_(file: File, store: Store = "discreet.db", key_file: KeyFile = None) -> None:
-    """Import a file into an empty store. It needs the key of the exported store."""
-    from discreet.service import admin
-
-    print(f"{admin.import_(store, file, key_file)} rows were read from {file}.")
-
-
 @command(store_app, "discreet store migrate --store shop.db")
 def migrate(store: Store = "discreet.db") -> None:
     """Migrate the store to the schema of this release, as starting a server does. Back it up first."""
     from discreet.service import admin
 
     print(f"The store has version {admin.migrate(store).schema} of the schema.")
-
-
-@command(
-    store_app,
-    "discreet store log --limit 20",
-    "discreet store log --before 120 --json",
-    note="While a server has an SQLite store open, use its route /v1/audit.",
-)
-def log(
-    store: Store = "discreet.db",
-    limit: Annotated[int, Option(min=1, help="How many records.")] = 100,
-    before: Annotated[int | None, Option(help="Only records before the one with this id.")] = None,
-    json: Json = False,
-) -> None:
-    """Show what admins did, latest first: learners, limits, keys, and the commands of this group."""
-    from discreet.service import admin
-
-    found = admin.audit_log(store, limit, before)
-    rows = [
-        [str(a.id), _minute(a.at), a.key, a.action, a.target, dumps(a.details, sort_keys=True)] for a in found
-    ]
-    show(json, found, table(["id", "time (UTC)", "key", "action", "target", "details"], rows))
 
 
 @command(
@@ -243,30 +188,12 @@ def create(
 ) -> None:
     """Create a key, and print it once."""
     from discreet.service.clock import milliseconds
-    from discreet.service.records import COMMAND_LINE
 
     expires_at = None
     if expires_in is not None:
         expires_at = milliseconds() + round(1000 * _seconds("expires-in", expires_in))
     with _api_keys(store, key_file) as api_keys:
-        print(api_keys.create(role, label, learners=learner, expires_at=expires_at, by=COMMAND_LINE)[1])
-
-
-@command(
-    keys_app, "discreet keys rotate c80c7c967f53d537", "discreet keys rotate c80c7c967f53d537 --grace 0s"
-)
-def rotate(
-    key: Annotated[str, Argument(help="The id of a key, as the list shows it.")],
-    grace: Annotated[str, Option(metavar="TIME", help="How long the old key is still accepted.")] = "1h",
-    store: Store = "discreet.db",
-    key_file: KeyFile = None,
-) -> None:
-    """Create a key with the same role, label, learners and expiry as another one, and print it once."""
-    from discreet.service.records import COMMAND_LINE
-
-    seconds = _seconds("grace", grace)
-    with _api_keys(store, key_file) as api_keys:
-        print(api_keys.rotate(key, seconds, by=COMMAND_LINE)[1])
+        print(api_keys.create(role, label, learners=learner, expires_at=expires_at)[1])
 
 
 @command(
@@ -293,13 +220,12 @@ def list_(store: Store = "discreet.db", key_file: KeyFile = None, json: Json = F
             key.role.value,
             _minute(key.created_at)[:10],
             _minute(key.expires_at),
-            _minute(key.used_at),
             "all" if key.learners is None else ", ".join(key.learners),
             key.label,
         ]
         for key in found
     ]
-    show(json, found, table(["id", "role", "created", "expires", "last used", "learners", "label"], rows))
+    show(json, found, table(["id", "role", "created", "expires", "learners", "label"], rows))
 
 
 @command(keys_app, "discreet keys revoke c80c7c967f53d537")
@@ -309,10 +235,8 @@ def revoke(
     key_file: KeyFile = None,
 ) -> None:
     """Revoke a key. Running servers notice within three seconds."""
-    from discreet.service.records import COMMAND_LINE
-
     with _api_keys(store, key_file) as api_keys:
-        api_keys.revoke(key, by=COMMAND_LINE)
+        api_keys.revoke(key)
     print(f"The key {key} is revoked.")
 
 

@@ -251,10 +251,6 @@ class AsyncClient(Connected):
         wanted = _given(role=role, label=label, learners=only, expires_at=expires_at)
         return await self._answer(ApiKey.read, "POST", "keys", body=json_bytes(wanted), once=True)
 
-    async def rotate_key(self, key_id: str) -> ApiKey:
-        """Replace an API key. Only this answer has the new one, so it is tried once."""
-        return await self._answer(ApiKey.read, "POST", "keys", key_id, "rotate", once=True)
-
     async def revoke_key(self, key_id: str) -> None:
         """Revoke an API key."""
         try:

@@ -58,7 +58,6 @@ class Client(Connected):
     set_population = _at_once(AsyncClient.set_population)
     keys = _at_once(AsyncClient.keys)
     create_key = _at_once(AsyncClient.create_key)
-    rotate_key = _at_once(AsyncClient.rotate_key)
     revoke_key = _at_once(AsyncClient.revoke_key)
     close = _at_once(AsyncClient.close)
 

@@ -241,7 +241,7 @@ class ApiKey(Record):
 
     Attributes:
         id, role, label: Which key, what it allows ("read", "ask_tell" or "admin"), and what it is for.
-        created_at, expires_at, used_at: When; None for never, or if the service does not say.
+        created_at, expires_at: When; None for never, or if the service does not say.
         learners: The only ones that it is for; None for all.
         key: The key itself, when it was just made; it is shown nowhere else, and not here.
     """
@@ -251,6 +251,5 @@ class ApiKey(Record):
     label: str = ""
     created_at: int | None = None
     expires_at: int | None = None
-    used_at: int | None = None
     learners: tuple[str, ...] | None = None
     key: str | None = dataclasses.field(default=None, repr=False)

@@ -2,9 +2,8 @@
 
 import { bar } from "./charts.js";
 import { showLearner } from "./learner.js";
-import { fillNames } from "./manage.js";
 import { LOCKED, UNSEEN } from "./messages.js";
-import { at, charts, chips, clock, count, fill, key, Lost, made, number, present, Refused, request, say, SECONDS, STORED } from "./page.js";
+import { at, charts, chips, clock, count, fill, key, Lost, made, number, present, request, say, SECONDS, STORED } from "./page.js";
 
 const POLL = 2000; // milliseconds between updates
 const SLOWEST = 15000; // between attempts when the connection is lost
@@ -13,7 +12,7 @@ const PAGE = 100; // learners
 // Updating
 
 let leaving = new AbortController(); // of the current update
-let timer, failures = 0, seen = ""; // the key whose role is known
+let timer, failures = 0;
 
 async function update() {
   clearTimeout(timer);
@@ -24,7 +23,6 @@ async function update() {
   let wait = POLL;
   try {
     await show(location.hash, mine.signal);
-    if (seen !== key()) await seeRole(mine.signal);
     say(at("banner"), failures ? "Connected again." : "");
     say(at("updated"), `Last updated ${clock(new Date(), SECONDS)}`);
     failures = 0;
@@ -39,19 +37,7 @@ async function show(place, signal) {
   const name = /^#\/learner\/(.+)$/.exec(place)?.[1];
   if (name !== undefined) await showLearner(name, signal);
   else if (place === "#/populations") await showPopulations(signal);
-  else if (place === "#/new") present("new", "New learner");
   else await showList(signal);
-}
-
-/** Only admins may list the keys. */
-async function seeRole(signal) {
-  const mine = key();
-  const admin = await request("v1/keys", { signal }).then(() => true, (problem) => {
-    if (problem.status === 403) return false;
-    throw problem;
-  });
-  document.body.classList.toggle("admin", admin);
-  seen = mine;
 }
 
 /** Show an error; return how long to wait before the next attempt. */
@@ -80,10 +66,8 @@ function trouble(problem) {
 function lock(problem = "") {
   sessionStorage.removeItem(STORED);
   leaving.abort();
-  seen = "";
-  document.body.classList.remove("admin");
   for (const form of document.forms) form.reset();
-  for (const part of document.querySelectorAll("tbody, dl, ul, datalist, .chart, .multiples")) part.replaceChildren();
+  for (const part of document.querySelectorAll("tbody, dl, ul, .chart, .multiples")) part.replaceChildren();
   for (const part of document.querySelectorAll("#banner, #updated, .problem")) say(part, "");
   present("key", "Key needed");
   say(at("key-problem"), problem);
@@ -129,7 +113,6 @@ async function showPopulations(signal) {
   present("populations", "Populations");
   at("populations-none").hidden = populations.length > 0;
   at("populations-box").hidden = populations.length === 0;
-  fillNames(populations);
   fill("populations", populations.map(({ name, limit, spent, delta, learners }) => ({
     key: name,
     cells: [name, number(spent, 6) + (delta ? ` (delta ${number(delta, 6)})` : "") + (limit === null ? ", no limit" : ` of ${number(limit, 6)}`)],
@@ -163,8 +146,7 @@ at("search-form").addEventListener("submit", (event) => event.preventDefault());
 at("search").addEventListener("input", () => turn(""));
 at("list-first").addEventListener("click", () => turn(""));
 at("list-next").addEventListener("click", ({ target }) => turn(target.value));
-at("window").addEventListener("change", update);
-for (const name of ["hashchange", "online", "changed"]) window.addEventListener(name, update);
+for (const name of ["hashchange", "online"]) window.addEventListener(name, update);
 window.addEventListener("resize", () => charts.redraw());
 document.addEventListener("visibilitychange", update);
 update();

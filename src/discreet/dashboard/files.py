@@ -13,7 +13,7 @@ import importlib.resources
 import re
 
 #: Each comes after those that it names.
-_SCRIPTS = ("charts", "messages", "page", "learner", "manage", "dashboard")
+_SCRIPTS = ("charts", "messages", "page", "learner", "dashboard")
 #: The content security policy of the page.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "

@@ -7,15 +7,7 @@ import { at, charts, chips, clock, count, DAYS, fill, HOURS, keyed, made, MINUTE
 const RECENT = 15; // sets shown
 const MOMENTS = 60; // of a time axis
 const CONFIDENT = 1.96; // standard errors of a band of 95%
-const WINDOWS = {
-  hour: { length: 60 * MINUTE, step: MINUTE, tick: 15 * MINUTE, word: "minute", name: "the last hour" },
-  day: { length: 1440 * MINUTE, step: 30 * MINUTE, tick: 360 * MINUTE, word: "half hour", name: "the last day" },
-  month: { length: 43200 * MINUTE, step: 720 * MINUTE, tick: 10080 * MINUTE, word: "half day", name: "the last 30 days" },
-};
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
-
-/** What is shown: the learner, and the ledger of its population. */
-export let current = {};
 
 const isBandit = (learner) => learner.feedback === "bandit";
 const isLocal = (learner) => learner.mode === "local";
@@ -24,32 +16,26 @@ export async function showLearner(name, signal) {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(name)) throw new Refused(404);
   const path = `v1/learners/${name}`;
   const learner = await request(path, { signal });
-  const view = WINDOWS[at("window").value];
   const unlessRefused = (problem) => {
     if (problem.status !== 403) throw problem; // a key for some learners shows no populations
     return null;
   };
-  const [minutes, moments, { recent }, promise, ledger] = await Promise.all([
-    minutesOf(learner, view, path, signal),
+  const [moments, { recent }, promise, ledger] = await Promise.all([
     momentsOf(learner, path, signal),
     request(`${path}/recent?limit=${RECENT}`, { signal }),
     request(`${path}/guarantee`, { signal }),
     learner.population === null ? null : request(`v1/populations/${learner.population}`, { signal }).catch(unlessRefused),
   ]);
-  current = { learner, ledger };
   say(at("learner-title"), learner.name);
   say(at("status"), STATES[learner.status] ?? learner.status);
   say(at("mode"), MODES[learner.mode]);
   say(at("guarantee"), promise.text);
   present("learner", learner.name);
-  for (const id of ["archive", "restart"]) at(id).disabled = ["archived", "handed_over"].includes(learner.status);
-  at("archive").disabled ||= learner.status !== "active";
   charts.redraw = () => {
     const most = Number(at("levels-more").value);
     showLevels(learner, most);
     showHistory(learner, moments, most);
     showHoldout(learner);
-    showActivity(binned(minutes, view), view);
   };
   charts.redraw();
   showFacts(learner);
@@ -227,57 +213,6 @@ function showHistory(learner, moments, most) {
   const rows = kinds.flatMap(([found, kind]) => found.map((period) => ({ ...period, kind }))).sort((one, other) => other.to - one.to);
   fill("means", rows.map(({ to, kind, value, margin: error, rounds }) => ({
     key: `${to} ${kind}`, cells: [clock(to, { ...precise(length), ...SECONDS }), kind, number(value) + (error ? ` ± ${number(error, 2)}` : ""), count(rounds)] })));
-}
-
-// Asks and tells
-
-let counted = { of: "", minutes: [] };
-
-/** The minutes of a window; only the latest are requested again. */
-async function minutesOf(learner, view, path, signal) {
-  const of = `${learner.name} ${learner.epoch} ${view.word}`;
-  const start = firstOf(view);
-  if (counted.of !== of) counted = { of, minutes: [] };
-  const known = counted.minutes.filter((minute) => minute.start >= start);
-  const since = Math.max(start, (known.at(-1)?.start ?? 0) - 3 * MINUTE);
-  const { minutes } = await request(`${path}/minutes?since=${since}`, { signal });
-  counted = { of, minutes: [...known.filter((minute) => minute.start < since), ...minutes] };
-  return counted.minutes;
-}
-
-const firstOf = (view) => Math.floor(now / view.step) * view.step + view.step - view.length;
-
-function binned(minutes, view) {
-  const start = firstOf(view);
-  const bins = Array.from({ length: view.length / view.step }, (_, k) => {
-    const from = start + k * view.step;
-    const lasted = (Math.min(now, from + view.step) - from) / MINUTE;
-    return { start: from, time: from + view.step / 2, lasted, asked: 0, told: 0, expired: 0 };
-  });
-  for (const minute of minutes) {
-    const bin = bins[Math.floor((minute.start - start) / view.step)];
-    if (bin) for (const what of ["asked", "told", "expired"]) bin[what] += minute[what];
-  }
-  return bins;
-}
-
-function showActivity(bins, view) {
-  const [from, zone, times] = [bins[0].start, new Date(now).getTimezoneOffset() * MINUTE, []];
-  for (let time = Math.ceil((from - zone) / view.tick) * view.tick + zone; time <= from + view.length; time += view.tick) {
-    times.push([time, clock(time, view === WINDOWS.month ? DAYS : HOURS)]);
-  }
-  const perMinute = (bin, what) => (bin.lasted < 1 ? null : bin[what] / bin.lasted); // a partial minute would look like a drop
-  const lines = ["asked", "told"].map((what) => bins.map((bin) => ({ time: bin.time, value: perMinute(bin, what) })));
-  const [asks, tells] = ["asked", "told"].map((what) => count(bins.reduce((sum, bin) => sum + bin[what], 0)));
-  const label = `Asks and tells per minute in ${view.name}: ${asks} asks and ${tells} tells in total.`;
-  const high = 1.05 * Math.max(1, ...lines.flat().map((point) => point.value));
-  draw(at("activity-chart"), { from, length: view.length, times, written: number, low: 0, high, lines, label });
-  say(at("step"), view.word);
-  const busy = bins.filter((bin) => bin.asked || bin.told || bin.expired).reverse();
-  fill("activity", busy.map((bin) => ({
-    key: bin.start,
-    cells: [clock(bin.start, view === WINDOWS.hour ? HOURS : { ...DAYS, ...HOURS }), count(bin.asked), count(bin.told), count(bin.expired)],
-  })));
 }
 
 at("levels-more").addEventListener("click", ({ target }) => {

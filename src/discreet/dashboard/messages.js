@@ -3,7 +3,6 @@
 export const STATES = {
   active: "It is active.",
   archived: "It has ended: it can be read, but not asked or told.",
-  handed_over: "It has ended here: it was exported, and continues where the export was imported.",
   stale: "It cannot continue: the store is an old backup. Restarting it begins a new epoch.",
   damaged: "It cannot continue: its stored state is damaged. Restarting it begins a new epoch.",
 };

@@ -70,12 +70,12 @@ export class Refused extends Error {
   }
 }
 
-export async function request(path, { signal = new AbortController().signal, method = "GET", body } = {}) {
+export async function request(path, { signal }) {
   let response, found;
   try {
-    const headers = { authorization: `Bearer ${key()}`, ...(body && { "content-type": "application/json" }) };
+    const headers = { authorization: `Bearer ${key()}` };
     const limits = { cache: "no-store", signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]) };
-    response = await fetch(path, { method, headers, body: JSON.stringify(body), ...limits });
+    response = await fetch(path, { headers, ...limits });
     found = await response.json();
   } catch {
     throw new Lost();
@@ -91,7 +91,6 @@ export const charts = { redraw: () => {} }; // for another width
 export function present(view, title) {
   const address = view === "key" ? view : `${view} ${location.hash}`;
   if (shown === address) return;
-  at("sure").close();
   for (const part of at("main").querySelectorAll("[id^=view-]")) part.hidden = part.id !== `view-${view}`;
   document.title = `${title} - discreet`;
   at("forget").hidden = view === "key";

@@ -1,40 +1,31 @@
-"""What several releases about one person lose together, each with a pure loss of its own.
+"""What several releases about one person lose together, each with the same pure loss.
 
 The best that holds for all mechanisms, also if each is chosen in view of what was released before. Reference:
 Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015.
 
 Formal guarantees:
-    The worst mechanism of a loss tells one bit, and is right with probability e^loss / (1 + e^loss); losses
-    of several add up or cancel. Floats are rounded in the safe direction. Proof:
+    The worst mechanism of a loss tells one bit, and is right with probability e^loss / (1 + e^loss); the
+    losses add up or cancel. Floats are rounded in the safe direction. Proof:
     `docs/guarantees.md#with-a-delta`.
 
 Examples:
     >>> each = loss_of_each(Fraction(1), 1e-6, rounds=86)
     >>> round(float(each * 86), 2)  # what they would lose by adding up
     2.23
-    >>> round(total_loss([(each, 86)], 1e-6), 4), total_loss([(Fraction(1, 2), 3)], 0.0)
-    (1.0, 1.5)
 """
 
 import functools
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
 
 from discreet.checks import FloatArray, invalid_argument
-from discreet.privacy.rational import float_above
 
 #: Releases of one learner about one person that can be composed with a delta.
 MOST_ROUNDS = 1_000
-#: Different losses are rounded up to multiples of their sum divided by this.
-CELLS = 1 << 15
 #: For the rounding of floats: terms are positive, so at most some 10^5 relative errors of 2^-53 add up.
 _SLACK = 1e-9
-
-#: Losses, and how many releases each of them has.
-Losses = Iterable[tuple[Fraction, int]]
 
 
 def checked_delta(owner: str, delta: float, rounds: int) -> float:
@@ -57,21 +48,8 @@ def loss_of_each(epsilon: Fraction, delta: float, rounds: int) -> Fraction:
     return low
 
 
-def total_loss(losses: Losses, delta: float) -> float:
-    """An epsilon, at most the sum, so that all releases together are (epsilon, delta)-private."""
-    listed = [(Fraction(loss), count) for loss, count in losses if count]
-    high = float_above(sum((loss * count for loss, count in listed), Fraction(0)))
-    if delta == 0 or not listed:
-        return high
-    probability, reached = _distribution(listed)
-    low = high * 1e-6
-    while (middle := (low + high) / 2) < high * (1 - 1e-9):
-        low, high = (low, middle) if _beyond(probability, reached, middle) <= delta else (middle, high)
-    return high
-
-
 def _fits(loss: Fraction, rounds: int, epsilon: Fraction, delta: float) -> bool:
-    return _beyond(*_distribution([(loss, rounds)]), float(epsilon)) <= delta
+    return _beyond(*_distribution(loss, rounds), float(epsilon)) <= delta
 
 
 def _beyond(probability: FloatArray, reached: FloatArray, epsilon: float) -> float:
@@ -81,22 +59,12 @@ def _beyond(probability: FloatArray, reached: FloatArray, epsilon: float) -> flo
     return float((1 + _SLACK) * (probability[above] * -np.expm1(-gap[above])).sum())
 
 
-def _distribution(losses: list[tuple[Fraction, int]]) -> tuple[FloatArray, FloatArray]:
+def _distribution(loss: Fraction, rounds: int) -> tuple[FloatArray, FloatArray]:
     """The probabilities of the total losses of the worst mechanisms, and these total losses."""
-    total = sum(loss * count for loss, count in losses)
-    unit = losses[0][0] if len({loss for loss, _ in losses}) == 1 else total / CELLS
-    found, units = np.ones(1), 0
-    for loss, count in losses:
-        size = math.ceil(loss / unit)
-        odds = math.exp(-float(size * unit))
-        wrong = _binomial(odds / (1 + odds), count)
-        grown = np.zeros(found.size + size * count)
-        for k in range(count + 1):
-            grown[k * size : k * size + found.size] += wrong[k] * found
-        found, units = grown, units + size * count
-    reached = np.arange(units, -units - 1, -2).astype(np.float64)
-    reached *= float(unit)
-    return found, reached
+    odds = math.exp(-float(loss))
+    reached = np.arange(rounds, -rounds - 1, -2).astype(np.float64)
+    reached *= float(loss)
+    return _binomial(odds / (1 + odds), rounds), reached
 
 
 def _binomial(share: float, count: int) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Administer a store: check it, back it up, restore it, adopt old backups, move it."""
+"""Administer a store: check it, back it up, restore it, adopt old backups, replace its key."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import os
 import pathlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from discreet.errors import BudgetExceeded, InvalidArgument, StaleState, StoreError, WrongKey
@@ -15,22 +15,15 @@ from discreet.service.encryption import KeyRing, fingerprint, load_key
 from discreet.service.management import Management
 from discreet.service.opening import (
     FINGERPRINT,
-    NAME,
-    default_key_file,
-    open_guard,
     open_parts,
     require_latest,
 )
-from discreet.service.records import COMMAND_LINE
-from discreet.service.registry import Registry
-from discreet.service.rollback_guard import ENDED, RollbackGuard
+from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.rotation import rotate
 from discreet.storage import open_store, serves_one_process
 from discreet.storage.inspection import Inspection, damage, inspect
-from discreet.storage.records import AuditRecord
 from discreet.storage.sqlite_backup import back_up, put_back
 from discreet.storage.store import Store
-from discreet.storage.transfer import Exported, export_store, import_store, noted_in
 
 Where = str | os.PathLike[str]
 
@@ -129,13 +122,11 @@ def adopt(where: Where, key_file: Where | None = None, *, latest: bool = False) 
                 continue
             hosted.stale = True  # queued feedback may have been released before: it is dropped
             try:
-                management.restart(hosted.record.name, by=COMMAND_LINE)
+                management.restart(hosted.record.name)
                 restarted.append(hosted.record.name)
             except BudgetExceeded:
-                management.archive(hosted.record.name, by=COMMAND_LINE)
+                management.archive(hosted.record.name)
                 archived.append(hosted.record.name)
-        with store.writing() as writing:
-            writing.add_audit(_record("store adopted", latest=latest, restarted=restarted, archived=archived))
         guard.settle(registry.releases())
         active = sorted(hosted.record.name for hosted in registry.every_active())
         return Adopted(tuple(sorted(restarted)), tuple(sorted(archived)), tuple(active))
@@ -151,60 +142,11 @@ def restore(where: Where, file: Where) -> pathlib.Path | None:
     return put_back(file, _sqlite_file(where))
 
 
-def export(where: Where, file: Where, key_file: Where | None = None) -> Exported:
-    """Write a store to a file and hand its learners over: they end here."""
-    with _parts(where, key_file) as (store, ring, guard):
-        require_latest(store, guard)
-        guard.begin()
-        for hosted in Registry(store, ring, guard).every_active():
-            hosted.check()
-
-        def ended(lineages: Iterable[str]) -> None:
-            for lineage in lineages:
-                guard.record(lineage, ENDED, durable=True)
-
-        return export_store(store, file, ended, _record("store exported"))
-
-
-def import_(where: Where, file: Where, key_file: Where | None = None) -> int:
-    """Import a file into an empty store. The key of the exported store must be there first."""
-    fingerprint, name = noted_in(file, FINGERPRINT), noted_in(file, NAME)
-    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
-        given = pathlib.Path(key_file) if key_file is not None else default_key_file(store)
-        if fingerprint is not None and _fingerprint(given) != fingerprint:
-            raise WrongKey(
-                "The export needs the key of the store that it was made from: name its file with --key-file, "
-                "or set DISCREET_KEY."
-            )
-        with contextlib.closing(open_guard(store, where, name or "", look_only=True)) as guard:
-            if not guard.fresh:
-                raise InvalidArgument(
-                    f"The rollback guard {guard.where} already exists: of the exported store, which must not "
-                    "be imported twice. If that store is elsewhere, name another guard in "
-                    "DISCREET_ROLLBACK_GUARD."
-                )
-        rows = import_store(store, file, _record("store imported"))
-    adopt(where, key_file, latest=True)
-    return rows
-
-
 def migrate(where: Where) -> Inspection:
     """Migrate a store to the schema of this release, which opening it does."""
     require_store(where)
     with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
         return inspect(store)
-
-
-def audit_log(where: Where, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
-    """What admins did, latest first, before the record with an id."""
-    require_store(where)
-    with contextlib.closing(open_store(where)) as store, store.reading() as reading:
-        return reading.audit(before=before, most=limit)
-
-
-def _record(action: str, **details: Any) -> AuditRecord:
-    """What is done here, for the audit log."""
-    return AuditRecord(milliseconds(), COMMAND_LINE, action, "", details)
 
 
 def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None) -> int | None:
@@ -226,7 +168,7 @@ def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None)
                 return None
     with _parts(where, key_file, look_only=True) as (store, ring, _):
         new = load_key(file, create=True, environment=False)
-        return rotate(store, ring, ring.rotated(new), _record("key rotated"))
+        return rotate(store, ring, ring.rotated(new))
 
 
 @contextlib.contextmanager

@@ -16,13 +16,12 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from discreet import checks
 from discreet.errors import AlreadyExists, InvalidArgument, UnknownName
-from discreet.service.clock import minute_of
-from discreet.service.records import IN_PROCESS, check_name
-from discreet.storage.records import AuditRecord, KeyRecord
+from discreet.service.admin_log import IN_PROCESS, note
+from discreet.service.records import check_name
+from discreet.storage.records import KeyRecord
 from discreet.storage.store import Store
 from discreet.storage.writing import Writing
 
@@ -30,8 +29,6 @@ from discreet.storage.writing import Writing
 LABEL = re.compile(r"[ -~]{0,100}")
 _KEY = re.compile(r"discreet_([0-9a-f]{16})_([0-9a-f]{64})")
 _FIRST = "first admin key"
-#: Seconds for which a rotated key is still accepted, by default.
-GRACE = 3600.0
 #: Of times, in milliseconds: JSON has no larger integers.
 _LATEST = 1 << 53
 
@@ -65,7 +62,6 @@ class ApiKey:
         created_at: Milliseconds since 1970.
         learners: The only learners that it sees and is used for; None for all.
         expires_at: When it is refused, in milliseconds since 1970, or None.
-        used_at: When it was last used, to the minute; None if it never was.
     """
 
     id: str
@@ -74,7 +70,6 @@ class ApiKey:
     created_at: int
     learners: tuple[str, ...] | None = None
     expires_at: int | None = None
-    used_at: int | None = None
 
     def expired(self, now: int) -> bool:
         """Whether it is refused."""
@@ -93,9 +88,6 @@ class ApiKeys:
         self._lock = threading.Lock()
         self._cached: _Keys = {}
         self._read_at = -float("inf")
-        #: Minutes in which keys were used, by digest, and the minute in which they were stored last.
-        self._used: dict[bytes, int] = {}
-        self._noted_in = 0
         self.refresh()
 
     @property
@@ -125,11 +117,7 @@ class ApiKeys:
         digest, api_key = self._cached.get(key_id, (b"", None))
         if api_key is None or not hmac.compare_digest(digest, _digest(secret)):
             return None
-        now = self._clock()
-        if api_key.expired(now):
-            return None
-        self._used[digest] = minute_of(now)
-        return api_key
+        return None if api_key.expired(self._clock()) else api_key
 
     def unknown(self, key: str) -> bytes | None:
         """What `look_up` needs to find a key that another process may have just created.
@@ -146,16 +134,6 @@ class ApiKeys:
         """Read single keys that are not cached."""
         with self._lock, self._store.reading() as reading:
             self._cached = self._cached | _by_id(reading.keys(digests))
-
-    def note_uses(self, *, at_once: bool = False) -> None:
-        """Store when keys were last used: once a minute, unless `at_once`."""
-        minute = minute_of(self._clock())
-        if not self._used or (minute == self._noted_in and not at_once):
-            return
-        used, self._used, self._noted_in = self._used, {}, minute
-        with self._store.writing() as writing:
-            for at in set(used.values()):
-                writing.note_use([digest for digest, other in used.items() if other == at], at)
 
     def all(self) -> list[ApiKey]:
         """All keys that are not revoked, oldest first, freshly read."""
@@ -178,13 +156,12 @@ class ApiKeys:
             label: What it is for.
             learners: The only learners that it sees and is used for.
             expires_at: When it will be refused, in milliseconds since 1970.
-            by: Who creates it, for the audit log.
+            by: Who creates it, for the log.
         """
         record, key = self._new(role, label, learners, expires_at)
         with self._store.writing() as writing:
-            self._add(writing, record, "key created", by)
-        self.refresh()
-        return _public(record), key
+            _add(writing, record)
+        return self._noted(record, by), key
 
     def first(self, given: str | None = None) -> str | None:
         """The admin key of a new store, which may be given; None if the store had one before."""
@@ -192,28 +169,9 @@ class ApiKeys:
         with self._store.writing() as writing:
             if writing.note_once(_FIRST, record.digest.hex()) != record.digest.hex():
                 return None
-            self._add(writing, record, "key created", "first start")
-        self.refresh()
+            _add(writing, record)
+        self._noted(record, "first start")
         return key
-
-    def rotate(
-        self, key_id: str, grace_seconds: float = GRACE, *, by: str = IN_PROCESS
-    ) -> tuple[ApiKey, str]:
-        """Create a key like another one, which is refused after a while, or at once."""
-        grace = round(1000 * checks.nonnegative_number("rotate", "grace_seconds", grace_seconds))
-        with self._store.writing() as writing:
-            digest, old = _found(_locked(writing), key_id)
-            now = self._clock()
-            if old.expired(now):
-                raise InvalidArgument("This key has expired. Create another one.")
-            new, key = self._new(old.role, old.label, old.learners, old.expires_at)
-            if not grace:
-                writing.revoke_key(digest)
-            elif old.expires_at is None or old.expires_at > now + grace:
-                writing.let_key_expire(digest, now + grace)
-            self._add(writing, new, "key rotated", by, replaced=key_id, grace_seconds=grace / 1000)
-        self.refresh()
-        return _public(new), key
 
     def revoke(self, key_id: str, *, by: str = IN_PROCESS) -> ApiKey:
         """Revoke a key; not the last admin key, without which no other could be created."""
@@ -226,7 +184,7 @@ class ApiKeys:
             if admins == [key_id]:
                 raise InvalidArgument("This is the last admin key. Create another one first.")
             writing.revoke_key(digest)
-            writing.add_audit(AuditRecord(now, by, "key revoked", key_id, {"label": api_key.label}))
+        note(by, "key revoked", key_id, label=api_key.label)
         self.refresh()
         return api_key
 
@@ -256,13 +214,20 @@ class ApiKeys:
         only = None if learners is None else tuple(learners)
         return KeyRecord(_digest(_secret_of(key)), wanted.value, label, now, only, expires_at), key
 
-    def _add(self, writing: Writing, record: KeyRecord, action: str, by: str, **details: Any) -> None:
-        """Add a key, with an id that no other has."""
-        if _id(record.digest) in _locked(writing):
-            raise AlreadyExists("This API key already exists.")
-        writing.add_key(record)
-        details |= {name: getattr(record, name) for name in ("role", "label", "learners", "expires_at")}
-        writing.add_audit(AuditRecord(record.created_at, by, action, _id(record.digest), details))
+    def _noted(self, record: KeyRecord, by: str) -> ApiKey:
+        """A key that was just created: from now on it is known here, and the log says so."""
+        made = _public(record)
+        note(
+            by,
+            "key created",
+            made.id,
+            role=made.role.value,
+            label=made.label,
+            learners=made.learners,
+            expires_at=made.expires_at,
+        )
+        self.refresh()
+        return made
 
 
 def new_key() -> str:
@@ -299,6 +264,13 @@ def _by_id(records: Iterable[KeyRecord]) -> _Keys:
 def _locked(writing: Writing) -> _Keys:
     """All keys that are not revoked; nobody else changes them until the transaction ends."""
     return _by_id(writing.keys(locked=True))
+
+
+def _add(writing: Writing, record: KeyRecord) -> None:
+    """Add a key, with an id that no other has."""
+    if _id(record.digest) in _locked(writing):
+        raise AlreadyExists("This API key already exists.")
+    writing.add_key(record)
 
 
 def _found(keys: _Keys, key_id: str) -> tuple[bytes, ApiKey]:

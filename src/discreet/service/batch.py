@@ -10,7 +10,6 @@ from typing import Any
 from discreet.checks import IntArray
 from discreet.errors import Archived, Busy, Conflict, HorizonReached, InvalidArgument
 from discreet.learners.tickets import INLINE, Dealt, phase_of
-from discreet.service.clock import minute_of
 from discreet.service.hosted_learner import Applied, HostedLearner, write
 from discreet.service.operations import Ask, Report, Tell
 from discreet.service.records import Code
@@ -66,7 +65,7 @@ class Batch:
             else:
                 tells[place] = operation
         answers |= self._ask(asks) | self._tell(tells, heads)
-        self._writing.add_counts(minute_of(self._now), self._counts)
+        self._writing.add_counts(self._counts)
         return [answers[place] for place in range(len(operations))]
 
     def _hold(self, operations: Sequence[Ask | Tell]) -> dict[int, Head]:

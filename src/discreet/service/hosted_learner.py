@@ -15,7 +15,6 @@ import numpy as np
 from discreet.errors import Conflict, DiscreetError, InvalidArgument, StaleState, StoreError, WrongKey
 from discreet.learners.host import NOTHING, Host, HostState, OpenSums
 from discreet.learners.tickets import INLINE, Plan, phase_of
-from discreet.service.clock import minute_of
 from discreet.service.drawn_bits import DrawnBits
 from discreet.service.encryption import KeyRing
 from discreet.service.records import most_sets, unpacked
@@ -71,7 +70,7 @@ class Applied:
 
     @property
     def counts(self) -> Counts:
-        """What it adds to the counts of its minute."""
+        """What it adds to the counts."""
         return Counts(released=self.released, ones=self.ones)
 
 
@@ -290,7 +289,7 @@ class HostedLearner:
             writing.drop_queued(self.id)
             writing.drop_phases(self.id, [each.number for each in open_phases])
             expired = Counts(expired=writing.expire_open(self.id, now))
-            writing.add_counts(minute_of(now), {self.id: expired})
+            writing.add_counts({self.id: expired})
         return changed.host.settings
 
     # Applying

@@ -13,7 +13,6 @@ Rules that always hold:
 from __future__ import annotations
 
 import collections
-import contextlib
 import os
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -84,7 +83,6 @@ class LearnerService(Management):
             guard,
             self.registry,
             self._clock,
-            self.api_keys.note_uses,
             lambda: self._committer.busy,
             self.health,
         )
@@ -301,8 +299,6 @@ class LearnerService(Management):
         """Write what is queued, and close the store. Open blocks stay open, and are not released."""
         self._committer.close()
         self.maintenance.close()
-        with contextlib.suppress(DiscreetError):
-            self.api_keys.note_uses(at_once=True)
         self._guard.close()
         self._store.close()
 

@@ -1,16 +1,12 @@
-"""The privacy loss of a population: the losses of all learners on it compose, including archived ones.
-
-Proof: `docs/guarantees.md#with-a-delta`.
-"""
+"""The privacy loss of a population: the losses of all learners on it add up, including archived ones."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 
 from discreet.errors import BudgetExceeded, UnknownName
-from discreet.privacy.composition import loss_of_each, total_loss
 from discreet.privacy.rational import float_above
 from discreet.service.views import PopulationView
 from discreet.storage.reading import Reading
@@ -21,19 +17,14 @@ from discreet.storage.writing import Writing
 def view(reading: Reading, population: PopulationRecord) -> PopulationView:
     """A population with its total loss."""
     losses = tuple(reading.losses(population.name))
-    delta = added(loss.delta for loss in losses)
     name, limit = population
+    delta = added(loss.delta for loss in losses)
     return PopulationView(name=name, limit=limit, spent=spent(losses), learners=losses, delta=delta)
 
 
-def spent(losses: Sequence[Loss]) -> float:
-    """The epsilon of all together, where their deltas add up: the sum at most, less where rounds compose."""
-    machines = []
-    for loss in losses:
-        epsilon, rounds = Fraction(loss.epsilon), loss.rounds_per_person if loss.delta else 1
-        machines.append((loss_of_each(epsilon, loss.delta, rounds), rounds))
-    together = total_loss(machines, added(loss.delta for loss in losses))
-    return min(together, added(loss.epsilon for loss in losses))
+def spent(losses: Iterable[Loss]) -> float:
+    """The epsilon of all together, where their deltas add up."""
+    return added(loss.epsilon for loss in losses)
 
 
 def added(numbers: Iterable[float]) -> float:

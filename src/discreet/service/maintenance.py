@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from discreet.errors import Conflict
-from discreet.service.clock import minute_of
 from discreet.service.health import Health, reason_of
 from discreet.service.hosted_learner import Applied, HostedLearner, not_shown, write
 from discreet.service.pace import MOST, Pace
@@ -31,8 +30,7 @@ from discreet.storage.writing import Writing
 CHECK_EVERY, APPLY_EVERY, EXPIRE_EVERY, COMPACT_EVERY = 1.0, 0.05, 5.0, 600.0
 #: Seconds that a closed decision is remembered at least, so that a second tell is answered like the first.
 REMEMBERED = 7 * 86_400.0
-#: Counts and histories are merged by hour after a week, by day after 90 days: length and age in seconds. They
-#: are never deleted: a horizon is checked against them.
+#: Histories are merged by hour after a week, by day after 90 days: length and age in seconds.
 MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 #: Learners whose reports are applied in one transaction.
 _TOGETHER = 8
@@ -51,8 +49,8 @@ log = logging.getLogger("discreet.service")
 class Maintenance:
     """The background thread of a store, and its steps, which may also be called directly.
 
-    It also stores when API keys were last used (`note_uses`), and tells `health` when everything due was
-    done, and what failed. While there is traffic (`busy`) it takes its time.
+    It also tells `health` when everything due was done, and what failed. While there is traffic (`busy`) it
+    takes its time.
     """
 
     def __init__(
@@ -61,12 +59,11 @@ class Maintenance:
         guard: RollbackGuard,
         registry: Registry,
         clock: Callable[[], int],
-        note_uses: Callable[[], None],
         busy: Callable[[], bool],
         health: Health,
     ) -> None:
         self._store, self._guard, self._registry, self._clock = store, guard, registry, clock
-        self._note_uses, self._pace = note_uses, Pace(busy, lambda: self._closed)
+        self._pace = Pace(busy, lambda: self._closed)
         self._health = health
         self._woken = threading.Event()
         self._closed = False
@@ -154,7 +151,7 @@ class Maintenance:
                     applied[hosted] = hosted.apply_queued(writing, update)
             write(writing, applied)
             counts = {hosted.id: each.counts for hosted, each in applied.items() if each.released}
-            writing.add_counts(minute_of(self._clock()), counts)
+            writing.add_counts(counts)
         for hosted, each in applied.items():
             self._turns.done(hosted.id, (each.generation, each.in_sums))
             with _isolated("%s could not be shown: %s", hosted):
@@ -294,7 +291,7 @@ class Maintenance:
                 if each is not None
             )
             if due:
-                writing.add_counts(minute_of(now), {hosted.id: Counts(expired=len(due))})
+                writing.add_counts({hosted.id: Counts(expired=len(due))})
         return len(due), more
 
     # Compaction
@@ -312,7 +309,7 @@ class Maintenance:
             with self._store.writing() as writing:
                 writing.look_back(active, _APART)
         with self._store.reading() as reading:
-            records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED), 1000 * MERGED[0][1]))
+            records = reading.learners(reading.to_compact(now, round(1000 * REMEMBERED)))
         self._registry.record_ended()
         for record in records:
             if record.status is not Status.ACTIVE:
@@ -325,12 +322,10 @@ class Maintenance:
         with self._store.writing() as writing:
             open_too = record.status is not Status.ACTIVE
             gone = writing.compact(record.id, before, open_too=open_too, most=most)
-            merged = 0
+            writing.merge_counts(record.id)
             for length, age in MERGED:
-                end = now - 1000 * age
-                merged = max(merged, writing.merge_minutes(record.id, end, 1000 * length, most=most))
-                writing.merge_history(record.id, end, 1000 * length)
-        return gone, max(gone, merged) == most
+                writing.merge_history(record.id, now - 1000 * age, 1000 * length)
+        return gone, gone == most
 
     def _forget_people(self, record: LearnerRecord, most: int) -> tuple[int, bool]:
         with self._store.writing() as writing:
@@ -356,7 +351,6 @@ class Maintenance:
                     self.refresh()
                     self._guard.sync()
                     self.note_histories()
-                    self._note_uses()
                 self.apply_queued(in_turn=True)
                 self._health.worked(APPLYING)
                 if time.monotonic() >= next_expiry:

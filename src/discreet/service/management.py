@@ -1,4 +1,4 @@
-"""Create, show and end learners; populations and what is spent of their limits; what admins did."""
+"""Create, show and end learners; populations and what is spent of their limits."""
 
 from __future__ import annotations
 
@@ -13,27 +13,24 @@ from discreet.errors import Archived, StaleState, UnknownName
 from discreet.learners.host import Host, HostState
 from discreet.privacy.guarantee import Guarantee
 from discreet.service import ledger
-from discreet.service.clock import minute_of
+from discreet.service.admin_log import IN_PROCESS, note
 from discreet.service.encryption import KeyRing
 from discreet.service.hosted_learner import Applied, HostedLearner, write
-from discreet.service.records import IN_PROCESS, check_name, members
+from discreet.service.records import check_name, members
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import Seals
 from discreet.service.views import (
     LearnerPage,
     LearnerView,
-    MinuteView,
     MomentView,
     PopulationView,
     RecentChoice,
     learner_view,
-    minute_view,
     moment_view,
 )
 from discreet.storage.reading import Reading
 from discreet.storage.records import (
-    AuditRecord,
     Counts,
     LearnerRecord,
     Loss,
@@ -85,7 +82,7 @@ class Management:
             population: The people it learns from; its epsilon is added to their privacy loss.
             deadline_seconds: When decisions without feedback are closed: by default after an hour; after
                 seven days for learners that learn from every round by itself.
-            by: Who creates it, for the audit log.
+            by: Who creates it, for the log.
 
         Raises:
             AlreadyExists: The name is taken.
@@ -99,7 +96,8 @@ class Management:
         if deadline > _LONGEST_DEADLINE:
             raise checks.invalid_argument("learner", "deadline_seconds", "at most ten years", deadline)
         with self._store.writing() as writing:
-            self._add(writing, name, 1, settings, population, deadline, by)
+            made = self._add(writing, name, 1, settings, population, deadline)
+        note(by, "learner created", name, **made)
         return self.learner(name)
 
     def archive(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
@@ -107,9 +105,10 @@ class Management:
         before = Status.CLOSED
         while before is Status.CLOSED:  # another process restarted it meanwhile: archive the next epoch
             hosted = self.registry.stored(name)
-            with self._ending(hosted, Status.ARCHIVED) as (writing, before, _):
-                if before is Status.ACTIVE:
-                    self._note(writing, by, "learner archived", name, epoch=hosted.record.epoch)
+            with self._ending(hosted, Status.ARCHIVED) as (_, before, _):
+                pass
+        if before is Status.ACTIVE:
+            note(by, "learner archived", name, epoch=hosted.record.epoch)
         return self.learner(name)
 
     def restart(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
@@ -127,7 +126,9 @@ class Management:
             settings = {name: record.settings[name] for name in ("kind", "items", "close")}
             settings["retired"] = record.settings.get("retired", [])
             settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
-            self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline, by)
+            epoch = record.epoch + 1
+            made = self._add(writing, name, epoch, settings, record.population, record.deadline)
+        note(by, "learner restarted", name, **made)
         return self.learner(name)
 
     def change_items(
@@ -149,17 +150,16 @@ class Management:
         hosted.check()
         with self._changing(hosted) as (writing, update):
             settings = hosted.change_items(writing, update, add, retire, self._clock())
-            before = hosted.record.settings
-            self._note(
-                writing,
-                by,
-                "items changed",
-                name,
-                epoch=hosted.record.epoch,
-                items=len(settings["items"]),
-                added=[item for item in settings["items"] if item not in before["items"]],
-                retired=settings["retired"],
-            )
+        before = hosted.record.settings
+        note(
+            by,
+            "items changed",
+            name,
+            epoch=hosted.record.epoch,
+            items=len(settings["items"]),
+            added=[item for item in settings["items"] if item not in before["items"]],
+            retired=settings["retired"],
+        )
         return self.learner(name)
 
     @contextlib.contextmanager
@@ -203,7 +203,7 @@ class Management:
                     with contextlib.suppress(StaleState):
                         applied = hosted.apply_queued(writing, update)
                         write(writing, {hosted: applied})
-                        writing.add_counts(minute_of(self._clock()), {hosted.id: applied.counts})
+                        writing.add_counts({hosted.id: applied.counts})
                 if before is Status.ACTIVE:
                     writing.drop_queued(hosted.id)
                     writing.drop_phases(hosted.id)
@@ -223,13 +223,13 @@ class Management:
         settings: dict[str, Any],
         population: str | None,
         deadline: float,
-        by: str,
-    ) -> None:
+    ) -> dict[str, Any]:
+        """Add an epoch; return what the log says about it."""
         learner = Host(settings)
         promise = learner.guarantee
         assert promise.epsilon is not None  # no learner that can be hosted has Gaussian noise
         if population is not None:
-            share = Loss(name, epoch, promise.epsilon, promise.delta, promise.rounds_per_person)
+            share = Loss(name, epoch, promise.epsilon, promise.delta)
             ledger.admit(writing, population, share)
         lineage = secrets.token_hex(16)
         writing.add_learner(
@@ -246,19 +246,15 @@ class Management:
             ),
             Seals(self._ring, lineage).state(0, learner.encode(learner.start())),
         )
-        self._note(
-            writing,
-            by,
-            "learner created" if epoch == 1 else "learner restarted",
-            name,
-            epoch=epoch,
-            kind=learner.settings["kind"],
-            items=len(learner.settings["items"]),
-            epsilon=promise.epsilon,
-            delta=promise.delta,
-            population=population,
-            deadline_seconds=deadline,
-        )
+        return {
+            "epoch": epoch,
+            "kind": learner.settings["kind"],
+            "items": len(learner.settings["items"]),
+            "epsilon": promise.epsilon,
+            "delta": promise.delta,
+            "population": population,
+            "deadline_seconds": deadline,
+        }
 
     # What is shown
 
@@ -310,12 +306,6 @@ class Management:
         with self._shown(name) as (hosted, _):
             return hosted.host.guarantee
 
-    def minutes(self, name: str, since: int = 0) -> list[MinuteView]:
-        """The counts of a learner by minute, since a time in milliseconds."""
-        with self._shown(name) as (hosted, reading):
-            found = reading.minutes(hosted.id, since)
-        return [minute_view(hosted, start, counts) for start, counts in found]
-
     def history(self, name: str, since: int = 0) -> list[MomentView]:
         """What a learner had released over time, since a time in milliseconds: one entry a minute at most."""
         with self._shown(name) as (hosted, reading):
@@ -347,8 +337,7 @@ class Management:
         with self._store.writing() as writing:
             before = writing.lock_population(name)
             writing.add_population(PopulationRecord(name, limit))
-            details = {"limit": limit} | ({} if before is None else {"before": before.limit})
-            self._note(writing, by, "population set", name, **details)
+        note(by, "population set", name, limit=limit, **({} if before is None else {"before": before.limit}))
         return self.population(name)
 
     def populations(self) -> list[PopulationView]:
@@ -362,14 +351,3 @@ class Management:
             for population in reading.populations(name):
                 return ledger.view(reading, population)
         raise UnknownName(f"No population is named {name!r}.")
-
-    # What admins did
-
-    def audit(self, limit: int = 100, before: int | None = None) -> list[AuditRecord]:
-        """What admins did, latest first: up to 1,000 records, before the one with an id."""
-        most = checks.integer("audit", "limit", limit, 1, 1000)
-        with self._store.reading() as reading:
-            return reading.audit(before=before, most=most)
-
-    def _note(self, writing: Writing, by: str, action: str, target: str, **details: Any) -> None:
-        writing.add_audit(AuditRecord(self._clock(), by, action, target, details))

@@ -6,19 +6,17 @@ import os
 import pathlib
 import secrets
 
-from discreet.errors import StaleState, WrongKey
+from discreet.errors import InvalidArgument, StaleState, WrongKey
 from discreet.imports import require_extra
 from discreet.service.encryption import KeyRing, fingerprint, load_key
-from discreet.service.file_guard import FileGuard
 from discreet.service.rollback_guard import RollbackGuard
+from discreet.service.sqlite_guard import SqliteGuard
 from discreet.storage import open_store, serves_one_process
 from discreet.storage.sqlite import SqliteStore
 from discreet.storage.store import Store
 
 #: The environment variable that may name the rollback guard.
 GUARD_VARIABLE = "DISCREET_ROLLBACK_GUARD"
-#: How the addresses of objects begin.
-_OBJECTS = ("s3://", "gs://", "az://")
 #: The store's own facts: the fingerprint of its encryption key, the keys that it opens, its random name.
 FINGERPRINT, KEYS, NAME = "key fingerprint", "sealed keys", "store name"
 
@@ -97,7 +95,7 @@ def open_guard(
     look_only: bool = False,
     repair: bool = False,
 ) -> RollbackGuard:
-    """The rollback guard of a store: a file, a table of PostgreSQL, or an object.
+    """The rollback guard of a store: an SQLite file, or a table of PostgreSQL.
 
     Args:
         store: The store.
@@ -111,20 +109,18 @@ def open_guard(
     at = os.fspath(given or os.environ.get(GUARD_VARIABLE) or "")
     if not at:
         at = f"{store.path}.guard" if isinstance(store, SqliteStore) else os.fspath(where)
-    if at.startswith(_OBJECTS):
-        require_extra("objects", "A rollback guard in an object store needs")
-        from discreet.service.object_guard import ObjectGuard
-
-        return ObjectGuard(at, name, look_only=look_only, repair=repair)
     if serves_one_process(at):
-        return FileGuard(
-            pathlib.Path(at), name, shared=not store.one_process, look_only=look_only, repair=repair
-        )
+        place = at.removeprefix("sqlite:///")
+        if "://" in place:
+            raise InvalidArgument(
+                "A rollback guard is a path, sqlite:///path, or postgresql://user@host/database."
+            )
+        return SqliteGuard(place, name, look_only=look_only, repair=repair)
     require_extra("service", "A rollback guard in PostgreSQL needs", "psycopg")
-    from discreet.service.sql_guard import SqlGuard
+    from discreet.service.postgres_guard import PostgresGuard
     from discreet.storage.postgres_engine import postgres_url
 
-    return SqlGuard(postgres_url(at), name, look_only=look_only)
+    return PostgresGuard(postgres_url(at), name, look_only=look_only)
 
 
 def default_key_file(store: Store) -> pathlib.Path | None:

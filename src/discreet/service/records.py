@@ -23,9 +23,6 @@ _OVERHEAD = 96
 #: Names of learners and populations.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}")
 
-#: Who did something, in the audit log, if it was not done with an API key.
-COMMAND_LINE, IN_PROCESS = "command line", "in process"
-
 
 class _Missing:
     """Stands for an argument that was not given: None is a value."""

@@ -4,14 +4,12 @@ A database restored from an old backup would release the same data again, with o
 It cannot know that it is old; the rollback guard does. It has a number of releases for each learner, which is
 raised *before* a release becomes visible, and must not be restored with the database.
 
-If a learner has secrets, its number is on disk before anything is shown. Numbers of bandits are on disk
-within about a second: waiting for them would halve the throughput, and only a backup of the last second
-before a failure could pass for the latest state.
+If a learner has secrets, its number is on disk before anything is shown. Numbers of bandits are collected,
+and written about once per second: waiting for them would halve the throughput, and only a backup of the last
+second before a failure could pass for the latest state.
 
-A guard is a file (`file_guard`), a table of another schema or server (`sql_guard`), or an object
-(`object_guard`); one suite tests all. The latter are asked less often: numbers that need not be durable are
-written together, about once per second. If a process is killed, those of its last second are lost, as they
-are from a file when the power fails.
+A guard is another SQLite file (`sqlite_guard`), or a table of another schema or server of PostgreSQL
+(`postgres_guard`); one suite tests both.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from collections.abc import Mapping
 from discreet.errors import StaleState, StoreError
 
 #: More than any learner releases: for a learner that is known to be missing in the store, and for one that
-#: has ended because it was archived, restarted or handed over.
+#: has ended because it was archived or restarted.
 GONE = (1 << 63) - 1
 ENDED = GONE - 1
 
@@ -78,7 +76,7 @@ class RollbackGuard(ABC):
             if look and (recorded := self._recorded(lineage)) is not None:
                 known = max(recorded, known or 0)
             if known is None:  # every learner is recorded by the process that creates it
-                return releases > 0 and not self._recorded_by_others(lineage)
+                return releases > 0 and self._recorded(lineage) is None
         return releases < known
 
     def record(self, lineage: str, releases: int, *, durable: bool) -> None:
@@ -87,7 +85,7 @@ class RollbackGuard(ABC):
         Args:
             lineage: The learner.
             releases: How many.
-            durable: Whether to wait for the disk; for new learners it always does.
+            durable: Whether to write it at once; for new learners it always does.
         """
         with self._lock:
             known = self._known.get(lineage)
@@ -96,9 +94,8 @@ class RollbackGuard(ABC):
             try:
                 if (known is not None and releases < ENDED) or not self._is_recorded(lineage, releases):
                     self._pending[lineage] = releases
-                    if durable or known is None:
-                        self._flush()
-                    elif time.monotonic() - self._written_at >= self.every:
+                    waited = time.monotonic() - self._written_at
+                    if durable or known is None or waited >= self.every:
                         self._write()
             except (OSError, StoreError) as error:
                 # Without the place: clients of the service see the message.
@@ -111,30 +108,24 @@ class RollbackGuard(ABC):
         """Create the guard if it is missing: from now on the store needs it."""
         with self._lock:
             self._raise({})
-            self._sync()
 
     def settle(self, releases: Mapping[str, int]) -> None:
-        """Record how far these learners have released, and that all others are gone; flush it to disk.
+        """Record how far these learners have released, and that all others are gone; durably.
 
         No number gets lower: an old backup stays old. Processes that have the guard open continue with it,
         and so do learners they created meanwhile.
         """
         with self._lock:
             self._raise(dict.fromkeys(self._known.keys() - releases.keys(), GONE) | dict(releases))
-            self._sync()
 
     def sync(self) -> None:
-        """Flush to disk what was recorded."""
+        """Write what was recorded."""
         with self._lock:
-            self._flush()
+            self._write()
 
     def close(self) -> None:
-        """Flush and close."""
+        """Write what was recorded, and close."""
         self.sync()
-
-    def _flush(self) -> None:
-        self._write()
-        self._sync()
 
     def _write(self) -> None:
         if self._pending:
@@ -145,10 +136,6 @@ class RollbackGuard(ABC):
     def _recorded(self, lineage: str) -> int | None:
         """The number of a learner in the guard now."""
         return self._looked().get(lineage)
-
-    def _recorded_by_others(self, lineage: str) -> bool:
-        """Whether another process may have created a learner that this object does not know."""
-        return self._recorded(lineage) is not None
 
     def _is_recorded(self, lineage: str, releases: int) -> bool:
         """Whether others have recorded this much: all learners are looked up together, once per second."""
@@ -166,7 +153,4 @@ class RollbackGuard(ABC):
 
     @abstractmethod
     def _raise(self, numbers: Mapping[str, int]) -> None:
-        """Create the guard if it is missing, and raise numbers; none gets lower."""
-
-    def _sync(self) -> None:  # noqa: B027 # most have nothing to wait for
-        """Wait until what was written is on disk, where it is not yet."""
+        """Create the guard if it is missing, and raise numbers, durably; none gets lower."""

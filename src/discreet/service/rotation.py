@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Column, Connection, Row, bindparam, select, update
+from sqlalchemy import Column, Connection, Row, bindparam, select, text, update
 
 from discreet.errors import StoreInUse, WrongKey
 from discreet.service.encryption import KeyRing
 from discreet.service.opening import FINGERPRINT, KEYS
 from discreet.service.sealing import FEEDBACK, STATE, SUMS, state_id, sums_id
 from discreet.storage import tables
-from discreet.storage.records import AuditRecord, LearnerRecord
+from discreet.storage.records import LearnerRecord
 from discreet.storage.store import Store
-from discreet.storage.transfer import block_writers
 
 #: By kind: a column with sealed values, the one with the learner's id, and what a value was sealed for.
 _SEALED: dict[str, tuple[Column[Any], Column[Any], Callable[[Row[Any]], bytes]]] = {
@@ -29,7 +28,7 @@ _SEALED: dict[str, tuple[Column[Any], Column[Any], Callable[[Row[Any]], bytes]]]
 }
 
 
-def rotate(store: Store, old: KeyRing, new: KeyRing, audit: AuditRecord) -> int:
+def rotate(store: Store, old: KeyRing, new: KeyRing) -> int:
     """Seal everything again; return how many values. What the old key cannot open stays as it is.
 
     Raises:
@@ -43,14 +42,20 @@ def rotate(store: Store, old: KeyRing, new: KeyRing, audit: AuditRecord) -> int:
         connection = writing.connection
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql("PRAGMA secure_delete = ON")  # leave nothing of the old keys
-        block_writers(connection)
+        _block_writers(connection)
         count = sum(
             _reseal(connection, kind, record, old, new) for record in writing.learners() for kind in _SEALED
         )
         writing.note(FINGERPRINT, new.fingerprint)
         writing.note(KEYS, new.keys)
-        writing.add_audit(audit)
     return count
+
+
+def _block_writers(connection: Connection) -> None:
+    """Block other writers until the transaction ends, as SQLite does anyway."""
+    if connection.dialect.name == "postgresql":
+        names = ", ".join(table.name for table in tables.metadata.sorted_tables)
+        connection.execute(text(f"LOCK TABLE {names} IN EXCLUSIVE MODE"))
 
 
 def _reseal(connection: Connection, kind: str, record: LearnerRecord, old: KeyRing, new: KeyRing) -> int:

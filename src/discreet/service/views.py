@@ -5,7 +5,6 @@ These are the answers of `LearnerService`, and as JSON those of its routes.
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Literal
 
 import numpy as np
@@ -74,8 +73,7 @@ class LearnerSummary(View):
     population: str | None
     deadline_seconds: float
     status: str = Field(
-        description="active, archived, closed (replaced by a later epoch), handed_over (exported), stale (an "
-        "old backup) or damaged."
+        description="active, archived, closed (replaced by a later epoch), stale (an old backup) or damaged."
     )
     created_at: Time
     generation: int
@@ -114,24 +112,9 @@ class PopulationView(View):
 
     name: str
     limit: float | None = Field(description="The most that `spent` may be.")
-    spent: float = Field(description="The epsilon of all learners together: the sum of theirs at most.")
+    spent: float = Field(description="The epsilon of all learners together: the sum of theirs.")
     learners: tuple[Loss, ...] = Field(description="The share of each.")
     delta: float = Field(description="With which probability somebody may lose more: the sum of theirs.")
-
-
-class MinuteView(View):
-    """A minute (an hour after a week, a day after 90): counts, and the mean of the bits released in it."""
-
-    start: Time
-    asked: int
-    told: int
-    expired: int
-    released: int
-    mean: float | None
-    standard_error: float | None = Field(
-        description="At most, of the mean, from noise and values together: half the distance of the two "
-        "numbers that a bit stands for, over the square root of the number of bits."
-    )
 
 
 class MomentView(View):
@@ -195,16 +178,6 @@ def learner_view(hosted: HostedLearner, counts: Counts) -> LearnerView:
         point=summary.point,
         best=summary.best,
     )
-
-
-def minute_view(hosted: HostedLearner, start: int, counts: Counts) -> MinuteView:
-    """Counts of a minute, and the mean that released bits stand for."""
-    mean = error = None
-    if hosted.host.randomizer is not None and counts.released:
-        low, high = hosted.host.randomizer.estimate(0), hosted.host.randomizer.estimate(1)
-        mean = low + (high - low) * (counts.ones / counts.released)
-        error = abs(high - low) / 2 / math.sqrt(counts.released)
-    return MinuteView(start=start, mean=mean, standard_error=error, **vars(counts))
 
 
 def moment_view(hosted: HostedLearner, moment: Moment) -> MomentView:

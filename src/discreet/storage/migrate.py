@@ -6,7 +6,6 @@ happens completely or not at all.
 
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, inspect
 
@@ -25,14 +24,10 @@ def migrate(connection: Connection) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError:
-        raise StoreError("Another release made the schema of this database: use that release.") from None
-
-
-def latest_version() -> str:
-    """The version of the schema after `migrate`."""
-    head = ScriptDirectory.from_config(_config()).get_current_head()
-    assert head is not None
-    return head
+        raise StoreError(
+            "Another version of discreet made this store, with a schema that this one does not read: use "
+            "that version, or start with a new store."
+        ) from None
 
 
 def _config() -> Config:

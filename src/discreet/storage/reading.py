@@ -12,7 +12,6 @@ from sqlalchemy.dialects import postgresql
 from discreet.errors import UnknownName
 from discreet.storage.records import (
     COUNTED,
-    AuditRecord,
     Counts,
     DecisionRecord,
     Head,
@@ -26,14 +25,13 @@ from discreet.storage.records import (
     Status,
 )
 from discreet.storage.tables import (
-    audit,
+    counts,
     decisions,
     feedback,
     history,
     keys,
     learners,
     meta,
-    minutes,
     people,
     phases,
     populations,
@@ -43,12 +41,15 @@ from discreet.storage.tables import (
 #: Rows that are passed with one statement; SQLite takes 32,766 parameters.
 _AT_ONCE = 4_000
 
+#: Rows of counts of a learner, one for each process that wrote some; more are merged.
+WRITERS = 100
+
 #: Milliseconds that a decision may be stored after its time.
 LATE = 10_000
 
 _POSTGRES = postgresql.dialect()  # type: ignore[no-untyped-call]
 
-_SUMS = [func.coalesce(func.sum(minutes.c[name]), 0).label(name) for name in COUNTED]
+_SUMS = [func.coalesce(func.sum(counts.c[name]), 0).label(name) for name in COUNTED]
 _AMONG = learners.c.id.in_(bindparam("ids", expanding=True))
 HEADS = select(learners.c.id, *(learners.c[name] for name in Head._fields)).where(_AMONG)
 _LEARNERS = select(*(column for column in learners.c if column.name != "state")).order_by(
@@ -194,18 +195,17 @@ class Reading:
         asked = exists().where(d.learner == learners.c.id, d.asked_at >= since, d.asked_at < before)
         return list(self.connection.scalars(select(learners.c.id).where(_ACTIVE, asked)))
 
-    def to_compact(self, now: int, kept: int, counted: int) -> list[int]:
+    def to_compact(self, now: int, kept: int) -> list[int]:
         """The ids of learners that have something to forget, or counts to merge.
 
         Args:
             now: Milliseconds.
             kept: Milliseconds that decisions are kept after their deadline.
-            counted: Milliseconds after which counts by minute are merged.
         """
         d, mine = decisions.c, learners.c.id
         old = exists().where(d.learner == mine, d.asked_at < now - kept - 1000 * learners.c.deadline)
         has_people = exists().where(people.c.learner == mine)
-        unmerged = select(minutes.c.learner).where(minutes.c.writer != "", minutes.c.start < now - counted)
+        unmerged = select(counts.c.learner).group_by(counts.c.learner).having(func.count() > WRITERS)
         return list(
             self.connection.scalars(select(mine).where(old | (~_ACTIVE & has_people) | mine.in_(unmerged)))
         )
@@ -293,27 +293,20 @@ class Reading:
 
     # Counts
 
-    def minutes(self, learner: int, since: int) -> list[tuple[int, Counts]]:
-        """Starts of minutes, in order, and their counts."""
-        mine = (minutes.c.learner == learner) & (minutes.c.start >= since)
-        wanted = select(minutes.c.start, *_SUMS).where(mine).group_by(minutes.c.start)
-        rows = self.connection.execute(wanted.order_by(minutes.c.start))
-        return [(start, Counts(*map(int, counts))) for start, *counts in rows]
-
     def counts(self, learner: int) -> Counts:
         """Counts in total."""
         return self.totals([learner]).get(learner, Counts())
 
     def totals(self, ids: Iterable[int]) -> dict[int, Counts]:
         """The same for several learners; those without any are left out."""
-        wanted = select(minutes.c.learner, *_SUMS).where(minutes.c.learner.in_(ids))
-        rows = self.connection.execute(wanted.group_by(minutes.c.learner))
-        return {learner: Counts(*map(int, counts)) for learner, *counts in rows}
+        wanted = select(counts.c.learner, *_SUMS).where(counts.c.learner.in_(ids))
+        rows = self.connection.execute(wanted.group_by(counts.c.learner))
+        return {learner: Counts(*map(int, numbers)) for learner, *numbers in rows}
 
     def pending(self) -> int:
         """How many decisions of active learners are open."""
-        still_open = func.sum(minutes.c.asked - minutes.c.told - minutes.c.expired)
-        wanted = select(still_open).join_from(minutes, learners, minutes.c.learner == learners.c.id)
+        still_open = func.sum(counts.c.asked - counts.c.told - counts.c.expired)
+        wanted = select(still_open).join_from(counts, learners, counts.c.learner == learners.c.id)
         return int(self.connection.scalar(wanted.where(_ACTIVE)) or 0)
 
     def size(self) -> int:
@@ -322,7 +315,7 @@ class Reading:
         whole = pages if self._sqlite else "SELECT pg_database_size(current_database())"
         return int(self.connection.scalar(text(whole)) or 0)
 
-    # Populations, keys and admins
+    # Populations and keys
 
     def populations(self, name: str | None = None) -> list[PopulationRecord]:
         """All populations, or the one with a name, by name."""
@@ -336,9 +329,8 @@ class Reading:
         mine = _LEARNERS.with_only_columns(t.name, t.epoch, t.epsilon, t.settings)
         found = []
         for name, epoch, epsilon, settings in self.connection.execute(mine.where(t.population == population)):
-            given = json.loads(settings).get("arguments", {})
-            delta, rounds = given.get("delta", 0.0), given.get("rounds_per_person", 1)
-            found.append(Loss(name, epoch, epsilon, delta, rounds))
+            delta = json.loads(settings).get("arguments", {}).get("delta", 0.0)
+            found.append(Loss(name, epoch, epsilon, delta))
         return found
 
     def keys(self, digests: Iterable[bytes] | None = None, *, locked: bool = False) -> list[KeyRecord]:
@@ -357,14 +349,6 @@ class Reading:
             KeyRecord(**row | {"learners": row["learners"] and tuple(json.loads(row["learners"]))})
             for row in map(dict, rows)
         ]
-
-    def audit(self, *, before: int | None = None, most: int = 100) -> list[AuditRecord]:
-        """What admins did, latest first, before the record with an id."""
-        wanted = select(audit).order_by(audit.c.id.desc()).limit(most)
-        if before is not None:
-            wanted = wanted.where(audit.c.id < before)
-        rows = self.connection.execute(wanted).mappings()
-        return [AuditRecord(**row | {"details": json.loads(row["details"])}) for row in map(dict, rows)]
 
 
 def _dealt_by(now: int) -> ColumnElement[bool]:

@@ -13,7 +13,6 @@ class Status(enum.StrEnum):
     ACTIVE = "active"
     ARCHIVED = "archived"
     CLOSED = "closed"  # replaced by a later epoch of the same name
-    HANDED_OVER = "handed_over"  # exported with its secrets; it continues elsewhere
 
 
 class How(enum.IntEnum):
@@ -184,14 +183,12 @@ class Loss:
 
     Attributes:
         delta: With which probability a person may lose more than epsilon.
-        rounds_per_person: In how many rounds.
     """
 
     name: str
     epoch: int
     epsilon: float
     delta: float = 0.0
-    rounds_per_person: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,7 +202,6 @@ class KeyRecord:
         created_at: Milliseconds.
         learners: The only ones it may be used for; None for all.
         expires_at: Milliseconds, or None.
-        used_at: When it was last used, to the minute; None if it never was.
     """
 
     digest: bytes
@@ -214,28 +210,6 @@ class KeyRecord:
     created_at: int
     learners: tuple[str, ...] | None = None
     expires_at: int | None = None
-    used_at: int | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class AuditRecord:
-    """Something that an admin did.
-
-    Attributes:
-        at: Milliseconds.
-        key: The id of the API key, or "command line".
-        action: Such as "learner created".
-        target: The name of a learner or population, or the id of a key.
-        details: Public settings only, as JSON types.
-        id: Grows with every record; 0 before it is stored.
-    """
-
-    at: int
-    key: str
-    action: str
-    target: str
-    details: dict[str, Any]
-    id: int = 0
 
 
 def split_ids(joined: bytes) -> list[bytes]:

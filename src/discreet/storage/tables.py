@@ -18,7 +18,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    text,
 )
 
 metadata = MetaData()
@@ -48,8 +47,8 @@ learners = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("status", Text, nullable=False),
     Column("generation", BigInteger, nullable=False),
-    Column("swept", BigInteger, nullable=False, server_default="0"),
-    Column("revision", Integer, nullable=False, server_default="0"),
+    Column("swept", BigInteger, nullable=False),
+    Column("revision", Integer, nullable=False),
     Column("state", LargeBinary, nullable=False),
     UniqueConstraint("name", "epoch"),
 )
@@ -128,20 +127,16 @@ people = Table(
 )
 
 #: One row for each process that writes, so that none waits for another's lock.
-minutes = Table(
-    "minutes",
+counts = Table(
+    "counts",
     metadata,
     Column("learner", Integer, primary_key=True),
-    Column("start", BigInteger, primary_key=True),
     Column("writer", Text, primary_key=True),
     Column("asked", BigInteger, nullable=False),
     Column("told", BigInteger, nullable=False),
     Column("expired", BigInteger, nullable=False),
     Column("released", BigInteger, nullable=False),
     Column("ones", BigInteger, nullable=False),
-    Index(
-        "minutes_to_merge", "start", sqlite_where=text("writer <> ''"), postgresql_where=text("writer <> ''")
-    ),
     sqlite_with_rowid=False,
 )
 
@@ -156,17 +151,4 @@ keys = Table(
     Column("revoked", Boolean, nullable=False),
     Column("learners", Text),  # the only ones it may be used for, as JSON
     Column("expires_at", BigInteger),
-    Column("used_at", BigInteger),  # to the minute
-)
-
-#: What admins did; rows are only ever added.
-audit = Table(
-    "audit",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("at", BigInteger, nullable=False),
-    Column("key", Text, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("target", Text, nullable=False),
-    Column("details", Text, nullable=False),
 )

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import json
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Table, delete, func, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from discreet.errors import AlreadyExists, Conflict
-from discreet.storage.reading import HEADS, LATE, PHASE, Reading
+from discreet.storage.reading import HEADS, LATE, PHASE, WRITERS, Reading
 from discreet.storage.records import (
     COUNTED,
-    AuditRecord,
     Counts,
     DecisionRecord,
     Head,
@@ -31,14 +28,13 @@ from discreet.storage.records import (
     Status,
 )
 from discreet.storage.tables import (
-    audit,
+    counts,
     decisions,
     feedback,
     history,
     keys,
     learners,
     meta,
-    minutes,
     people,
     phases,
     populations,
@@ -321,15 +317,15 @@ class Writing(Reading):
 
     # Counts
 
-    def add_counts(self, minute: int, counts: Mapping[int, Counts]) -> None:
-        """Add to the counts of learners in a minute, given by its start in milliseconds."""
-        self._add_counts((learner, minute, self._writer, each) for learner, each in counts.items())
+    def add_counts(self, added: Mapping[int, Counts]) -> None:
+        """Add to the counts of learners."""
+        self._add_counts((learner, self._writer, each) for learner, each in added.items())
 
-    def _add_counts(self, rows: Iterable[tuple[int, int, str, Counts]]) -> None:
-        add = ", ".join(f"{name} = minutes.{name} + excluded.{name}" for name in COUNTED)
+    def _add_counts(self, rows: Iterable[tuple[int, str, Counts]]) -> None:
+        add = ", ".join(f"{name} = counts.{name} + excluded.{name}" for name in COUNTED)
         listed = sorted((*key, *(getattr(each, name) for name in COUNTED)) for *key, each in rows)
-        columns = ["learner", "start", "writer", *COUNTED]
-        self._add(minutes, columns, listed, f"ON CONFLICT (learner, start, writer) DO UPDATE SET {add}")
+        columns = ["learner", "writer", *COUNTED]
+        self._add(counts, columns, listed, f"ON CONFLICT (learner, writer) DO UPDATE SET {add}")
 
     # Forgetting
 
@@ -352,27 +348,14 @@ class Writing(Reading):
         some = select(people.c.person).where(mine).limit(most).scalar_subquery()
         return self.connection.execute(delete(people).where(mine, people.c.person.in_(some))).rowcount
 
-    def merge_minutes(self, learner: int, before: int, length: int, *, most: int = 2_000) -> int:
-        """Merge counts from before a time into spans of a length, over all processes that wrote them.
-
-        Returns:
-            How many rows were merged. If it is `most`, there may be more.
-        """
-        m = minutes.c
-        loose = (m.learner == learner) & (m.start < before - before % length)
-        loose &= (m.start % length != 0) | (m.writer != "")
-        some = select(m.start, m.writer).where(loose).order_by(m.start, m.writer).limit(most)
-        rows = self.connection.execute(
-            delete(minutes)
-            .where(m.learner == learner, tuple_(m.start, m.writer).in_(some))
-            .returning(m.start, *(m[name] for name in COUNTED))
-        ).all()
-        spans: dict[int, list[int]] = collections.defaultdict(lambda: [0] * len(COUNTED))
-        for start, *counts in rows:
-            total = spans[start - start % length]
-            total[:] = map(operator.add, total, counts)
-        self._add_counts((learner, start, "", Counts(*total)) for start, total in spans.items())
-        return len(rows)
+    def merge_counts(self, learner: int) -> None:
+        """Merge the counts of a learner, if more than `WRITERS` processes wrote some."""
+        mine = counts.c.learner == learner
+        rows = select(func.count()).select_from(counts).where(mine)
+        if (self.connection.scalar(rows) or 0) > WRITERS:
+            columns = [counts.c[name] for name in COUNTED]
+            found = self.connection.execute(delete(counts).where(mine).returning(*columns)).all()
+            self._add_counts([(learner, "", Counts(*map(sum, zip(*found, strict=True))))])
 
     def merge_history(self, learner: int, before: int, length: int) -> None:
         """Keep the last entry of each span of a length before a time."""
@@ -381,7 +364,7 @@ class Writing(Reading):
         kept = select(later.c.at).where(later.c.learner == h.learner, later.c.at > h.at, same_span)
         self.connection.execute(delete(history).where(h.learner == learner, h.at < end, kept.exists()))
 
-    # Populations, keys and admins
+    # Populations and keys
 
     def add_population(self, population: PopulationRecord) -> None:
         """Add a population, or change its limit."""
@@ -403,18 +386,3 @@ class Writing(Reading):
         """Revoke an API key, if there is one."""
         mine = (keys.c.digest == digest) & keys.c.revoked.is_(False)
         return self.connection.execute(update(keys).where(mine).values(revoked=True)).rowcount == 1
-
-    def let_key_expire(self, digest: bytes, at: int) -> None:
-        """Change when an API key expires."""
-        self.connection.execute(update(keys).where(keys.c.digest == digest).values(expires_at=at))
-
-    def note_use(self, digests: Iterable[bytes], at: int) -> None:
-        """Note that API keys were used, unless a later use is known."""
-        earlier = keys.c.used_at.is_(None) | (keys.c.used_at < at)
-        self.connection.execute(update(keys).where(keys.c.digest.in_(digests), earlier).values(used_at=at))
-
-    def add_audit(self, record: AuditRecord) -> None:
-        """Record what an admin did. Records are never changed or deleted."""
-        values = dataclasses.asdict(record) | {"details": json.dumps(record.details)}
-        del values["id"]  # the database gives it
-        self.connection.execute(insert(audit).values(**values))

@@ -1,4 +1,7 @@
-"""Logs as JSON lines on standard error: one line per request, without body, query string, key or value."""
+"""Logs as JSON lines on standard error: one line per request, without body, query string, key or value.
+
+There is also one line for each thing that an admin did.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import sys
 import time
 import traceback
 from typing import IO
+
+from discreet.service import admin_log
 
 #: Seconds that lines are buffered, so that many are written at once.
 _DELAY = 0.1
@@ -82,6 +87,8 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
+        if record.name == admin_log.NAME:
+            line = {"time": line["time"], "level": "info", "event": "admin", **vars(record)["admin"]}
         if record.exc_info and record.exc_info[1] is not None:
             line["error"] = place_of(record.exc_info[1])
         return json.dumps(line)
@@ -106,6 +113,7 @@ def configure(level: str) -> None:
         logger.handlers.clear()
         logger.propagate = True
         logger.setLevel(least)
+    logging.getLogger(admin_log.NAME).setLevel(logging.INFO)  # whatever else is written
     logging.getLogger("uvicorn.access").disabled = True  # it would write URLs with query strings
 
 

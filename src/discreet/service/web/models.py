@@ -15,9 +15,8 @@ from discreet.service.api_keys import ApiKey, Role
 from discreet.service.learner_service import MOST_DECISIONS
 from discreet.service.operations import MOST_FEEDBACK
 from discreet.service.records import Code
-from discreet.service.views import Kind, MinuteView, MomentView, PopulationView, RecentChoice
+from discreet.service.views import Kind, MomentView, PopulationView, RecentChoice
 from discreet.service.web.errors import CODES
-from discreet.storage.records import AuditRecord
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}$", strict=True)]
 ItemName = Annotated[str, Field(max_length=200, strict=True)]
@@ -187,14 +186,6 @@ class CreateKey(RequestModel):
     )
 
 
-class RotateKey(RequestModel):
-    """Which secret is replaced, and how long the old one is still accepted."""
-
-    model_config = _example(grace_seconds=3600)
-
-    grace_seconds: Annotated[int, Field(ge=0, le=1 << 32, strict=True)] = 3600
-
-
 class AskRequest(RequestModel):
     """How many decisions, and among which items. All of it is public."""
 
@@ -242,13 +233,9 @@ class TellRequest(RequestModel):
 TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
 
 #: Fields that error messages may repeat; nested ones by their paths.
-FIELDS = {
-    name
-    for model in (CreateLearner, ChangeItems, SetLimit, CreateKey, RotateKey)
-    for name in model.model_fields
-}
+FIELDS = {name for model in (CreateLearner, ChangeItems, SetLimit, CreateKey) for name in model.model_fields}
 FIELDS |= {f"holdout.{name}" for name in HoldOut.model_fields} | {"start.set"}
-FIELDS |= {"since", "limit", "name", "items", "after", "search", "before"}
+FIELDS |= {"since", "limit", "name", "items", "after", "search"}
 
 
 class ResponseModel(BaseModel):
@@ -306,12 +293,6 @@ class GuaranteeResponse(ResponseModel):
         return cls(**fields, neighbours=guarantee.neighbours.value, text=str(guarantee))
 
 
-class MinutesResponse(ResponseModel):
-    """The minutes, in order."""
-
-    minutes: list[MinuteView]
-
-
 class HistoryResponse(ResponseModel):
     """Moments in order: one a minute at most, after a week one an hour, after 90 days one a day."""
 
@@ -341,13 +322,6 @@ class KeysResponse(ResponseModel):
     """All API keys that have not been revoked, oldest first."""
 
     keys: list[ApiKey]
-
-
-class AuditResponse(ResponseModel):
-    """What admins did, latest first."""
-
-    records: list[AuditRecord]
-    next: int = Field(0, description="Only if there are more: the `before` of the next page.")
 
 
 class HealthResponse(ResponseModel):

@@ -24,8 +24,6 @@ LearnerName = Annotated[str, Path(description="The learner's name.", examples=["
 _LATEST = 1 << 53
 Since = Annotated[int, Query(ge=0, le=_LATEST, description="Milliseconds since 1970.")]
 _LEARNERS = "/v1/learners"
-#: How long a rotated key is still accepted, if nothing is said.
-_ONE_HOUR = models.RotateKey()
 _ONE_DECISION = models.AskRequest.model_validate({})
 
 
@@ -42,7 +40,7 @@ def needs(role: Role, path: str) -> Any:
 
 
 async def _by(request: Request) -> str:
-    """Whose key it is, for the audit log."""
+    """Whose key it is, for the log."""
     api_key: ApiKey = request.scope["api_key"]
     return api_key.id
 
@@ -188,11 +186,6 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
         """The privacy guarantee of each person."""
         return models.GuaranteeResponse.of(service.guarantee(name))
 
-    @_route(router, Role.READ, f"{one}/minutes", "invalid_request", "not_found")
-    def show_minutes(name: LearnerName, since: Since = 0) -> models.MinutesResponse:
-        """Counts by minute, and means of what was released."""
-        return models.MinutesResponse(minutes=service.minutes(name, since))
-
     @_route(router, Role.READ, f"{one}/history", "invalid_request", "not_found")
     def show_history(name: LearnerName, since: Since = 0) -> models.HistoryResponse:
         """What was released over time: from the start, or since a time."""
@@ -243,12 +236,6 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
         )
         return models.NewApiKey(**dataclasses.asdict(api_key), key=key)
 
-    @_route(router, Role.ADMIN, f"{one}/rotate", *BODY, "not_found", method="POST", status=201)
-    def rotate_key(key_id: str, by: By, wanted: models.RotateKey = _ONE_HOUR) -> models.NewApiKey:
-        """Create a key like another one, which is refused after a while."""
-        api_key, key = service.api_keys.rotate(key_id, wanted.grace_seconds, by=by)
-        return models.NewApiKey(**dataclasses.asdict(api_key), key=key)
-
     @_route(router, Role.ADMIN, "/v1/keys")
     def list_keys() -> models.KeysResponse:
         """The API keys that have not been revoked."""
@@ -258,16 +245,6 @@ def _keys(router: APIRouter, service: LearnerService) -> None:
     def revoke_key(key_id: str, by: By) -> ApiKey:
         """Revoke an API key. Other server processes notice within three seconds."""
         return service.api_keys.revoke(key_id, by=by)
-
-    @_route(router, Role.ADMIN, "/v1/audit", "invalid_request", response_model_exclude_unset=True)
-    def show_audit(
-        limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-        before: Annotated[int | None, Query(ge=1, le=_LATEST, description="Only ids below this.")] = None,
-    ) -> models.AuditResponse:
-        """What admins did, latest first."""
-        records = service.audit(limit, before)
-        more = {"next": records[-1].id} if len(records) == limit else {}
-        return models.AuditResponse(records=records, **more)
 
 
 def _operations(router: APIRouter, service: LearnerService, metrics: Metrics) -> None:

@@ -15,7 +15,7 @@ from service_helpers import bandit, functions, opened, rounds, told
 
 from discreet.errors import InvalidArgument, StaleState, StoreError
 from discreet.service import admin
-from discreet.service.sql_guard import SqlGuard
+from discreet.service.postgres_guard import PostgresGuard
 from discreet.set_functions import Modular
 from discreet.storage.postgres_engine import postgres_url
 from postgres_server import Server, programs
@@ -30,8 +30,8 @@ def key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextlib.contextmanager
-def guard_at(address: str, store: str = "store") -> Iterator[SqlGuard]:
-    with contextlib.closing(SqlGuard(postgres_url(address), store)) as guard:
+def guard_at(address: str, store: str = "store") -> Iterator[PostgresGuard]:
+    with contextlib.closing(PostgresGuard(postgres_url(address), store)) as guard:
         yield guard
 
 
@@ -93,7 +93,7 @@ def test_stores_share_a_table(postgres: str) -> None:
         assert elsewhere.fresh
         assert elsewhere.where.endswith("schema elsewhere")
     with pytest.raises(InvalidArgument, match="schema"):
-        SqlGuard(postgres_url(f"{postgres}&schema=a;drop"), "one")
+        PostgresGuard(postgres_url(f"{postgres}&schema=a;drop"), "one")
 
 
 def test_a_new_machine_starts_without_manual_work(

@@ -1,9 +1,9 @@
-"""The first schema of stores that this line of releases can read; those of 0.1.0 had another.
+"""The first schema of stores that this line of releases can read; those from before had others.
 
 A new store gets the present schema at once, so what a version says is how to come to it from the one before.
 """
 
-revision = "0002"
+revision = "0005"
 down_revision = None
 
 

@@ -30,7 +30,7 @@ _HEAD = ""
 _CREATING = 0x64697365
 
 
-class SqlGuard(RollbackGuard):
+class PostgresGuard(RollbackGuard):
     """A rollback guard in a table.
 
     Args:
