@@ -1,9 +1,10 @@
-# Everything a newcomer needs: `make demo` shows it working, `make quick` checks the core in a minute, `make test` everything.
+# Everything a newcomer needs: `make demo` shows it working, `make quick` checks the core in a minute,
+# `make test` all that a change can break, `make slow` what takes long.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo quick test lint types layers docs unit coverage bench results dist clean help
+.PHONY: demo quick test slow sample bounds lint types layers docs unit coverage bench results dist clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -27,9 +28,22 @@ demo: $(VENV)/.user ## install and run the main job
 
 quick: $(VENV)/.dev ## lint, and the tests that need no other process, browser or database: under a minute
 	$(BIN)/ruff check .
-	$(BIN)/pytest -n 2 --dist worksteal -q -m "not (process or browser or postgres or docs or slow)"
+	$(BIN)/pytest -n 2 --dist worksteal -q -m "not (process or browser or postgres or docs or seconds or slow)"
 
-test: lint types layers docs unit ## lint, types, layers, documentation, tests and doctests
+test: lint types layers docs unit ## lint, types, layers, documentation, tests and doctests: a few minutes
+
+slow: $(VENV)/.dev ## the tests that take long: large audits, wheels, all code of the documentation, long kills, array bounds
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
+	$(MAKE) bounds
+
+sample: $(VENV)/.dev ## the part of `make slow` that continuous integration runs
+	$(BIN)/pytest -n 2 --dist worksteal -m sample
+
+# Compiled code does not look whether an index is within its array; here it does. It is compiled into a folder of its own.
+bounds: $(VENV)/.dev ## the tests of compiled code, with numba's bounds checking
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$$folder \
+		$(BIN)/pytest -n 2 --dist worksteal -m "not (process or browser or postgres or docs or slow)" \
+		tests/kernel tests/learners tests/paper tests/policies tests/prefix_sums tests/simulation tests/baselines tests/environments
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -118,15 +118,15 @@ def dask_cluster(tmp_path: pathlib.Path) -> Iterator[tuple[str, list[subprocess.
 
 #: The kind of all tests in a folder, and of all tests with a fixture.
 KIND_OF_FOLDER = {
-    "auditing": "slow",
-    "baselines": "slow",
+    "auditing": "seconds",
+    "baselines": "seconds",
     "client": "process",
     "clients": "process",
     "dashboard": "browser",
     "docs": "docs",
     "examples": "docs",
-    "paper": "slow",
-    "report": "slow",
+    "paper": "seconds",
+    "report": "seconds",
 }
 KIND_OF_FIXTURE = {"browser": "browser", "dask_cluster": "process", "postgres": "postgres"}
 

@@ -30,7 +30,7 @@ def simulated(option: Option, n: int, make: Make, usual: float, effect: float) -
 
 
 @pytest.mark.parametrize(("kind", "n"), [("bandit", 5), ("full information", 5), ("full information", 20)])
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_predicted_rounds_are_within_the_stated_factor(kind: str, n: int) -> None:
     """Modular streams, epsilon 4, three effects, every option.
 
@@ -48,7 +48,7 @@ def test_predicted_rounds_are_within_the_stated_factor(kind: str, n: int) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_items_that_help_only_in_groups_are_predicted_too(kind: str) -> None:
     """Groups of four of eight items. The laws were not fitted to such streams."""
     make = groups(8, 4)
@@ -67,7 +67,7 @@ def test_items_that_help_only_in_groups_are_predicted_too(kind: str) -> None:
     more=st.floats(1.01, 4.0),
 )
 @settings(max_examples=20, deadline=None)
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_more_is_needed_for_less(kind: str, n: int, epsilon: float, effect: float, more: float) -> None:
     """More rounds for a smaller effect, for a smaller epsilon, and for more items, with every option."""
 

@@ -91,7 +91,7 @@ def test_minimize_reads_json(capsys: pytest.CaptureFixture[str], tmp_path: pathl
         assert message in err
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_compare_writes_goes_on_and_reports(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
@@ -223,7 +223,7 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: pathlib.Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_the_demo_shows_that_private_learning_works(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
@@ -260,7 +260,7 @@ def test_the_demo_shows_that_private_learning_works(
     assert all(part in page for part in ("Differentially private", "NOT PRIVATE", "epsilon", "coffee"))
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_a_demo_with_too_few_customers_says_so(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
@@ -362,7 +362,7 @@ def test_ctrl_c_in_a_sweep_says_how_to_go_on(tmp_path: pathlib.Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["sweep.parquet"]
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_audit_of_what_is_sound(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
     """Exit code 0, a line each, a picture; as data and as a table for documentation too."""
     picture = tmp_path / "audits.svg"
@@ -381,7 +381,7 @@ def test_audit_of_what_is_sound(capsys: pytest.CaptureFixture[str], tmp_path: pa
     assert "not refuted" in out
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_audit_of_what_is_broken(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -196,7 +196,7 @@ def test_wishes_follow_their_law() -> None:
     assert not fits(counts[popular], np.full(law.size, 1 / law.size))
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_a_private_learner_learns() -> None:
     """Epsilon 1, one bit a cost, 10 items, 2^18 rounds, seeds 0 and 1.
 

@@ -59,7 +59,7 @@ def test_your_own_file(
     assert "Show: " in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_the_page_says_what_real_baskets_gave(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from discreet.errors import InvalidArgument
 from discreet.plots.canvas import KINDS, drawing, figure_of, new_panels, picture, save
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.seconds
 
 
 def two_panels(height: float = 3.0) -> Axes:

@@ -15,7 +15,7 @@ from discreet.plots.charts import draw_regret, looks, regret_curve
 from discreet.simulation import Trace
 from discreet.simulation.trace import labels
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.seconds
 
 TOWN = environments.modular(3)
 

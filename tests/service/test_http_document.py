@@ -59,7 +59,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.label)
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_made_up_requests_are_answered_as_described(
     served: Service, operation: Any, mode: GenerationMode
 ) -> None:

@@ -159,7 +159,7 @@ def planting(decision: str, part: str) -> list[tuple[str, Any]]:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.seconds
 def test_nothing_planted_comes_back(
     tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -12,6 +12,7 @@ import resource
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 
 import uvicorn
@@ -31,6 +32,9 @@ from discreet.service.web.metrics import SHARED, forget_dead_processes
 _GRACE = 30
 #: Seconds that a worker may be silent before it is replaced: one on a busy machine is slow to start.
 _SILENCE = 30
+#: Seconds of starting after which it says what it is doing.
+_PATIENCE = 2.0
+_COMPILING = "compiling, once for each version: about half a minute, more on a busy machine"
 #: The environment variable through which worker processes get the options.
 _OPTIONS = "DISCREET_SERVE_OPTIONS"
 
@@ -86,7 +90,10 @@ def create_worker_app() -> ASGIApp:
     logs.configure(options.log_level)
     register_policies(options.policies)
     forget_dead_processes()
+    patience = threading.Timer(_PATIENCE, log.info, [_COMPILING])
+    patience.start()
     warm_up()
+    patience.cancel()
     return create_app(
         LearnerService.open(options.store, key_file=options.key_file),
         rate=options.rate,
