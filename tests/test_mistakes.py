@@ -44,7 +44,6 @@ SHOWN_BY = {
     ),
     "People come back, and nobody counts": (
         "tests/learners/test_people.py::test_further_rounds_change_nothing",
-        "tests/test_visits.py::test_a_chosen_cap_on_real_visits",
     ),
     "A bit is made with another epsilon": (
         "tests/learners/test_feedback.py::test_a_bit_that_was_made_otherwise_is_refused",
