@@ -47,8 +47,8 @@ learners = Table(
     Column("created_at", BigInteger, nullable=False),
     Column("status", Text, nullable=False),
     Column("generation", BigInteger, nullable=False),
-    Column("swept", BigInteger, nullable=False),
-    Column("revision", Integer, nullable=False),
+    Column("swept", BigInteger, nullable=False, server_default="0"),
+    Column("revision", Integer, nullable=False, server_default="0"),
     Column("state", LargeBinary, nullable=False),
     UniqueConstraint("name", "epoch"),
 )
