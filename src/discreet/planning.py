@@ -207,7 +207,6 @@ def plan(
     rounds_per_person: int | None = None,
     delta: float = 0.0,
     visits: float | Mapping[int, float] | Iterable[int] | None = None,
-    gradient_bound: float | None = None,
     effect: float | None = None,
 ) -> Plan:
     """What to expect of n items, epsilon and so many rounds, and which learner to take.
@@ -243,15 +242,11 @@ def plan(
         raise InvalidArgument("No learner for full information is local: gradients are summed, then noised.")
     if feedback == "full information" and delta:
         raise InvalidArgument("A 'delta' is for local bandits, and full information is summed.")
-    if feedback == "bandit" and gradient_bound is not None:
-        raise InvalidArgument("A 'gradient_bound' is for full information.")
     arguments: dict[str, Any] = {"epsilon": epsilon, "cost_range": (low, high)}
     people = None if visits is None else Visits.of("plan", visits)
     if rounds_per_person is not None:
         rounds_per_person = checks.integer("plan", "rounds_per_person", rounds_per_person, 1)
     caps = people.caps if people is not None and rounds_per_person is None else [rounds_per_person or 1]
-    if gradient_bound is not None:
-        arguments["gradient_bound"] = gradient_bound
     kinds: list[dict[str, str]] = [{"method": full_information.default_method(n)}]
     if feedback == "bandit":
         modes = ["local"] if local else ["central", "local"]

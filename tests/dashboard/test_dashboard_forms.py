@@ -46,7 +46,6 @@ def test_a_learner_is_created(visit: Visit, service: LiveService) -> None:
     page.get_by_text("How it learns").press("Enter")
     page.locator("[name=method]").select_option("worst-case")
     page.get_by_label("Minutes that feedback is waited for").fill("90")
-    page.get_by_label("A phase closes").select_option("told")
     page.locator("[name=mode]").select_option("local")
     page.get_by_label("To measure what learning earns").fill("tea\nmilk")
     page.get_by_label("of 100 rounds").fill("20")
@@ -64,7 +63,6 @@ def test_a_learner_is_created(visit: Visit, service: LiveService) -> None:
         "population": "creators",
         "method": "worst-case",
         "deadline_seconds": 5400,
-        "close": "told",
         "mode": "local",
     }
     assert {name: made[name] for name in wanted} == wanted

@@ -7,6 +7,7 @@ import yaml
 
 from discreet import BanditLearner, FullInformationLearner
 from discreet.errors import InvalidArgument
+from discreet.paper import SubmodPFTAL
 from discreet.privacy import Guarantee
 from discreet.privacy.registry import registry_entry, registry_yaml
 
@@ -36,7 +37,7 @@ LEARNERS = {
     "local": BanditLearner(2, 0.5, (0, 1), mode="local", rounds_per_person=3),
     "local with a delta": BanditLearner(2, 2.0, (0, 1), mode="local", rounds_per_person=90, delta=1e-6),
     "full": FullInformationLearner(2, 1.0, (0, 1)),
-    "tree": FullInformationLearner(2, 1.0, (0, 1), method="tree", horizon=100),
+    "tree": SubmodPFTAL(2, 100, 1.0),
 }
 PROMISES = {name: learner.guarantee for name, learner in LEARNERS.items()}
 PROMISES["zero-concentrated"] = Guarantee(rho=0.125)

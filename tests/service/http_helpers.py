@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import uvicorn
+from service_helpers import Clock
 
 from discreet.service.app import create_app
 from discreet.service.learner_service import LearnerService
@@ -31,7 +32,6 @@ FULL = {
     "epsilon": 1.0,
     "cost_range": [-1, 1],
     "method": "blocks",
-    "close": "told",
 }
 MODULAR = {"kind": "Modular", "weights": [0.1, -0.2, 0.3]}
 
@@ -90,10 +90,12 @@ def listening(app: Any, connections: int = 1_000) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def service(where: object, *, connections: int = 1_000, **settings: Any) -> Iterator[Service]:
+def service(
+    where: object, *, connections: int = 1_000, clock: Clock | None = None, **settings: Any
+) -> Iterator[Service]:
     """A service on a store, with one learner of each kind."""
     with contextlib.ExitStack() as stack:
-        learner_service = stack.enter_context(LearnerService.open(str(where)))
+        learner_service = stack.enter_context(LearnerService.open(str(where), clock=clock))
         app = create_app(learner_service, **settings)
         address = stack.enter_context(listening(app, connections))
         keys = [learner_service.api_keys.create(role)[1] for role in ("admin", "ask_tell", "read")]

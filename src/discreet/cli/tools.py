@@ -36,7 +36,6 @@ def plan(
         float | None, Option(help="In how many of the rounds a person appears, on average: to choose a cap.")
     ] = None,
     delta: Annotated[float, Option(help="For local bandits: with which probability more may be lost.")] = 0.0,
-    gradient_bound: Annotated[float | None, Option(help="A declared bound on gradients.")] = None,
     effect: Annotated[
         float | None,
         Option(help="How much better the best set is than the empty, the full and random ones, in costs."),
@@ -56,7 +55,6 @@ def plan(
         rounds_per_person=rounds_per_person,
         visits=visits,
         delta=delta,
-        gradient_bound=gradient_bound,
         effect=effect,
     )
     show(json, vars(found) | {"enough": found.enough}, wrapped(str(found)))

@@ -37,7 +37,7 @@ submits(at("new"), async (data) => {
   const given = (name) => data.get(name)?.trim() || undefined; // what is undefined is not sent
   const held = lines(data.get("held") ?? "");
   const body = {
-    ...Object.fromEntries(["name", "feedback", "mode", "method", "close", "population"].map((name) => [name, given(name)])),
+    ...Object.fromEntries(["name", "feedback", "mode", "method", "population"].map((name) => [name, given(name)])),
     items: lines(data.get("items")),
     epsilon: Number(data.get("epsilon")),
     cost_range: [Number(data.get("low")), Number(data.get("high"))],
@@ -77,7 +77,7 @@ at("restart").addEventListener("click", () => {
   const limit = ledger && ledger.limit !== null ? `, of a limit of ${number(ledger.limit, 6)}` : "";
   const total = ledger ? ` The population ${ledger.name} has spent ${number(ledger.spent, 6)}, and then ${number(ledger.spent + epsilon, 6)}${limit}.` : "";
   confirmed("restart", `Restart ${name}`, `This costs its epsilon again: whoever is in the data of both epochs loses ${number(epsilon, 6)} more.${total} `
-    + `The new epoch starts from the present levels. Open decisions are forgotten, and what is not released yet never will be.`);
+    + `The new epoch goes on with what was learned. Open decisions are forgotten, and what is not released yet never will be.`);
 });
 at("sure-not").addEventListener("click", () => at("sure").close());
 submits(at("sure-form"), async () => {

@@ -3,7 +3,6 @@
 | class | noise | use it when |
 |---|---|---|
 | `KAryTree` | exact, Laplace | the number of rounds is known |
-| `Epochs` | exact, Laplace | it is not |
 | `BinaryTree` | exact, Laplace or Gaussian | comparing with the literature |
 
 Examples:
@@ -17,6 +16,6 @@ Examples:
 
 from discreet.prefix_sums.base import PrefixSum, Released
 from discreet.prefix_sums.binary import BinaryTree
-from discreet.prefix_sums.kary import Epochs, KAryTree
+from discreet.prefix_sums.kary import KAryTree
 
-__all__ = ["BinaryTree", "Epochs", "KAryTree", "PrefixSum", "Released"]
+__all__ = ["BinaryTree", "KAryTree", "PrefixSum", "Released"]

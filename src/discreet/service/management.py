@@ -67,7 +67,6 @@ class Management:
         items: int | Sequence[Hashable],
         arguments: Mapping[str, Any],
         *,
-        close: str = "deadline",
         population: str | None = None,
         deadline_seconds: float | None = None,
         by: str = IN_PROCESS,
@@ -80,8 +79,6 @@ class Management:
                 `learners.host.register` was given a custom policy for.
             items: How many, or their names: strings or integers.
             arguments: The other arguments of the constructor, as JSON types.
-            close: When the sums of a central learner's phase are released: at the "deadline" of its last
-                decision, or once all is "told" or expired, so that what is released depends on who has told.
             population: The people it learns from; its epsilon is added to their privacy loss.
             deadline_seconds: When decisions without feedback are closed: by default after an hour; after
                 seven days for learners that learn from every round by itself.
@@ -92,7 +89,7 @@ class Management:
             BudgetExceeded: The population's limit does not allow it.
         """
         check_name("learner", name)
-        settings = {"kind": kind, "items": items, "arguments": dict(arguments), "close": close}
+        settings = {"kind": kind, "items": items, "arguments": dict(arguments)}
         if deadline_seconds is None:
             deadline_seconds = DEADLINE if Host(settings).by_rounds else PHASE_DEADLINE
         deadline = checks.positive_number("learner", "deadline_seconds", deadline_seconds)
@@ -113,21 +110,22 @@ class Management:
         return self.learner(name)
 
     def restart(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
-        """Close a learner's epoch and start the next from its last released point.
+        """Close a learner's epoch and start the next, which goes on with what was learned.
 
-        For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
-        is never released, and the epsilon of the new epoch is added to the ledger.
+        For learners that are stale. Open decisions are forgotten, an open phase is never released, and the
+        epsilon of the new epoch is added to the ledger.
         """
         hosted = self.registry.stored(name)
         record = hosted.record
         with self._ending(hosted, Status.CLOSED) as (writing, before, state):
             if before is not Status.ACTIVE:
                 raise Archived(f"The learner {name!r} is archived, or another process has restarted it.")
-            last = hosted.host.summary(state)
-            settings = {name: record.settings[name] for name in ("kind", "items", "close")}
+            settings = {name: record.settings[name] for name in ("kind", "items", "arguments")}
             settings["retired"] = record.settings.get("retired", [])
-            settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
-            self._add(writing, name, record.epoch + 1, settings, record.population, record.deadline, by)
+            first = hosted.host.restarted(state)
+            self._add(
+                writing, name, record.epoch + 1, settings, record.population, record.deadline, by, first
+            )
         return self.learner(name)
 
     def change_items(
@@ -224,6 +222,7 @@ class Management:
         population: str | None,
         deadline: float,
         by: str,
+        first: HostState | None = None,
     ) -> None:
         learner = Host(settings)
         promise = learner.guarantee
@@ -245,7 +244,7 @@ class Management:
                 secret=learner.keeps_secrets,
                 created_at=self._clock(),
             ),
-            Seals(self._ring, lineage).state(0, learner.encode(learner.start())),
+            Seals(self._ring, lineage).state(0, learner.encode(first or learner.start())),
         )
         self._note(
             writing,
