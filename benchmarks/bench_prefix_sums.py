@@ -8,7 +8,7 @@ import opendp.prelude as dp
 
 from benchmarks.measure import Row, versus
 from discreet.checks import FloatArray
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, PrefixSum
+from discreet.prefix_sums import BinaryTree, KAryTree, PrefixSum
 from discreet.privacy import Budget, VectorBound
 
 _N = 1000
@@ -85,7 +85,5 @@ def rows() -> Iterator[Row]:
     yield Row("k-ary tree, n=1000, 99th percentile of steps", times[-len(times) // 100])
     binary = BinaryTree(_N, _HORIZON, bound, epsilon)
     yield row("binary tree", binary, "numpy float tree", _steps(floats, vector), _STEPS, True)
-    epochs = Epochs(_N, bound, epsilon)
-    yield row("epochs", epochs, "numpy float tree", _steps(floats, vector), _STEPS, True)
     gaussian = BinaryTree(_N, _HORIZON, bound, rho)
     yield row("binary tree, Gaussian", gaussian, "numpy float tree", _steps(floats, vector), _STEPS, False)

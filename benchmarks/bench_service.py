@@ -20,10 +20,10 @@ from benchmarks.measure import Row
 
 _CLIENTS, _SECONDS, _REPEATS = 32, 3.5, 3
 _SETTINGS = {"feedback": "bandit", "items": 10, "epsilon": 1.0, "cost_range": [0, 1]}
-#: Bits that are learned from one by one; and the default, whose phases close once all is told.
+#: Bits that are learned from one by one; and the default, whose phases close after two seconds.
 _LEARNERS = (
     _SETTINGS | {"name": "shop", "mode": "local", "method": "worst-case"},
-    _SETTINGS | {"name": "till", "close": "told"},
+    _SETTINGS | {"name": "till", "deadline_seconds": 2},
 )
 
 

@@ -34,11 +34,6 @@ def bandit(n: int, T: int) -> Pair:
     return BanditLearner(n, 1.0, (-1, 1), mode="local", method="worst-case"), modular(n, 0.5).stream(T)
 
 
-def tree(n: int, T: int) -> Pair:
-    """The k-ary tree, on directed cuts."""
-    return FullInformationLearner(n, 1.0, (-1, 1), method="tree", horizon=T), cuts(n).stream(T)
-
-
 def blocks(n: int, T: int) -> Pair:
     """Adaptive blocks, on directed cuts."""
     return FullInformationLearner(n, 1.0, (-1, 1), method="blocks"), cuts(n).stream(T)
@@ -86,8 +81,8 @@ def rows() -> Iterator[Row]:
     for name, functions in lists.items():
         yield Row(f"simulating a list of {count:,} {name}, n=8", listed_seconds(functions), limit=15)
     T = 2**19
-    limits = {"bandit": 1 / 2e6, "k-ary tree, cuts": 1 / 3e5, "blocks, cuts": None}
-    makers = {"bandit": bandit, "k-ary tree, cuts": tree, "blocks, cuts": blocks}
+    limits = {"bandit": 1 / 2e6, "blocks, cuts": None}
+    makers = {"bandit": bandit, "blocks, cuts": blocks}
     for name, make in makers.items():
         time = seconds(lambda rounds, make=make: make(10, rounds), T) / T  # type: ignore[misc]
         note = f"{1 / time / 1e6:.2f} million rounds per second"

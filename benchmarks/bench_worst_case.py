@@ -56,13 +56,11 @@ def bandit(n: int, epsilon: float, mode: Mode, stream: Stream) -> float:
     )
 
 
-def full(n: int, stream: Stream, gradient_bound: float | None = None) -> float:
+def full(n: int, stream: Stream) -> float:
     """Regret of ours for full information in blocks, at epsilon = 1."""
     return mean_regret(
         stream,
-        lambda seed: FullInformationLearner(
-            n, 1.0, (-1, 1), method="blocks", gradient_bound=gradient_bound, seed=seed
-        ),
+        lambda seed: FullInformationLearner(n, 1.0, (-1, 1), method="blocks", seed=seed),
     )
 
 
@@ -137,11 +135,9 @@ def interior_rows(n: int, T: int) -> Iterator[Row]:
     gap = min(_gap(stream(seed)) for seed in range(SEEDS))
     note = f"empty and full are at least {gap:.2f} worse than the best"
     paper, better = full_paper(n, T, stream), better_full_paper(n, T, stream)
-    ours, bounded = full(n, stream), full(n, stream, gradient_bound=1.0)
+    ours = full(n, stream)
     yield against(name, ours, FULL_PAPER, paper, 3.0, note)
     yield against(name, ours, BETTER_PAPER, better, 3.0)
-    yield against(f"{name}, gradient_bound=M", bounded, FULL_PAPER, paper, 5.0)
-    yield against(f"{name}, gradient_bound=M", bounded, BETTER_PAPER, better, 5.0)
 
 
 def _gap(stream: Played) -> float:

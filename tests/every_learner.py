@@ -65,19 +65,17 @@ LEARNERS: dict[str, Callable[[int | None], Session]] = {
     "BanditLearner": lambda seed: BanditLearner(N, 8.0, (-1, 1), seed=seed),  # whose phases have 32 rounds
     "BanditLearner local": lambda seed: BanditLearner(N, 8.0, (-1, 1), mode="local", seed=seed),
     "BanditLearner items": lambda seed: BanditLearner(N, 24.0, (-1, 1), item_total=0.5, seed=seed),
-    "BanditLearner items local": lambda seed: BanditLearner(
-        N, 8.0, (-1, 1), item_total=0.5, mode="local", seed=seed
-    ),
     "BanditLearner worst case": lambda seed: worst_case_bandit(
-        N, 1.0, (-1, 1), mode="central", block=3, seed=seed
+        N,
+        2.0,
+        (-1, 1),
+        mode="central",
+        seed=seed,  # blocks of two rounds
     ),
     "BanditLearner worst case local": lambda seed: worst_case_bandit(N, 1.0, (-1, 1), seed=seed),
     "FullInformationLearner": lambda seed: FullInformationLearner(N, 1.0, (-1, 1), seed=seed),
     "FullInformationLearner blocks": lambda seed: FullInformationLearner(
         N, 1.0, (-1, 1), method="blocks", seed=seed
-    ),
-    "FullInformationLearner tree": lambda seed: FullInformationLearner(
-        N, 1.0, (-1, 1), method="tree", horizon=T, seed=seed
     ),
     "FullInformationLearner leader": lambda seed: FullInformationLearner(
         N, 1.0, (-1, 1), method="leader", seed=seed

@@ -84,22 +84,18 @@ def test_a_seeded_source_makes_no_private_learner() -> None:
     "make",
     [
         lambda: BanditLearner(["tea", "milk"], Fraction(1, 3), (Fraction(0), Fraction(7, 3)), seed=1),
-        lambda: BanditLearner(3, Decimal("0.3"), [0, Decimal("2.5")], start=[Fraction(1, 3), 0.5, 1], seed=1),
-        lambda: BanditLearner(("a", "b"), np.float64(0.5), np.array([0.0, 2.0]), start={"b"}, seed=1),
-        lambda: BanditLearner(np.arange(3), 1, (0, 1), start={np.int64(2)}, maximize=True, seed=1),
-        lambda: BanditLearner(3, 1, (0, 1), start=np.array([0.1, 0.2, 0.3], dtype=np.float32), seed=1),
-        lambda: BanditLearner(iter("abc"), 1, (0, 1), start=(level / 4 for level in range(3)), seed=1),
-        lambda: BanditLearner(
-            2, 1, (0, 1), method="worst-case", block=np.int64(4), rounds_per_person=3, seed=1
+        lambda: BanditLearner(3, Decimal("0.3"), [0, Decimal("2.5")], rounds_per_person=2, seed=1),
+        lambda: BanditLearner(("a", "b"), np.float64(0.5), np.array([0.0, 2.0]), required={"b"}, seed=1),
+        lambda: BanditLearner(np.arange(3), 1, (0, 1), forbidden={np.int64(2)}, maximize=True, seed=1),
+        lambda: BanditLearner(iter("abc"), 1, (0, 1), groups=(pair for pair in [("a", "b")]), seed=1),
+        lambda: BanditLearner(2, 1, (0, 1), method="worst-case", rounds_per_person=np.int64(3), seed=1),
+        lambda: FullInformationLearner(
+            ("x", "y"), 2, (0, 1), required=frozenset({"x"}), expire_after=7, seed=1
         ),
-        lambda: FullInformationLearner(("x", "y"), 2, (0, 1), start=frozenset({"x"}), expire_after=7, seed=1),
-        lambda: FullInformationLearner(2, 2, (0, 1), method="tree", horizon=99, step=Fraction(1, 7), seed=1),
-        lambda: FullInformationLearner(2, 2, (0, 1), gradient_bound=0.5, horizon=50, seed=1),
-        lambda: BanditLearner(
-            ["é", "水", "\ud800"], 1.0, (0, 1), method="worst-case", exploration_scale=2, seed=1
-        ),
+        lambda: FullInformationLearner(2, 2, (0, 1), method="blocks", horizon=50, seed=1),
+        lambda: BanditLearner(["é", "水", "\ud800"], 1.0, (0, 1), method="worst-case", seed=1),
         lambda: BanditLearner(["a", "b"], 1.0, (0, 1), prior=[({"a"}, Fraction(1, 2), 9)], forget=99, seed=1),
-        lambda: BanditLearner(2, 1.0, (0, 1), prior=iter([((np.int64(1),), 0.5, 9)]), window=0.3, seed=1),
+        lambda: BanditLearner(2, 1.0, (0, 1), prior=iter([((np.int64(1),), 0.5, 9)]), seed=1),
         lambda: PolicyLearner(range(3), Pairs, Fraction(1, 3), (0, 1), mode="local", seed=1),
     ],
 )
@@ -133,7 +129,7 @@ class Shop(BanditLearner):
 
     @keeps_arguments
     def __init__(self, items: Any, *, prices: Any = None, label: Any = "", seed: Any = None) -> None:
-        super().__init__(items, 1.0, (0, 10), method="worst-case", block=2, seed=seed)
+        super().__init__(items, 1.0, (0, 10), method="worst-case", seed=seed)
         self.prices, self.label = prices, label
 
 

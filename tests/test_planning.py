@@ -254,7 +254,6 @@ def test_bounds_that_say_nothing_are_not_named() -> None:
         ({"effect": math.nan}, "'effect' of plan"),
         ({"feedback": "some"}, "'feedback' of plan"),
         ({"feedback": "full information", "local": True}, "is local"),
-        ({"gradient_bound": 1.0}, "full information"),
     ],
 )
 def test_bad_arguments_are_refused(change, message: str) -> None:

@@ -23,10 +23,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, TypeVar
 
-import numpy as np
-
 from discreet import checks
-from discreet.checks import FloatArray
 
 Noise = Literal["laplace", "spherical"]
 _P = ParamSpec("_P")
@@ -234,12 +231,7 @@ def _terms(
     return times * squared * log + 2 * math.sqrt(2) * M * norm * log, times * n * log + T * n / 2
 
 
-# This package's own learners: Theorems 11 to 13, 16 and 18 of `docs/guarantees.md#regret`.
-
-
-def start_range(start: FloatArray) -> float:
-    """R, the largest value of |x - start|^2 / 2 on the cube: n/8 from its middle, the default elsewhere."""
-    return float((np.maximum(start, 1 - start) ** 2).sum() / 2)
+# This package's own learners: Theorems 11, 12 and 18 of `docs/guarantees.md#regret`.
 
 
 @_checked
@@ -260,12 +252,11 @@ def bandit_dual_averaging(
     step: float,
     *,
     block: int = 1,
-    start_range: float | None = None,
     outstanding: float = 0.0,
 ) -> float:
     """Bandit feedback, with gamma_t = min(1, exploration t^(-1/3)) and eta_t = (step / M) t^(-2/3).
 
-    With N = floor(T / block) updates, s the second moment and R the start's range it is
+    With N = floor(T / block) updates, s the second moment and R = n/8 it is
 
         block M (N^(2/3) (3 a + R/b + 1.5 n(n+1) s b/a) + 3 n(n+1) s b N^(1/3)) + 2 M block,
 
@@ -273,10 +264,9 @@ def bandit_dual_averaging(
     released number minus its baseline, in units of M^2. A set is held for `block` rounds. `outstanding` is
     the largest number of draws whose costs are pending; it must not depend on the draws.
     """
-    distance = n / 8 if start_range is None else start_range
     spread = n * (n + 1) * second_moment
     root = (T // block) ** (1 / 3)
-    rate = 3 * exploration + distance / step + 1.5 * spread * step / exploration
+    rate = 3 * exploration + n / 8 / step + 1.5 * spread * step / exploration
     regret = rate * root**2 + 3 * spread * step * root
     if outstanding:
         d = outstanding
@@ -299,54 +289,29 @@ def batched(
     *,
     alpha: float = 0.5,
     squared_gradient: float | None = None,
-    start_range: float | None = None,
     first_spent: float = 0.0,
     adaptive: bool = False,
 ) -> float:
     """Full information in blocks of any adaptive lengths between `shortest` and `longest`.
 
-    (1 + 1/alpha) (sqrt(alpha R E) + F + L) + 2 M longest, where E = T (G longest + n v / shortest) bounds
-    the energy of all releases, F (`first_spent`) is what the step starts from, and L = 4 M longest +
+    (1 + 1/alpha) (sqrt(alpha R E) + F + L) + 2 M longest, where R = n/8, E = T (G longest + n v / shortest)
+    bounds the energy of all releases, F (`first_spent`) is what the step starts from, and L = 4 M longest +
     sqrt(2v) (ln B + 3n/4) bounds the mean of the largest of B = T / shortest releases in L1. Here v is the
     noise variance of each coordinate of a release, alpha the step's constant, and G the largest squared norm
     of a gradient, 8 M^2 by default. An adversary that is `adaptive` sees what was chosen.
     """
     if longest < shortest:
         raise checks.invalid_argument("batched", "longest", f"at least {shortest}, the shortest", longest)
-    distance = n / 8 if start_range is None else start_range
     gradient = 8 * M**2 if squared_gradient is None else squared_gradient
     energy = T * (gradient * longest + n * noise_variance / shortest)
     blocks = max(1.0, T / shortest)
     largest = 4 * M * longest + math.sqrt(2 * noise_variance) * (math.log(blocks) + 0.75 * n)
-    regret = (1 + 1 / alpha) * (math.sqrt(alpha * distance * energy) + first_spent + largest)
-    # The sum of max(start, 1 - start) is at most the root of n times that of its squares, which is 2R.
-    away = math.sqrt(2 * n * distance) * math.sqrt(noise_variance * blocks) if adaptive else 0.0
+    regret = (1 + 1 / alpha) * (math.sqrt(alpha * n / 8 * energy) + first_spent + largest)
+    away = n / 2 * math.sqrt(noise_variance * blocks) if adaptive else 0.0
     return regret + 2 * M * longest + away
 
 
 @_checked
-def choose(
-    n: int, T: int, M: float, epsilon: float, first: int | None = None, sets: int | None = None
-) -> float:
-    """Full information on functions that are drawn alike: hold the noisily best set of the phase before.
-
-    With W = 2M and b = 2 W / epsilon, a set chosen from m rounds costs at most (W sqrt(n m ln(2) / 2) +
-    b (n ln 2 + 1)) / m more per round than the best, on average. Phases double after the `first`, by default
-    of 6 n / epsilon rounds, which costs W per round; and the best set in hindsight is better than the best
-    beforehand by at most W sqrt(n T ln(2) / 2). For other functions regret may grow like T. If only so many
-    `sets` are allowed, n ln 2 is the logarithm of their number, and the best is the best of these.
-    """
-    length = math.ceil(6 * n / epsilon) if first is None else first
-    width, log = 2 * M, n * math.log(2) if sets is None else math.log(sets)
-    regret, done = width * (min(length, T) + math.sqrt(T * log / 2)), length
-    while done < T:
-        more = (width * math.sqrt(length * log / 2) + 2 * width / epsilon * (log + 1)) / length
-        length = done  # as many rounds as there were before
-        regret += min(length, T - done) * min(width, more)
-        done += length
-    return regret
-
-
 def watched_leader(
     n: int,
     T: int,
@@ -372,26 +337,3 @@ def watched_leader(
     last = 7 * M * longest + math.sqrt(2 * noise_variance) * (log + 0.75 * n)
     cut = allowed_cut * math.sqrt(noise_variance * slots) + math.sqrt(noise_variance / 2) * (log + 1)
     return 2 * M * first + seen + last + 1.5 * cut
-
-
-@_checked
-def tree_dual_averaging(
-    n: int, T: int, M: float, variance: float, eta: float, *, start_range: float | None = None
-) -> float:
-    """Full information on prefix sums whose noise has this mean variance per coordinate.
-
-    R / eta + eta T (4 M^2 + 2 sqrt(2) M sqrt(n variance)), with R = n/8 by default. The adversary may adapt.
-    """
-    distance = n / 8 if start_range is None else start_range
-    return distance / eta + eta * T * _tree_rate(n, M, variance)
-
-
-@_checked
-def tree_step(n: int, T: int, M: float, variance: float, *, start_range: float | None = None) -> float:
-    """The eta that minimises `tree_dual_averaging`."""
-    distance = n / 8 if start_range is None else start_range
-    return math.sqrt(distance / (T * _tree_rate(n, M, variance)))
-
-
-def _tree_rate(n: int, M: float, variance: float) -> float:
-    return 4 * M**2 + 2 * math.sqrt(2) * M * math.sqrt(n * variance)

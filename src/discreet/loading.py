@@ -71,7 +71,7 @@ def _read_unless_taken(path: str | os.PathLike[str]) -> bytes:
     taken = source.name.endswith(TAKEN) or (not source.exists() and _was_taken(source))
     data = b"" if taken else source.read_bytes()
     if taken or data.startswith(_LEFT):
-        lost = "If it is lost, start a new one, with start= at its last point."
+        lost = "If it is lost, start a new one."
         raise StaleState(f"The learner in {source} has been loaded already. {lost}")
     return data
 

@@ -176,7 +176,6 @@ def plan(
     local: bool = False,
     rounds_per_person: int = 1,
     delta: float = 0.0,
-    gradient_bound: float | None = None,
     effect: float | None = None,
 ) -> Plan:
     """What to expect of n items, epsilon and so many rounds, and which learner to take.
@@ -206,14 +205,10 @@ def plan(
         raise InvalidArgument("No learner for full information is local: gradients are summed, then noised.")
     if feedback == "full information" and delta:
         raise InvalidArgument("A 'delta' is for local bandits, and full information is summed.")
-    if feedback == "bandit" and gradient_bound is not None:
-        raise InvalidArgument("A 'gradient_bound' is for full information.")
     arguments: dict[str, Any] = {"epsilon": epsilon, "cost_range": (low, high)}
     rounds_per_person = checks.integer("plan", "rounds_per_person", rounds_per_person, 1)
     if rounds_per_person > 1:
         arguments["rounds_per_person"] = rounds_per_person
-    if gradient_bound is not None:
-        arguments["gradient_bound"] = gradient_bound
     kinds: list[dict[str, str]] = [{"method": full_information.default_method(n)}]
     if feedback == "bandit":
         modes = ["local"] if local else ["central", "local"]

@@ -17,7 +17,7 @@ from discreet.kernel.queries import measure
 from discreet.learners import Learner
 from discreet.learners.arguments import keeps_arguments
 from discreet.policies import Uniform
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
+from discreet.prefix_sums import BinaryTree, KAryTree
 from discreet.prefix_sums.binary import entering_level
 from discreet.privacy import Budget, VectorBound, noise
 from discreet.privacy.grid import Grid
@@ -61,22 +61,17 @@ def weak_laplace(query):
 class WeakChoice(Choice):
     def mechanism(self, dimension):
         made = super().mechanism(dimension)
-        return made._replace(scale=int(made.scale / FACTOR))
+        return made._replace(scale=int(made.scale / FACTOR), difference=smaller(made.difference, FACTOR))
 
 
 def weak_choice():
-    query = CostsOfSets.of("test", 2, 0.0, 1.0)
-    return Learner(2, Uniform(2), query, WeakChoice(query, Budget(epsilon=1.0), watch=False))
+    query = CostsOfSets.of(2, 0.0, 1.0)
+    return Learner(2, Uniform(2), query, WeakChoice(query, Budget(epsilon=1.0)))
 
 
 def weak_tree(tree, factor=FACTOR):
     tree.steps = tree.steps._replace(law=smaller(tree.steps.law, factor))
     return tree
-
-
-class WeakEpochs(Epochs):
-    def _law_for(self, nodes):
-        return smaller(super()._law_for(nodes))
 
 
 def weak_learner(learner):
@@ -95,22 +90,18 @@ def full(**others):
 TOO_LITTLE_NOISE = {
     "bit": weak_bit,
     "laplace, costs": lambda: weak_laplace(CostOfSet(0.0, 1.0)),
-    "laplace, gradients": lambda: weak_laplace(ChainGradient.of("test", 0.0, 1.0)),
+    "laplace, gradients": lambda: weak_laplace(ChainGradient.of(0.0, 1.0)),
     "choice": lambda: weak_choice(),
     "binary tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(epsilon=1.0))),
     "gaussian tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(rho=1 / 12))),
     "k-ary tree": lambda: weak_tree(KAryTree(2, 13, BOUND, Budget(epsilon=1.0), arity=3)),
-    "epochs": lambda: WeakEpochs(2, BOUND, Budget(epsilon=1.0)),
     "bandit": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1))),
     "bandit, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), mode="local")),
-    "bandit, window": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), window=0.3)),
     "bandit, segments": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), segments=["young", "old"])),
     "bandit, items": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), item_total=0.5)),
-    "bandit, items, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), item_total=0.5, mode="local")),
     "bandit, worst case": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), method="worst-case")),
     "bandit, worst case, local": lambda: weak_learner(worst_case_bandit(2, 1.0, (0, 1))),
     "full information": lambda: weak_learner(full()),
-    "full information on a tree": lambda: weak_learner(full(method="tree", horizon=100)),
 }
 
 

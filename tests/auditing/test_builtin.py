@@ -31,7 +31,7 @@ CONFIDENCE = 1 - 0.05 / len(PRIVATE)
 @pytest.mark.parametrize("entry", PRIVATE, ids=lambda entry: entry.name)
 def test_it_keeps_its_promise(entry):
     """Seed 3, three items; fewer runs of what runs in Python."""
-    target, runs = entry.make(3, 1.0), 2_000 if entry.name == "epochs" else 10_000
+    target, runs = entry.make(3, 1.0), 10_000
     options = {"view": "released"} if entry.name == "bandit-three-rounds" else entry.options  # "bandit" shows
     report = audit(target, runs=runs, confidence=CONFIDENCE, seed=3, power=False, **options)
     assert report.passed, report

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet import DiscreetError, bounds
-from discreet.bounds import start_range
 from discreet.learners.bandit import EXPLORATION, STEP
 
 ns = st.integers(1, 30)
@@ -85,15 +84,15 @@ def test_the_batched_bound_is_the_display(
     """Recomputed from Theorem 12, with its defaults and with what else can be given."""
     longest = shortest * more
 
-    def display(alpha: float, G: float, R: float, F: float) -> float:
-        energy = math.sqrt(alpha * R * T * (G * longest + n * v / shortest))
+    def display(alpha: float, G: float, F: float) -> float:
+        energy = math.sqrt(alpha * n / 8 * T * (G * longest + n * v / shortest))
         largest = 4 * M * longest + math.sqrt(2 * v) * (math.log(max(1, T / shortest)) + 0.75 * n)
         return (1 + 1 / alpha) * (energy + F + largest) + 2 * M * longest
 
     bound = bounds.batched(n, T, M, v, shortest, longest)
-    assert bound == pytest.approx(display(0.5, 8 * M**2, n / 8, 0))
-    given = {"alpha": 0.3, "squared_gradient": 2.0, "start_range": n / 2, "first_spent": 9.0}
-    assert bounds.batched(n, T, M, v, shortest, longest, **given) == pytest.approx(display(0.3, 2, n / 2, 9))
+    assert bound == pytest.approx(display(0.5, 8 * M**2, 0))
+    given = {"alpha": 0.3, "squared_gradient": 2.0, "first_spent": 9.0}
+    assert bounds.batched(n, T, M, v, shortest, longest, **given) == pytest.approx(display(0.3, 2, 9))
     # From the middle of the cube an adapting adversary adds the sum over items of 1/2 sqrt(v T / shortest).
     added = n / 2 * math.sqrt(v * max(1, T / shortest))
     assert bounds.batched(n, T, M, v, shortest, longest, adaptive=True) == pytest.approx(bound + added)
@@ -110,22 +109,6 @@ def test_the_batched_constant() -> None:
     assert longer / fixed == pytest.approx(math.sqrt(17 / 2), abs=1e-3)
 
 
-@settings(max_examples=50)
-@given(ns, rounds, positive, st.floats(0, 1e6))
-def test_tree_step_is_the_minimum(n: int, T: int, M: float, v: float) -> None:
-    """No nearby step has a smaller bound, and that is the one of Theorem 13; from a corner twice that."""
-    for R in (None, n / 2):
-        eta = bounds.tree_step(n, T, M, v, start_range=R)
-        best = bounds.tree_dual_averaging(n, T, M, v, eta, start_range=R)
-        for factor in (0.1, 0.99, 1.01, 10):
-            assert bounds.tree_dual_averaging(n, T, M, v, factor * eta, start_range=R) > best
-        closed = M * math.sqrt(2 * n * T) * math.sqrt(1 + math.sqrt(n * v) / (math.sqrt(2) * M))
-        assert best == pytest.approx(closed if R is None else 2 * closed)
-        rate = 4 * M**2 + 2 * math.sqrt(2) * M * math.sqrt(n * v)
-        direct = (n / 8 if R is None else R) / 0.01 + 0.01 * T * rate
-        assert bounds.tree_dual_averaging(n, T, M, v, 0.01, start_range=R) == pytest.approx(direct)
-
-
 def test_bounds_grow_with_what_makes_learning_hard() -> None:
     """Items, rounds, the range, noise, late feedback, longer blocks, an adversary that adapts."""
 
@@ -135,24 +118,11 @@ def test_bounds_grow_with_what_makes_learning_hard() -> None:
     def batched(n: int = 5, T: int = 10**5, M: float = 1.0, v: float = 100.0, **options) -> float:  # type: ignore[no-untyped-def]
         return bounds.batched(n, T, M, v, 10, 160, **options)
 
-    def tree(n: int = 5, T: int = 10**5, M: float = 1.0, v: float = 100.0) -> float:
-        return bounds.tree_dual_averaging(n, T, M, v, 0.01)
-
-    for bound in (bandit, batched, tree):
+    for bound in (bandit, batched):
         assert bound() < min(bound(n=6), bound(T=2 * 10**5), bound(M=1.5))
-    assert bandit() < min(bandit(s=6.0), bandit(outstanding=1.0), bandit(start_range=1.0))
+    assert bandit() < min(bandit(s=6.0), bandit(outstanding=1.0))
     assert bandit(outstanding=1.0) < bandit(outstanding=2.0)
     assert batched() < min(batched(v=200.0), batched(adaptive=True), batched(first_spent=1.0))
-    assert tree() < tree(v=200.0)
-
-
-def test_start_range() -> None:
-    """The largest of |x - start|^2 / 2 over the corners: n/8 in the middle, n/2 at a corner."""
-    assert start_range(np.full(8, 0.5)) == 1.0
-    assert start_range(np.array([0.0, 1.0])) == 1.0
-    start = np.array([0.2, 0.9, 0.5])
-    corners = np.array([[code >> i & 1 for i in range(3)] for code in range(8)])
-    assert start_range(start) == pytest.approx(((corners - start) ** 2).sum(axis=1).max() / 2)
 
 
 BATCHED = {"n": 3, "T": 10, "M": 1.0, "noise_variance": 2.0, "shortest": 2, "longest": 4}
@@ -169,11 +139,10 @@ BATCHED = {"n": 3, "T": 10, "M": 1.0, "noise_variance": 2.0, "shortest": 2, "lon
         ("first_spent", math.nan),
         ("longest", math.inf),
         ("longest", 1),
-        ("start_range", 0),
     ],
 )
 def test_bad_arguments_are_refused(name: str, bad: object) -> None:
     """One of each kind; the error says which argument of which bound. None is allowed only as a default."""
-    assert bounds.batched(**BATCHED, start_range=None) == bounds.batched(**BATCHED)
+    assert bounds.batched(**BATCHED, squared_gradient=None) == bounds.batched(**BATCHED)
     with pytest.raises(DiscreetError, match=f"'{name}' of batched"):
         bounds.batched(**(BATCHED | {name: bad}))

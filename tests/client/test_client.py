@@ -76,7 +76,7 @@ def test_functions_can_be_told(client: Any, shop: Shop) -> None:
 
 def test_items_can_be_told(client: Any, shop: Shop) -> None:
     """Beside the cost, alone and in lists; whatever they are called, and whatever is told of them."""
-    name = shop(mode="central", method="model", item_total=1.0, close="told")
+    name = shop(mode="central", method="model", item_total=1.0)
     one, *many = client.ask(name, 4)
     client.tell(name, one, 0.3, items=dict.fromkeys(one.subset, 0.1))
     odd = {"tea": float("nan"), "milk": object(), 7: 1, (1, 2): 0.5, None: 3, "\ud800": 10**400}

@@ -34,7 +34,13 @@ def test_a_central_learner_is_seen_since_the_start(visit: Visit, service: LiveSe
     """Means of what was released, the levels of its items, and what learning earns, as the API gives them."""
     holdout = {"set": ["milk"], "share": 0.2}
     service.create(
-        "shop", ["tea", "milk"], mode="central", method="model", close="told", maximize=True, holdout=holdout
+        "shop",
+        ["tea", "milk"],
+        mode="central",
+        method="model",
+        deadline_seconds=1,
+        maximize=True,
+        holdout=holdout,
     )
     page = visit.enter("#/learner/shop")
     expect(page.get_by_text("Nothing has been released yet")).to_be_visible()
@@ -43,9 +49,12 @@ def test_a_central_learner_is_seen_since_the_start(visit: Visit, service: LiveSe
     held: dict[str, Any] = {"uplift": None}
     for _ in range(40):  # until both kinds of rounds have been released
         service.play("shop", "tea", 100)
+        page.wait_for_timeout(500)
         held = service.call("GET", "/v1/learners/shop")["holdout"]
         if held["uplift"] is not None and held["low"] > 0:
             break
+    page.wait_for_timeout(3000)  # until no phase is left to close
+    held = service.call("GET", "/v1/learners/shop")["holdout"]
     expect(page.locator("#uplift-text")).to_contain_text("per round than always showing milk (95%: ")
     expect(page.locator("#uplift-text")).to_contain_text("Learned sets earn ")
     while page.locator("#uplift-rounds").inner_text().partition(" ")[0] != str(held["rounds"]):

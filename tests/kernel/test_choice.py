@@ -23,7 +23,7 @@ from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitSource
 
 N = 2
-QUERY = CostsOfSets.of("this test", N, -1.0, 1.0)
+QUERY = CostsOfSets.of(N, -1.0, 1.0)
 W = 2 * QUERY.units
 ONE = Budget(epsilon=1.0)
 #: Noise that is zero, but for one time in exp(100).
@@ -141,7 +141,6 @@ def test_each_share_of_epsilon_has_its_scale(epsilon: Any, people: int) -> None:
     assert made.scale == math.ceil(2 * W / (loss * Fraction(4, 5)))
     assert made.difference == noise.laplace(2 * W / (loss / 5))
     assert made.gradient == noise.laplace(2 * QUERY.gradient.l1 / loss)
-    assert Choice(QUERY, budget, watch=False).mechanism(4).scale == math.ceil(2 * W / loss)
     promise = Choice(QUERY, budget).guarantee
     assert (promise.rounds_per_person, promise.local, promise.absence_hidden) == (people, False, True)
     assert 0 <= promise.epsilon - float(epsilon) < 1e-12
@@ -150,8 +149,8 @@ def test_each_share_of_epsilon_has_its_scale(epsilon: Any, people: int) -> None:
 class Slots:
     """A mechanism, and what it releases of slots in turn."""
 
-    def __init__(self, **options: Any) -> None:
-        made = Choice(QUERY, ONE, **options).mechanism(4)
+    def __init__(self) -> None:
+        made = Choice(QUERY, ONE).mechanism(4)
         self.mechanism = made._replace(scale=1, difference=NONE, gradient=NONE)
         self.source = BitSource(1)
 
@@ -174,13 +173,6 @@ def test_a_phase_is_the_sum_of_its_slots() -> None:
     # Planned before that phase ended: part of the next one, which it does not end.
     assert slots.close(second.tolist(), 0, 1, 1, 0) == [6 * unit, -1]
     assert slots.close(first.tolist(), 0, 0, 1, 1) == [5 * unit, 0]
-
-
-def test_without_watching_only_the_set_is_released() -> None:
-    """The difference is zero, and takes no noise."""
-    slots = Slots(watch=False)
-    slots.mechanism = slots.mechanism._replace(difference=noise.laplace(Fraction(2**40)))
-    assert slots.close([5 << 20, 0, 1 << 20, 1 << 20], 0, 0, 1, 0) == [0, 1]
 
 
 def test_slots_of_gradients_leave_the_phase_alone() -> None:
@@ -213,7 +205,7 @@ def test_bits_that_run_out_change_nothing() -> None:
 
 def test_releases_and_queries_of_other_norms_refuse_each_other() -> None:
     """Laplace noise, trees and bits do not hide the costs of all sets; a choice hides nothing else."""
-    policy, gradient, cost = Uniform(N), ChainGradient.of("", -1.0, 1.0), CostOfSet(-1.0, 1.0)
+    policy, gradient, cost = Uniform(N), ChainGradient.of(-1.0, 1.0), CostOfSet(-1.0, 1.0)
     wide = VectorBound(coordinate=1 << 29, l1=1 << 30)
     for release in (
         Laplace(gradient.bound, ONE),
@@ -223,7 +215,7 @@ def test_releases_and_queries_of_other_norms_refuse_each_other() -> None:
     ):
         with pytest.raises(InvalidArgument, match="does not hide"):
             Learner(N, policy, QUERY, release)
-    for query in (gradient, cost, CostsOfSets.of("", N, -2.0, 1.0), CostsOfSets.of("", 3, -1.0, 1.0)):
+    for query in (gradient, cost, CostsOfSets.of(N, -2.0, 1.0), CostsOfSets.of(3, -1.0, 1.0)):
         with pytest.raises(InvalidArgument, match="does not hide"):
             Learner(N, policy, query, Choice(QUERY, ONE))
 

@@ -13,7 +13,7 @@ from discreet.kernel import Bits, ChainGradient, CostOfSet, Discard, Exact, Lapl
 from discreet.kernel.releases import arrive, close, close_many
 from discreet.learners import Learner
 from discreet.policies import Fixed
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
+from discreet.prefix_sums import BinaryTree, KAryTree
 from discreet.privacy import VectorBound, noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.uniform import NEED_MORE_BITS
@@ -21,7 +21,7 @@ from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 
 COST = CostOfSet(-1.0, 1.0)
-GRADIENT = ChainGradient.of("this test", -1.0, 1.0)
+GRADIENT = ChainGradient.of(-1.0, 1.0)
 ONE = Budget(epsilon=1.0)
 N = 3
 
@@ -177,14 +177,13 @@ def test_what_a_tree_releases_adds_up_to_its_prefix_sums(tree: Any) -> None:
     assert not any(array.any() for array in made.steps.state)
 
 
-def test_a_tree_takes_only_what_has_one_mechanism_and_is_new() -> None:
-    """Epochs change theirs, and the noise of one in use would be shared."""
+def test_a_tree_takes_only_what_is_new() -> None:
+    """The noise of one in use would be shared."""
     bound, budget = VectorBound.for_costs(-1, 1, units=1000), Budget(epsilon=1.0)
     used = KAryTree(1, 9, bound, budget)
     used.add(np.zeros(1))
-    for wrong in (Epochs(1, bound, budget), used):
-        with pytest.raises(InvalidArgument, match="A Tree needs a new"):
-            Tree(wrong)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="A Tree needs a new"):
+        Tree(used)
 
 
 def test_a_local_report_is_noised_before_it_is_kept() -> None:

@@ -87,7 +87,7 @@ def test_bad_bits_change_nothing(mode: Any, feedback: Any) -> None:
 
 def test_a_set_is_held_for_a_block_of_asks() -> None:
     """Blocks are consecutive asks, whatever is told meanwhile; the sets of different blocks do differ."""
-    learner = worst_case_bandit(3, 1.0, (-1, 1), mode="central", block=4, expire_after=50, seed=7)
+    learner = worst_case_bandit(3, 1.5, (-1, 1), mode="central", expire_after=50, seed=7)
     decisions = [learner.ask(), *learner.ask(count=9)]
     learner.tell(decisions[0], 0.1)
     decisions += learner.ask(count=30)
@@ -139,37 +139,26 @@ def test_the_mean_cost_estimates_the_mean() -> None:
     assert [passes(mean) for mean in (0.15, 0.3, 0.45)] == [False, True, False]
 
 
-@pytest.mark.parametrize("scale", [3.0, 6.0])
-def test_the_step_leads_from_the_estimates_to_the_levels(scale: float) -> None:
-    """It falls like t^(-2/3), in halves of the range; the argument multiplies it, 3 by default."""
-    learner = worst_case_bandit(3, 1.0, (2, 6), step_scale=scale, seed=3)
+def test_the_step_leads_from_the_estimates_to_the_levels() -> None:
+    """It falls like t^(-2/3), in halves of the range."""
+    learner = worst_case_bandit(3, 1.0, (2, 6), seed=3)
     for _ in range(50):
         learner.tell(learner.ask(), 5.0)
-    state, default = learner._learned_state(), worst_case_bandit(3, 1.0, (2, 6))._policy.constants.step
-    step = scale / 3 * default * 51 ** (-2 / 3)
+    state, first = learner._learned_state(), learner._policy.constants.step
+    step = first * 51 ** (-2 / 3)
     np.testing.assert_allclose(state.levels, 0.5 - step * state.gradients / 2**20, rtol=1e-12)
 
 
 def test_a_bound_grows_with_what_makes_learning_hard() -> None:
-    """More rounds, a smaller epsilon, more people's rounds, a worse start: each has a larger bound."""
+    """More rounds, a smaller epsilon, more people's rounds: each has a larger bound."""
 
     def bound(epsilon: float = 1.0, rounds: int = 10**6, width: float = 1.0, **options: Any) -> float:
         return worst_case_bandit(4, epsilon, (0, width), **options).regret_bound(rounds)
 
     base = bound()
-    assert min(bound(rounds=2 * 10**6), bound(epsilon=0.5), bound(start={0, 1})) > base
+    assert min(bound(rounds=2 * 10**6), bound(epsilon=0.5)) > base
     assert bound(rounds_per_person=2) == pytest.approx(bound(epsilon=0.5))
     assert bound(width=3.0) == pytest.approx(3 * base)
-
-
-def test_a_start_is_a_set_or_levels() -> None:
-    """A set of names is its corner of the cube; levels are taken as they are, and copied."""
-    assert worst_case_bandit(["a", "b", "c"], 1.0, (0, 1), start={"c"}).point.tolist() == [0, 0, 1]
-    levels = np.array([0.1, 0.9, 0.4])
-    learner = worst_case_bandit(3, 1.0, (0, 1), start=levels)
-    levels[:] = 0
-    assert learner.point.tolist() == [0.1, 0.9, 0.4]
-    assert learner.best == {1}
 
 
 @pytest.mark.parametrize(
@@ -177,11 +166,6 @@ def test_a_start_is_a_set_or_levels() -> None:
     [
         ({"epsilon": 1e-60, "mode": "central"}, "'scale'"),
         ({"epsilon": 1e-15}, "'epsilon'"),
-        ({"block": 3}, "needs mode='central'"),
-        ({"mode": "central", "block": 2.5}, "'block' of BanditLearner"),
-        ({"mode": "central", "block": 2**25}, "'block' of BanditLearner"),
-        ({"exploration_scale": 0}, "'exploration_scale'"),
-        ({"step_scale": -1}, "'step_scale'"),
         ({"expire_after": 0}, "'expire_after'"),
         ({"seed": 1, "source": BitSource(1)}, "not both"),
     ],

@@ -33,20 +33,17 @@ def choose(items: Any = ITEMS, **given: Any) -> FullInformationLearner:
 LEARNERS: dict[str, Make] = {
     "central": bandit,
     "local": lambda *args, **given: bandit(*args, mode="local", **given),
-    "window": lambda *args, **given: bandit(*args, window=0.5, **given),
     "forgetting": lambda *args, **given: bandit(*args, forget=500.0, **given),
     "with a holdout": lambda *args, **given: bandit(*args, holdout=({"gin"}, 0.2), **given),
     "with constraints": lambda *args, **given: bandit(*args, at_most=2, groups=[["tea", "gin"]], **given),
     "late feedback": lambda *args, **given: bandit(*args, expire_after=40, **given),
     "choose": choose,
-    "choose without a watch": lambda *args, **given: choose(*args, watch=False, **given),
     "choose with constraints": lambda *args, **given: choose(*args, at_most=2, forbidden=["milk"], **given),
 }
 each = pytest.mark.parametrize("kind", LEARNERS)
 #: Of all learners, those that take a change.
 CHANGEABLE = (
-    *("BanditLearner", "BanditLearner local", "FullInformationLearner"),
-    *("BanditLearner items", "BanditLearner items local"),
+    *("BanditLearner", "BanditLearner local", "BanditLearner items", "FullInformationLearner"),
     *("BanditLearner exact", "BanditLearner exact local", "FullInformationLearner exact"),
 )
 
@@ -185,10 +182,9 @@ def test_no_sum_is_released_twice_or_dropped() -> None:
     assert learner.mean_cost * learner.rounds == pytest.approx(told, abs=0.05)
 
 
-@pytest.mark.parametrize("watch", [True, False])
-def test_choose_gives_up_the_totals_of_its_open_phase(watch: bool) -> None:
+def test_choose_gives_up_the_totals_of_its_open_phase() -> None:
     """They are of other sets. What was held is played on, without what was retired, for a first phase."""
-    learner = choose(seed=7, watch=watch)
+    learner = choose(seed=7)
     play(learner, 400)
     decision = learner.ask()
     best = learner.best
@@ -233,8 +229,8 @@ def test_the_available_items_may_leave_out_retired_ones() -> None:
 
 
 def test_what_names_items_goes_on_with_them() -> None:
-    """A start of levels has one more for each new item; a fresh learner offers what the changed one does."""
-    learner = bandit(seed=11, start=[1.0, 0.0, 1.0], prior=[({"tea"}, 0.3, 50)], forbidden=["milk"])
+    """A fresh learner offers what the changed one does."""
+    learner = bandit(seed=11, prior=[({"tea"}, 0.3, 50)], forbidden=["milk"])
     learner.change_items(add=["soy"], retire=["tea"])
     assert learner.point.shape == (4,)
     assert "tea" not in learner.best
@@ -247,7 +243,7 @@ def test_what_names_items_goes_on_with_them() -> None:
 
 def full(**given: Any) -> BanditLearner:
     """A bandit with as many items as it can have: most are retired, those of small numbers first."""
-    learner = bandit(64, epsilon=20.0, start={3}, groups=[[0, 3, 63]], prior=[({0}, 0.9, 40.0)], **given)
+    learner = bandit(64, epsilon=20.0, groups=[[0, 3, 63]], prior=[({0}, 0.9, 40.0)], **given)
     learner.change_items(retire=range(60))
     return learner
 

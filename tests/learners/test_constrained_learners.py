@@ -36,9 +36,7 @@ BEST = {
 LEARNERS: dict[str, Callable[..., Session]] = {
     "central": lambda **given: BanditLearner(N, 8.0, (-1, 1), **given),
     "local": lambda **given: BanditLearner(N, 8.0, (-1, 1), mode="local", **given),
-    "window": lambda **given: BanditLearner(N, 8.0, (-1, 1), window=0.5, **given),
     "choose": lambda **given: FullInformationLearner(N, 8.0, (-1, 1), **given),
-    "choose without a watch": lambda **given: FullInformationLearner(N, 8.0, (-1, 1), watch=False, **given),
 }
 EVERY = pytest.mark.parametrize("kind", LEARNERS)
 
@@ -143,12 +141,12 @@ def test_items_can_be_switched_off_within_the_constraints() -> None:
 
 
 def test_what_is_left_of_a_held_set_must_be_allowed() -> None:
-    learner = FullInformationLearner(3, 8.0, (-1, 1), seed=10, at_least=1, start={2})
+    learner = FullInformationLearner(3, 8.0, (-1, 1), seed=10, at_least=1)
     with pytest.raises(InvalidArgument, match="what is left"):
-        learner.ask(available=[0])
+        learner.ask(available=[1])
     with pytest.raises(InvalidArgument, match="nothing to choose"):
         learner.ask(available=[])
-    assert learner.ask(available=[1, 2]).subset == {2}
+    assert learner.ask(available=[0, 2]).subset == {0}
 
 
 @EVERY
@@ -162,7 +160,7 @@ def test_they_are_saved_and_loaded(kind: str, tmp_path: Any) -> None:
         assert allows(GIVEN["all"], decision.subset)
 
 
-@pytest.mark.parametrize("method", ["blocks", "tree", "leader"])
+@pytest.mark.parametrize("method", ["blocks", "leader"])
 def test_methods_of_chains_refuse_constraints(method: Any) -> None:
     with pytest.raises(InvalidArgument, match=f"{method}' takes no constraints: it draws prefixes"):
         FullInformationLearner(N, 1.0, (-1, 1), method=method, at_most=3)
@@ -180,16 +178,8 @@ def test_what_does_not_fit_is_refused() -> None:
         FullInformationLearner(40, 1.0, (-1, 1), at_most=10)
     with pytest.raises(InvalidArgument, match="holdout"):
         BanditLearner(N, 1.0, (-1, 1), at_most=1, holdout=({0, 1}, 0.1))
-    with pytest.raises(InvalidArgument, match="without a 'watch'"):
+    with pytest.raises(InvalidArgument, match="no regret bound"):
         FullInformationLearner(N, 1.0, (-1, 1), at_most=1).regret_bound(100)
-
-
-def test_the_regret_bound_counts_allowed_sets() -> None:
-    """Fewer sets have a smaller bound; as many as there are, the same."""
-    every = FullInformationLearner(N, 1.0, (-1, 1), watch=False).regret_bound(10_000)
-    some = FullInformationLearner(N, 1.0, (-1, 1), watch=False, at_most=1).regret_bound(10_000)
-    assert some < 0.9 * every
-    assert discreet.bounds.choose(N, 10_000, 1.0, 1.0, sets=1 << N) == pytest.approx(every)
 
 
 def test_a_policy_that_breaks_them_is_refused() -> None:

@@ -34,21 +34,12 @@ def holding_out(n: int, **more: Any) -> Session:
 LEARNERS: dict[str, Callable[..., Session]] = {
     "central": lambda n, **more: BanditLearner(n, EPSILON, (-1, 1), **more),
     "local": lambda n, **more: BanditLearner(n, EPSILON, (-1, 1), mode="local", **more),
-    "window": lambda n, **more: BanditLearner(n, EPSILON, (-1, 1), window=0.5, **more),
-    "local window": lambda n, **more: BanditLearner(n, EPSILON, (-1, 1), mode="local", window=0.5, **more),
     "prior": lambda n, **more: BanditLearner(
         n, EPSILON, (-1, 1), prior=[([], 0.5, 5), (list(range(n)), -0.9, 50)], **more
     ),
     "forget": lambda n, **more: BanditLearner(n, EPSILON, (-1, 1), forget=40, **more),
     "holdout": holding_out,
-    "start": lambda n, **more: BanditLearner(n, EPSILON, (-1, 1), start=set(range(n)), **more),
     "choose": lambda n, **more: FullInformationLearner(n, EPSILON, (-1, 1), **more),
-    "choose, start": lambda n, **more: FullInformationLearner(
-        n, EPSILON, (-1, 1), start=set(range(n)), **more
-    ),
-    "choose without a watch": lambda n, **more: FullInformationLearner(
-        n, EPSILON, (-1, 1), watch=False, **more
-    ),
 }
 
 

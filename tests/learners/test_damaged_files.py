@@ -79,7 +79,7 @@ def test_another_epsilon_is_noticed(tmp_path: Path) -> None:
     """Whoever edits it in the file cannot go on with other noise than was promised."""
     for name in SAVED:
         values, arrays = decode(SAVED[name])
-        arguments = values["settings"]["arguments"] | {"epsilon": 2.0}
+        arguments = values["settings"]["arguments"] | {"epsilon": 3.0}
         edited = values | {"settings": values["settings"] | {"arguments": arguments}}
         assert "other constants" in refused(encode(edited, arrays), tmp_path)
 

@@ -124,9 +124,7 @@ def test_warnings_stay_off_until_the_last_thread_has_left():
 
 
 def full(**options):
-    return FullInformationLearner(
-        2, 1.0, (-1, 1), method="tree", horizon=100, expire_after=9, seed=5, **options
-    )
+    return FullInformationLearner(2, 1.0, (-1, 1), method="blocks", expire_after=9, seed=5, **options)
 
 
 @pytest.mark.parametrize("maximize", [False, True])

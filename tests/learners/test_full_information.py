@@ -1,4 +1,4 @@
-"""FullInformationLearner: enforced bounds, blocks, trees, what it promises."""
+"""FullInformationLearner: enforced bounds, blocks, what it promises."""
 
 import math
 from typing import Any
@@ -7,14 +7,10 @@ import numpy as np
 import pytest
 
 import families
-from discreet import bounds
-from discreet.errors import DiscreetError, HorizonReached
+from discreet.errors import DiscreetError
 from discreet.learners import FullInformationLearner
 from discreet.learners.full_information import block_lengths
-from discreet.policies import DualAveraging
-from discreet.prefix_sums import KAryTree
 from discreet.privacy import noise
-from discreet.privacy.budget import Budget
 from discreet.privacy.grid import Grid
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitSource
@@ -42,12 +38,11 @@ ORDINARY = [
 
 
 @pytest.mark.parametrize("functions", [HOSTILE, ORDINARY], ids=["hostile", "ordinary"])
-@pytest.mark.parametrize("bound", [None, 0.7])
-def test_an_open_block_is_the_exact_sum_of_bounded_gradients(functions: Any, bound: float | None) -> None:
+def test_an_open_block_is_the_exact_sum_of_bounded_gradients(functions: Any) -> None:
     """In integers, each gradient within its bound whatever the function is."""
-    made = learner(gradient_bound=bound, expire_after=100)
+    made = learner(expire_after=100)
     query, exact, grid = made._query, np.zeros(N, dtype=np.int64), Grid(-1.0, 1.0, 1 << 24)
-    assert query.l1 * query.step <= (4.0 if bound is None else bound)
+    assert query.l1 * query.step <= 4.0
     for t in range(made.block_length):
         decision, f = made.ask(), functions[t % len(functions)]
         order = made._tickets[decision.id].order.tolist()
@@ -73,25 +68,6 @@ def test_what_is_released_is_the_sum_plus_samples_of_the_law() -> None:
     assert made.noise_variance == pytest.approx(noise.variance(made._mechanism.law) * made._query.step**2)
 
 
-def test_a_tree_is_dual_averaging_on_its_prefix_sums() -> None:
-    """From the same bits: levels are the start minus the step times the tree's noisy sum."""
-    made = learner(method="tree", horizon=50)
-    tree = KAryTree(N, 50, made._query.bound, Budget(epsilon=1.0), source=BitSource(5))
-    policy = made.learner.policy
-    assert isinstance(policy, DualAveraging)
-    for t in range(20):
-        decision, f = made.ask(), ORDINARY[t % len(ORDINARY)]
-        made.tell(decision, f)
-        exact = made._phases[t].sums[0].copy()
-        made.ask(count=0)
-        total = tree.add(exact).values
-        np.testing.assert_allclose(
-            made._state.levels, 0.5 - policy.constants.rate * total, rtol=1e-9, atol=1e-9
-        )
-    assert made.block_length == 1
-    assert made.noise_variance == pytest.approx(tree.mean_variance)
-
-
 def test_blocks_follow_from_noise_and_gradients() -> None:
     """The shortest balances the energies; a horizon of few rounds limits both."""
     assert block_lengths(6, 128.0, 8.0) == (10, 160)
@@ -101,15 +77,10 @@ def test_blocks_follow_from_noise_and_gradients() -> None:
 
 
 def test_bounds_are_those_of_the_module() -> None:
-    """With the learner's own constants; a tree's ends at its horizon."""
-    made, tree = learner(), learner(method="tree", horizon=1000)
+    """With the learner's own constants."""
+    made = learner()
     assert made.regret_bound(10**6) < 10**6
-    rate = tree.learner.policy.constants.rate  # type: ignore[attr-defined]
-    half = bounds.tree_dual_averaging(N, 1000, 1.0, tree.noise_variance, rate)
-    assert tree.regret_bound(1000) == pytest.approx(half)
     assert learner(cost_range=(-2, 2)).regret_bound(10**5) == pytest.approx(2 * made.regret_bound(10**5))
-    with pytest.raises(DiscreetError):
-        tree.regret_bound(1001)
     assert math.isfinite(made.regret_bound(1))
 
 
@@ -130,14 +101,8 @@ def test_many_items_have_a_leader_whose_bound_adds_to_that_of_blocks() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "tree"}, "needs a 'horizon'"),
-        ({"method": "tree", "horizon": 0}, "'horizon'"),
-        ({"method": "tree", "horizon": 2**33}, "'horizon'"),
-        ({"method": "tree", "horizon": 9, "step": -1}, "'step'"),
-        ({"step": 1.0}, "needs method='tree'"),
+        ({"horizon": 0}, "'horizon'"),
         ({"method": "batched"}, "'method'"),
-        ({"gradient_bound": 0}, "'gradient_bound'"),
-        ({"gradient_bound": 1e-9}, "'gradient_bound'"),
     ],
     ids=str,
 )
@@ -145,13 +110,3 @@ def test_wrong_arguments_are_refused(arguments: Any, message: str) -> None:
     """By name."""
     with pytest.raises(DiscreetError, match=message):
         learner(**arguments)
-
-
-def test_a_tree_takes_no_more_rounds_than_it_was_made_for() -> None:
-    """The last one is released at the ask that is refused."""
-    made = learner(method="tree", horizon=4)
-    for _ in range(4):
-        made.tell(made.ask(), Modular([0.3, -0.3, 0.1]))
-    with pytest.raises(HorizonReached):
-        made.ask()
-    assert made.rounds == 4

@@ -10,9 +10,8 @@ import pytest
 from discreet import BanditLearner, FullInformationLearner, environments, load, simulate
 from discreet.environments.stream import part_costs
 from discreet.errors import Expired, InvalidArgument, InvalidType
-from discreet.kernel import Bits, Laplace
+from discreet.kernel import Laplace
 from discreet.policies.model_state import RESTARTS, ROUNDS
-from discreet.policies.signed_parts import SignedParts
 from discreet.simulation import play as play_stream
 from every_learner import state_of
 
@@ -20,7 +19,6 @@ ITEMS = tuple("abcdefgh")
 #: How often somebody buys the item, if it is shown; showing one costs a tenth.
 CHANCES = dict(zip(ITEMS, (0.3, 0.25, 0.2, 0.05, 0.04, 0.03, 0.02, 0.01), strict=True))
 GOOD = frozenset("abc")
-MODES = pytest.mark.parametrize("mode", ["central", "local"])
 
 
 def bandit(**options: Any) -> BanditLearner[Any]:
@@ -67,38 +65,20 @@ def test_with_many_items_it_earns_far_more() -> None:
     assert earned[None] < 0.75 * earned[1.0]
 
 
-def test_bits_of_signed_sums_teach_too() -> None:
-    """In local mode, of items that change the cost by little: 40,000 customers, epsilon 4."""
-    learner = bandit(mode="local", epsilon=4.0)
-    play(learner, 40_000)
-    assert learner.best == GOOD
-    parts = learner.learner.policy._beliefs.parts(learner._learned_state())  # type: ignore[attr-defined]
-    assert isinstance(parts, SignedParts)
-    expected = [0.1 - 0.9 * chance for chance in CHANCES.values()]
-    np.testing.assert_allclose(parts.means.diagonal(), expected, atol=0.1)
-    wrong = np.roll(expected, 4)
-    assert np.abs(parts.means.diagonal() - wrong).max() > 0.1
-
-
-@MODES
-def test_the_guarantee_is_that_of_the_release(mode: Any) -> None:
-    """Central: Laplace noise for both bounds together. Local: one bit of one number."""
-    learner = bandit(mode=mode, seed=None)
-    kind = Bits if mode == "local" else Laplace
-    assert isinstance(learner.learner.release, kind)
-    assert (learner.guarantee.epsilon, learner.guarantee.local) == (2.0, mode == "local")
-    with pytest.raises(
-        InvalidArgument, match=r"'item_total' bits cannot be made" if mode == "local" else "local"
-    ):
+def test_the_guarantee_is_that_of_the_release() -> None:
+    """Laplace noise for both bounds together."""
+    learner = bandit(seed=None)
+    assert isinstance(learner.learner.release, Laplace)
+    assert (learner.guarantee.epsilon, learner.guarantee.local) == (2.0, False)
+    with pytest.raises(InvalidArgument, match="local"):
         learner.randomizer()
 
 
-@MODES
-def test_names_and_numbers_are_private(mode: Any) -> None:
+def test_names_and_numbers_are_private() -> None:
     """Unknown items, items that were not shown, and what is no number: nothing is raised, all count as 0."""
     states = []
     for other in ({}, {"z": 5.0}, {"a": "x"}, {"b": None}, {"a": float("nan")}, {"h": object()}):
-        learner = bandit(mode=mode)
+        learner = bandit()
         for t in range(5):
             decision = learner.ask()
             kept = {"c": 0.25} if "c" in decision.subset else {}
@@ -129,12 +109,11 @@ class SameAs:
 
 
 @pytest.mark.parametrize("brought", [Failing(a=0.5), Warns(a=0.5), {SameAs(): 0.5}])
-@MODES
-def test_a_mapping_that_fails_says_nothing(mode: Any, brought: Any) -> None:
+def test_a_mapping_that_fails_says_nothing(brought: Any) -> None:
     """No error and no warning: the names are private. What fails counts as 0."""
     states = []
     for items in (brought, {}):
-        learner = bandit(mode=mode)
+        learner = bandit()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             learner.tell(learner.ask(), 0.5, items=items)
@@ -172,14 +151,13 @@ def test_what_cannot_be_told_is_refused() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"window": 0.1},
         {"prior": [({"a"}, 0.3, 10.0)]},
         {"method": "worst-case"},
         {"item_total": 0.0},
         {"item_total": float("inf")},
         {"item_total": 1e15},
         {"item_total": 5e-324},
-        {"mode": "local", "holdout": ({"a"}, 0.1)},
+        {"mode": "local"},
     ],
 )
 def test_options_that_do_not_go_together(options: dict[str, Any]) -> None:
@@ -204,17 +182,12 @@ def test_many_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "options"),
-    [
-        *[("central", {}), ("central", {"at_most": 3}), ("local", {}), ("local", {"at_most": 3})],
-        ("central", {"groups": [["a", "b"]], "required": ["h"]}),
-        ("local", {"groups": [["a", "b"]], "required": ["h"]}),
-        ("central", {"holdout": ({"a", "h"}, 0.2)}),
-    ],
+    "options",
+    [{}, {"at_most": 3}, {"groups": [["a", "b"]], "required": ["h"]}, {"holdout": ({"a", "h"}, 0.2)}],
 )
-def test_with_other_options(mode: Any, options: dict[str, Any], tmp_path: Path) -> None:
+def test_with_other_options(options: dict[str, Any], tmp_path: Path) -> None:
     """Constraints hold, the first phase shows every item that it can, and a file goes on in the same way."""
-    learner, shown = bandit(mode=mode, **options), set[str]()
+    learner, shown = bandit(**options), set[str]()
     for t in range(1500):
         decision = learner.ask(available=(*ITEMS[:6], "h")) if t % 50 == 0 else learner.ask()
         shown |= decision.subset
@@ -241,14 +214,13 @@ def test_a_change_of_what_items_bring_is_noticed() -> None:
     assert learner.best == frozenset("fgh")
 
 
-@MODES
-def test_new_items_are_shown_and_learned(mode: Any) -> None:
+def test_new_items_are_shown_and_learned() -> None:
     """What is known of the others stays."""
-    learner = bandit(mode=mode, epsilon=8.0)
-    play(learner, 3000 if mode == "central" else 20_000)
+    learner = bandit(epsilon=8.0)
+    play(learner, 3000)
     learner.change_items(add=["new"], retire=["a"])
     rng, shown = np.random.default_rng(1), 0
-    for _ in range(4000 if mode == "central" else 20_000):
+    for _ in range(4000):
         decision = learner.ask()
         assert "a" not in decision.subset
         shown += "new" in decision.subset
@@ -261,10 +233,9 @@ def test_new_items_are_shown_and_learned(mode: Any) -> None:
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
-@MODES
-def test_items_come_while_decisions_are_open(mode: Any, n: int) -> None:
+def test_items_come_while_decisions_are_open(n: int) -> None:
     """Their reports are for other items, so their phase is given up; the learner goes on."""
-    learner = BanditLearner(n, 50.0, (-1, 1), item_total=1.0, mode=mode, expire_after=50, seed=4)
+    learner = BanditLearner(n, 50.0, (-1, 1), item_total=1.0, expire_after=50, seed=4)
     decisions = learner.ask(40)
     for decision in decisions[:20]:
         learner.tell(decision, 0.5, items=dict.fromkeys(decision.subset, 0.1))
@@ -288,20 +259,18 @@ class Changing:
         return 0.5
 
 
-@MODES
-def test_items_come_while_a_cost_is_read(mode: Any) -> None:
+def test_items_come_while_a_cost_is_read() -> None:
     """That decision is closed, as all that were open; the next one is told as usual."""
-    learner = bandit(mode=mode, expire_after=50)
+    learner = bandit(expire_after=50)
     decision = learner.ask()
     with pytest.raises(Expired):
         learner.tell(decision, Changing(learner), items={"a": 0.5})
     learner.tell(learner.ask(), 0.5, items={"new": 0.5})
 
 
-@MODES
-def test_items_go_while_decisions_are_open(mode: Any) -> None:
+def test_items_go_while_decisions_are_open() -> None:
     """Then their reports are as before, and count."""
-    learner = bandit(mode=mode, expire_after=50)
+    learner = bandit(expire_after=50)
     decisions = learner.ask(20)
     learner.change_items(retire=["h"])
     learner.tell_many([(decision, 0.5, {"a": 0.1}) for decision in decisions])
@@ -310,12 +279,11 @@ def test_items_go_while_decisions_are_open(mode: Any) -> None:
     assert learner.rounds >= 20
 
 
-@MODES
-def test_simulations_tell_what_items_brought(mode: Any) -> None:
+def test_simulations_tell_what_items_brought() -> None:
     """The compiled loop learns the same as a session that is told the same; other streams are refused."""
     shop = environments.checkout(6)
     stream, rounds = shop.stream(3000, 1), 3000
-    made = [BanditLearner(6, 2.0, (-1, 1), item_total=1.5, mode=mode, seed=3) for _ in range(2)]
+    made = [BanditLearner(6, 2.0, (-1, 1), item_total=1.5, seed=3) for _ in range(2)]
     paid = play_stream(made[0], stream)
     for t in range(rounds):
         decision = made[1].ask()

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from discreet import environments, load
 from discreet.errors import AlreadyTold, DiscreetError, Expired, InvalidArgument
@@ -257,13 +255,10 @@ def test_wrong_priors_are_refused(prior: Any) -> None:
 
 def test_what_is_for_the_other_method_is_refused() -> None:
     """By name, as are values that make no sense."""
-    for name, value in {"prior": [({0}, 0.5, 1)], "forget": 100, "window": 0.1}.items():
+    for name, value in {"prior": [({0}, 0.5, 1)], "forget": 100, "item_total": 0.1}.items():
         with pytest.raises(InvalidArgument, match=f"'{name}'.*'model'"):
             worst_case_bandit(N, 1.0, (-1, 1), **{name: value})
-    for name, value in {"block": 3, "exploration_scale": 1.0, "step_scale": 1.0}.items():
-        with pytest.raises(InvalidArgument, match=f"'{name}'.*'worst-case'"):
-            bandit(**{name: value})
-    for wrong in ({"forget": 0}, {"forget": "x"}, {"window": 0}, {"window": 2.1}, {"window": float("nan")}):
+    for wrong in ({"forget": 0}, {"forget": "x"}):
         with pytest.raises(DiscreetError, match=f"'{next(iter(wrong))}'"):
             bandit(**wrong)
     with pytest.raises(DiscreetError, match="'number of items'"):
@@ -274,8 +269,8 @@ def test_what_is_for_the_other_method_is_refused() -> None:
 @MODES
 def test_rewards_are_costs_with_the_other_sign(mode: Any) -> None:
     """With one seed, maximising r over [-1, 0.5] is minimising -r over [-0.5, 1], to the last bit."""
-    rewards = bandit(mode=mode, cost_range=(-1, 0.5), maximize=True, window=0.7)
-    costs = bandit(mode=mode, cost_range=(-0.5, 1), window=0.7)
+    rewards = bandit(mode=mode, cost_range=(-1, 0.5), maximize=True)
+    costs = bandit(mode=mode, cost_range=(-0.5, 1))
     for _ in range(200):
         decision, other = rewards.ask(), costs.ask()
         assert decision == other
@@ -285,7 +280,7 @@ def test_rewards_are_costs_with_the_other_sign(mode: Any) -> None:
     assert rewards.point.tolist() == costs.point.tolist()
 
 
-# Forgetting, windows
+# Forgetting
 
 
 @MODES
@@ -302,61 +297,7 @@ def test_a_world_that_is_turned_around(mode: Any, options: Any) -> None:
     assert counts(learner)[FAILED] == 0
 
 
-costs_of_any_kind = st.one_of(st.floats(), st.sampled_from([1e308, -1e308, float("nan"), None, "x", 10**400]))
-
-
-@settings(max_examples=25)
-@given(st.lists(costs_of_any_kind, min_size=1, max_size=60), st.integers(0, 2**32))
-def test_windows_bound_what_one_cost_can_move(costs: list[Any], seed: int) -> None:
-    """By twice the window, whatever the cost and the centre: noise is made for that. Nothing is raised."""
-    learner = bandit(items=2, window=0.25, epsilon=50.0, seed=seed)
-    units = learner.learner.query.units
-    assert learner.noise_variance == pytest.approx(0.25**2 * bandit(items=2, epsilon=50.0).noise_variance)
-    for cost in costs:
-        decision = learner.ask()
-        ticket = learner._tickets[decision.id]
-        before = learner._phases[ticket.phase].sums.copy()
-        learner.tell(decision, cost)
-        moved = learner._phases[ticket.phase].sums - before
-        assert abs(moved).sum() <= units
-        assert units * learner.learner.query.bound.step <= 0.25
-
-
-@MODES
-def test_windows_lower_noise_and_are_biased_beyond(mode: Any) -> None:
-    """Costs near what is expected are learned as they are; those that reach further are cut."""
-    learner = bandit(mode=mode, window=0.5, cost_range=(0, 4), epsilon=2.0)
-    for _ in range(1500):
-        decision = learner.ask()
-        learner.tell(decision, 2.0 + mean(decision.subset))
-    assert learner.best == {0, 1}
-    sets, rounds, seen = learner._learned_state().seen.signs, learner._learned_state().seen.rounds, 0
-    for row, total, times in zip(sets, learner._learned_state().seen.totals, rounds, strict=True):
-        if times > 300:
-            chosen = frozenset(np.flatnonzero(row > 0).tolist())
-            assert 2 * total / times == pytest.approx(mean(chosen), abs=0.1)
-            seen += 1
-    assert seen
-    skewed = bandit(mode=mode, window=0.5, cost_range=(0, 4), epsilon=2.0)
-    rng = np.random.default_rng(2)
-    for _ in range(1500):
-        skewed.tell(skewed.ask(), 4.0 if rng.random() < 0.1 else 0.0)  # 0.4 on the average
-    assert skewed.mean_cost is not None
-    assert skewed.mean_cost < 0.25
-
-
-def test_with_a_window_devices_make_no_bits() -> None:
-    """The centre of a cost is in its ticket, which they do not know."""
-    learner = bandit(mode="local", window=0.5)
-    decision = learner.ask()
-    with pytest.raises(InvalidArgument, match="'window'"):
-        learner.randomizer()
-    with pytest.raises(InvalidArgument, match="'window'"):
-        learner.tell(decision, released=1)
-    learner.tell(decision, 0.3)
-
-
-def test_devices_make_bits_without_a_window() -> None:
+def test_devices_make_bits() -> None:
     """What is told as bits is learned like costs: the best set is found, and wrong bits are refused."""
     learner = bandit(mode="local", epsilon=6.0)
     randomizer = learner.randomizer(source=BitSource(5))

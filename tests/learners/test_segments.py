@@ -29,7 +29,6 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "local": {"mode": "local", "expire_after": 20},
     "constrained": {"at_most": 2},
     "forgets": {"forget": 500},
-    "window": {"window": 0.5},
     "holdout": {"holdout": ({0}, 0.2)},
     "prior": {"prior": [({0, 1}, -0.2, 20), ({2}, 0.1, 10)]},
 }

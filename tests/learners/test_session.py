@@ -190,7 +190,8 @@ def test_local_phases_close_when_all_bits_are_there_or_in_time() -> None:
 
 def test_a_deadline_is_public() -> None:
     """Central: a block closes at the ask that is `expire_after` decisions after its last, and not before."""
-    session = BanditLearner(N, 1.0, (-1, 1), method="worst-case", block=2, expire_after=3)
+    session = BanditLearner(N, 2.0, (-1, 1), method="worst-case", expire_after=3)
+    assert session.block == 2
     session.ask(count=5)
     session.ask(count=0)
     assert (session.rounds, session.pending) == (2, 3)

@@ -36,7 +36,7 @@ CENTRAL = [
     "BanditLearner",
     "BanditLearner worst case",
     "FullInformationLearner",
-    "FullInformationLearner tree",
+    "FullInformationLearner blocks",
     "PolicyLearner",
 ]
 central = pytest.mark.parametrize("name", CENTRAL)
@@ -263,7 +263,7 @@ def test_a_forked_child_cannot_go_on(name: str) -> None:
 
 def test_open_sums_are_in_secret_files_only(tmp_path: Path) -> None:
     """A file with sums is for its owner alone, and what loading leaves holds none. Local files hold bits."""
-    session = worst_case_bandit(N, 1.0, (-1, 1), mode="central", block=3)
+    session = worst_case_bandit(N, 1.0, (-1, 1), mode="central")
     session.tell(session.ask(), 0.71923)
     session.save(tmp_path / "central")
     data = (tmp_path / "central").read_bytes()
@@ -288,7 +288,7 @@ def test_rounds_per_person(people: int, epsilon: Any) -> None:
     full = FullInformationLearner(N, epsilon, (-1, 1), method="blocks", **options)
     own = PolicyLearner(N, Pairs, epsilon, (-1, 1), **options)
     assert bandit._mechanism.law == own._mechanism.law == noise.laplace(2 * DEFAULT_UNITS / share)
-    assert full._mechanism.law == noise.laplace(2 * ChainGradient.of("", -1.0, 1.0).l1 / share)
+    assert full._mechanism.law == noise.laplace(2 * ChainGradient.of(-1.0, 1.0).l1 / share)
     local = BanditLearner(N, epsilon, (-1, 1), mode="local", **options)
     assert local.randomizer().epsilon == share
     for session in (bandit, full, own, local):
@@ -351,7 +351,7 @@ def test_local_bits() -> None:
 
 def test_sensitivity_carries_its_norm() -> None:
     """A release refuses a query whose norm it does not bound."""
-    gradient, cost = ChainGradient.of("this test", -1.0, 1.0), CostOfSet(-1.0, 1.0)
+    gradient, cost = ChainGradient.of(-1.0, 1.0), CostOfSet(-1.0, 1.0)
     policy = ChainBandit(np.full(N, 0.5), units=1, rounds=1, exploration=1.0, step=1.0, prior=1.0)
     for query, release in (
         (gradient, Laplace(cost.bound, Budget(epsilon=1.0))),
@@ -447,7 +447,8 @@ def test_coins_are_keyed_apart_from_noise() -> None:
     assert len(seen[0]) == 5
     sets = []
     for cost in (1.0, -1.0):
-        fixed = worst_case_bandit(N, 1.0, (-1, 1), exploration_scale=1e9, step_scale=1e-9, seed=11)
+        fixed = worst_case_bandit(N, 1.0, (-1, 1), seed=11)
+        fixed.learner.policy.constants = fixed.learner.policy.constants._replace(exploration=1e9, step=1e-9)
         sets.append([])
         for _ in range(50):
             decision = fixed.ask()

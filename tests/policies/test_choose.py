@@ -58,16 +58,6 @@ def test_phases_double_and_are_cut_into_slots() -> None:
     assert len(phases) > 20
 
 
-def test_without_watching_a_phase_is_one_slot() -> None:
-    """Whatever the differences are, it goes on."""
-    made = policy(watch=False)
-    _, phases = run(made, 20 * 2**6)
-    assert [int(phase.rounds[0]) for phase in phases] == [20, *(20 * 2**k for k in range(6))]
-    state = made.start()
-    state = learned(made, state, planned(made, state), 10**15, 3)
-    assert planned(made, state).note[0, KIND] != GRADIENT
-
-
 def test_it_plays_its_start_and_then_the_chosen_set() -> None:
     """The first phase draws level sets of the point; then the set is held, and is the point."""
     made = policy()

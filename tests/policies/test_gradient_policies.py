@@ -12,7 +12,7 @@ from scipy import optimize
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel import EACH_ROUND, Released
 from discreet.policies import Averaging, Descent, DualAveraging, Leader
-from discreet.policies.averaging import LENGTH, potential
+from discreet.policies.averaging import LENGTH, potential, start_range
 from discreet.randomness import BitSource
 
 START = np.array([0.5, 0.25, 0.75])
@@ -178,3 +178,12 @@ def test_only_what_was_released_is_learned_from(name: str) -> None:
         policy.learn(policy.start(), floats), policy.learn(policy.start(), ints), strict=True
     ):
         np.testing.assert_allclose(one, other)
+
+
+def test_start_range() -> None:
+    """The largest of |x - start|^2 / 2 over the corners: n/8 in the middle, n/2 at a corner."""
+    assert start_range(np.full(8, 0.5)) == 1.0
+    assert start_range(np.array([0.0, 1.0])) == 1.0
+    start = np.array([0.2, 0.9, 0.5])
+    corners = np.array([[code >> i & 1 for i in range(3)] for code in range(8)])
+    assert start_range(start) == pytest.approx(((corners - start) ** 2).sum(axis=1).max() / 2)

@@ -99,9 +99,3 @@ def test_senseless_holdouts_are_refused(wrong: Any) -> None:
     """Sets of other items, shares that are none."""
     with pytest.raises(InvalidArgument):
         learner(holdout=wrong)
-
-
-def test_a_window_and_a_holdout_do_not_go_together() -> None:
-    """Costs far from what is expected would be cut."""
-    with pytest.raises(InvalidArgument, match="window"):
-        learner(window=0.1)

@@ -36,8 +36,8 @@ def averaging() -> Averaging:
     return Averaging(START, unit=UNIT, shortest=8, longest=128, noise_energy=4.0, first_spent=0.8)
 
 
-def watched(noise: float = 10.0, double: bool = True) -> WatchedLeader:
-    return WatchedLeader(averaging(), unit=UNIT, noise=noise, half=1.0, first=FIRST, double=double)
+def watched(noise: float = 10.0) -> WatchedLeader:
+    return WatchedLeader(averaging(), unit=UNIT, noise=noise, half=1.0, first=FIRST)
 
 
 def slot(note: float, rounds: int, gradient: Any, cut: float = 0.0) -> Released:
@@ -92,12 +92,11 @@ def test_slots_double_and_then_grow_as_the_root() -> None:
     assert len(lengths) < 4 + 1.3 * math.sqrt(t / FIRST)
 
 
-@pytest.mark.parametrize("double", [True, False])
-def test_it_stays_a_leader_while_items_keep_their_worth(double: bool) -> None:
+def test_it_stays_a_leader_while_items_keep_their_worth() -> None:
     """The items of negative cost; the doubled gradients count once."""
-    policy = watched(double=double)
+    policy = watched()
     last = follow(policy, 20, lambda k: [-0.3, 0.2, -0.1])[-1]
-    assert last.mode[0] == (DOUBLED if double else PLAIN)
+    assert last.mode[0] == DOUBLED
     assert policy.point(last).tolist() == [1.0, 0.0, 1.0]
     np.testing.assert_allclose(last.released, (last.counts[ROUNDS] - FIRST) * np.array([-0.3, 0.2, -0.1]))
     assert last.counts[SEEN] == 0.0

@@ -11,8 +11,8 @@ from discreet.kernel import Phase, Released
 from discreet.policies import ChainBandit, Model
 from discreet.policies.candidates import LONGEST, OTHERS
 from discreet.policies.memory import KEEP, Seen
-from discreet.policies.model import CENTRE, MODEL, PLANNER, REST, RESTARTS_AT_FIRST, WORST_CASE
-from discreet.policies.model_state import BEFORE, FAILED, RESTARTS, ROUNDS, TOLD, TOTAL, ModelState, Noise
+from discreet.policies.model import MODEL, PLANNER, REST, RESTARTS_AT_FIRST, WORST_CASE
+from discreet.policies.model_state import BEFORE, FAILED, RESTARTS, ROUNDS, TOTAL, ModelState, Noise
 from discreet.randomness import BitSource
 
 N, UNITS = 5, 1 << 20
@@ -270,7 +270,7 @@ def test_phases_of_the_model_that_close_late_do_no_harm() -> None:
     state, phases = changing(made)
     late = made.learn(state, released(phases[-2]))
     assert late.counts[ROUNDS] == state.counts[ROUNDS] + phases[-2].rounds.sum()
-    same = [ROUNDS, TOTAL, TOLD]
+    same = [ROUNDS, TOTAL]
     before, after = np.delete(state.counts, same), np.delete(late.counts, same)
     assert before.tolist() == after.tolist()
     assert copy_of(late._replace(counts=state.counts)) == copy_of(state)
@@ -298,7 +298,7 @@ def test_old_rounds_count_half_after_a_half_life() -> None:
     assert np.flatnonzero(turned.x).tolist() == [2, 4]
 
 
-# What is known or measured otherwise
+# What is known beforehand
 
 
 def test_a_prior_is_where_it_starts() -> None:
@@ -316,28 +316,6 @@ def test_a_prior_is_where_it_starts() -> None:
         assert state.counts[RESTARTS] <= 1
     assert made._prior is not None
     assert made._prior.rounds.tolist() == [1e9] * 3
-
-
-def test_a_window_measures_from_what_was_expected() -> None:
-    """Centres are noted as costs, within their range; sums of differences lead to the same totals."""
-    half, middle = 2.0, 3.0
-    made, plain = policy(half=half, middle=middle), policy()
-    state, coins, other = made.start(), BitSource(3), BitSource(3)
-    expected = plain.start()
-    for k in range(8):
-        phase, its = made.plan(state, coins), plain.plan(expected, other)
-        assert sets_of(phase) == sets_of(its)
-        centre = (phase.note[:, CENTRE] - middle) / half
-        assert (abs(centre) <= 1).all()
-        assert (centre == 0).all() if k == 0 else centre.any()
-        means = np.array([cost(members) for members in sets_of(phase)])
-        units = np.rint((means - centre) * phase.rounds * UNITS).astype(np.int64)
-        state = made.learn(state, Released(phase.note, phase.rounds, units[:, None]))
-        expected = plain.learn(expected, released(its))
-        np.testing.assert_allclose(state.seen.totals, expected.seen.totals, atol=1e-4)
-        expected = state  # rounding apart
-    found = plain._beliefs.posterior(state).predicted(phase.note[:, REST : REST + N])[0]
-    np.testing.assert_allclose(found, means, atol=0.05)
 
 
 @pytest.mark.parametrize("failed", [False, True])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
+from discreet.prefix_sums import BinaryTree, KAryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy import Budget, VectorBound
 
@@ -16,8 +16,6 @@ MAKERS = {
     "binary gaussian": lambda n, source, bound=BOUND: BinaryTree(n, HORIZON, bound, RHO, source=source),
     "k-ary": lambda n, source, bound=BOUND: KAryTree(n, HORIZON, bound, EPSILON, source=source),
     "k-ary of 3": lambda n, source, bound=BOUND: KAryTree(n, HORIZON, bound, EPSILON, arity=3, source=source),
-    "epochs": lambda n, source, bound=BOUND: Epochs(n, bound, EPSILON, source=source),
-    "epochs x2": lambda n, source, bound=BOUND: Epochs(n, bound, EPSILON, growth=2, source=source),
     "spherical": lambda n, source, bound=BOUND: SphericalTree(n, HORIZON, bound, EPSILON, source=source),
 }
 

@@ -11,15 +11,14 @@ from prefix_sum_makers import BOUND, EPSILON, HORIZON, MAKERS, stream
 
 from discreet import randomness
 from discreet.errors import InvalidArgument, InvalidType, NotCopyable, StaleState
-from discreet.prefix_sums import BinaryTree, Epochs
+from discreet.prefix_sums import BinaryTree
 from discreet.prefix_sums.steps import samples_needed
-from discreet.privacy import Budget, VectorBound
 from discreet.randomness import BitSource
 from discreet.state import decode, encode
 
 every_kind = pytest.mark.parametrize("kind", MAKERS)
-#: For what all kinds have from one base class: one whose mechanism stays, and one whose mechanism changes.
-two_kinds = pytest.mark.parametrize("kind", ["k-ary", "epochs x2"])
+#: For what all kinds have from one base class.
+two_kinds = pytest.mark.parametrize("kind", ["binary", "k-ary"])
 
 
 @every_kind
@@ -122,7 +121,7 @@ def test_saved_states_are_checked(kind):
             type(sums).from_bytes(nonsense, generation=1)
 
 
-@pytest.mark.parametrize("kind", ["binary", "k-ary", "epochs"])
+@pytest.mark.parametrize("kind", ["binary", "k-ary"])
 def test_damaged_digits_are_refused(kind):
     """Kernels index by them."""
     sums = MAKERS[kind](1, None)
@@ -255,23 +254,6 @@ def test_memory_is_logarithmic_in_the_rounds(kind):
     for vector in stream(HORIZON - 1, 50):
         sums.add(vector)
     assert len(sums.to_bytes()) < 12 * small
-
-
-def test_damaged_epochs_are_refused():
-    """Digits that do not belong to the round would make compiled code read beyond its arrays."""
-    sums = Epochs(2, BOUND, Budget(epsilon=1.0))
-    for vector in stream(8, 2):
-        sums.add(vector)
-    sums._tree.state.digits[0] = -sums._tree.state.digits[0] + 1
-    with pytest.raises(InvalidArgument, match="damaged"):
-        Epochs.from_bytes(sums.to_bytes(), generation=sums.generation)
-
-
-def test_epochs_refuse_at_once_a_budget_too_small_for_late_epochs():
-    """Not in the middle of a run, years later."""
-    fine = VectorBound(coordinate=2**29, l1=2**30)
-    with pytest.raises(InvalidArgument, match="scale"):
-        Epochs(2, fine, Budget(epsilon=1e-6))
 
 
 def test_of_two_branches_only_one_is_recorded():

@@ -8,7 +8,7 @@ the nodes stand for, known from where they were drawn.
 import numpy as np
 import pytest
 
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, binary, kary
+from discreet.prefix_sums import BinaryTree, KAryTree, binary, kary
 from discreet.prefix_sums.steps import samples_needed
 from discreet.privacy import Budget, VectorBound
 from discreet.randomness import BitSource
@@ -117,29 +117,6 @@ def test_the_tree_with_subtraction(arity, horizon):
         nodes = sum(map(abs, balanced(t, arity, tree.shape.height)))
         assert np.abs(coefficients[t - 1]).sum() == nodes
     assert np.abs(coefficients).sum() / horizon == pytest.approx(kary.mean_nodes(tree.shape, horizon))
-
-
-@pytest.mark.parametrize(("growth", "rounds"), [(2, 63), (4, 85), (4, 60), (3, 121)])
-def test_epochs(growth, rounds):
-    """A past epoch costs one node; a round lies in its epoch's tree and in the node that covers it whole."""
-    sums = Epochs(3 * rounds + 40, BOUND, EPSILON, growth=growth, source=BitSource(seed=1))
-    heights = []
-
-    def drawn(t):
-        length = growth**sums.epoch
-        start = sum(growth**e for e in range(sums.epoch))
-        heights.append(sums._tree.shape.height)
-        if t == start + length:
-            return [(0, start, t)]
-        return subtraction_nodes(sums.steps, t - start, offset=start)
-
-    coefficients, intervals = materialise(sums, rounds, drawn)
-    used = np.abs(coefficients).sum(axis=0) > 0
-    intervals = [interval for interval, keep in zip(intervals, used, strict=True) if keep]
-    check(coefficients[:, used], intervals, rounds, max(heights) + 1)
-    ends = np.cumsum([growth**e for e in range(8)])
-    for epoch, end in enumerate(ends[ends <= rounds]):
-        assert np.abs(coefficients[end - 1]).sum() == epoch + 1
 
 
 def test_a_round_draws_one_node_as_a_rule():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from discreet.errors import InvalidArgument
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree, kary
+from discreet.prefix_sums import BinaryTree, KAryTree, kary
 from discreet.prefix_sums.spherical import SphericalTree, fill_gaussian, fill_spherical
 from discreet.privacy import Budget, Neighbours, VectorBound
 from discreet.randomness import BitSource
@@ -54,14 +54,6 @@ def test_mean_nodes_by_counting():
             assert kary.mean_nodes(shape, rounds) == pytest.approx(count / rounds)
 
 
-def test_epochs_cost_little_more_than_a_known_horizon():
-    """At 349,525 rounds the mean variance is 1400, against 1147 for a horizon of 2^20 known beforehand."""
-    sums = Epochs(1, BOUND, ONE)
-    sums.epoch = 9  # the tenth epoch ends there
-    assert sum(4**e for e in range(10)) == 349_525
-    assert sums.mean_variance / UNIT == pytest.approx(1399.76, rel=1e-4)
-
-
 def measured_against_stated(sums, rounds):
     """Mean squared noise over rounds and coordinates, over the stated mean variance."""
     zero = np.zeros(sums.dimension, dtype=np.int64)
@@ -86,16 +78,6 @@ def test_measured_variances(tree_class, budget):
     assert measured_against_stated(sums, 200) == pytest.approx(1, rel=0.3)
 
 
-def test_measured_variance_of_epochs():
-    """Seed 3, five whole epochs, 1500 coordinates: within 35%, six deviations; 2/3 and 3/2 would fail."""
-    sums = Epochs(1500, BOUND, ONE, source=BitSource(seed=3))
-    rounds = sum(4**e for e in range(5))
-    zero = np.zeros(1500, dtype=np.int64)
-    squares = [float((sums.add(zero).values ** 2).mean()) for _ in range(rounds)]
-    sums.epoch = 4
-    assert np.mean(squares) == pytest.approx(sums.mean_variance, rel=0.35)
-
-
 def test_neighbours_and_rounds_per_person_scale_the_noise():
     """Zeroing out needs half the noise of replacing; two rounds per person need twice as much."""
     base = KAryTree(1, 100, BOUND, ONE).mean_variance
@@ -114,8 +96,6 @@ def test_trees_with_subtraction_take_no_gaussian_noise():
     """Their noise is used before its data, for which there is no proof with discrete Gaussians."""
     with pytest.raises(InvalidArgument, match="BinaryTree"):
         KAryTree(1, 100, BOUND, Budget(rho=0.5))
-    with pytest.raises(InvalidArgument, match="BinaryTree"):
-        Epochs(1, BOUND, Budget(rho=0.5))
 
 
 def test_an_epsilon_that_needs_too_much_noise_is_refused_up_front():

@@ -118,7 +118,7 @@ def test_no_adaptive_mechanisms_need_more(seed: int) -> None:
     "make",
     [
         lambda budget: Laplace(COST.bound, budget),
-        lambda budget: Choice(CostsOfSets.of("test", 2, -1.0, 1.0), budget),
+        lambda budget: Choice(CostsOfSets.of(2, -1.0, 1.0), budget),
         lambda budget: KAryTree(1, 8, COST.bound, budget),
         lambda budget: BinaryTree(1, 8, COST.bound, budget),
     ],

@@ -59,8 +59,10 @@ class Drivers:
             settings = {"epsilon": EPSILON, "cost_range": RANGE}
             items = ["tea", "milk", "rice", "salt"]
             admin.create_learner("shop", "bandit", items, mode="local", method="worst-case", **settings)
-            admin.create_learner("till", "bandit", items, close="told", item_total=1.0, **settings)
-            admin.create_learner("plan", "full_information", 3, method="blocks", close="told", **settings)
+            admin.create_learner("till", "bandit", items, item_total=1.0, deadline_seconds=30, **settings)
+            admin.create_learner(
+                "plan", "full_information", 3, method="blocks", deadline_seconds=30, **settings
+            )
         for thread in self._threads:
             thread.start()
         return self

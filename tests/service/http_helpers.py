@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import uvicorn
+from service_helpers import Clock
 
 from discreet.service.app import create_app
 from discreet.service.learner_service import LearnerService
@@ -30,7 +31,6 @@ FULL = {
     "epsilon": 1.0,
     "cost_range": [-1, 1],
     "method": "blocks",
-    "close": "told",
 }
 MODULAR = {"kind": "Modular", "weights": [0.1, -0.2, 0.3]}
 
@@ -87,10 +87,10 @@ def listening(app: Any) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def service(where: object, **settings: Any) -> Iterator[Service]:
+def service(where: object, *, clock: Clock | None = None, **settings: Any) -> Iterator[Service]:
     """A service on a store, with one learner of each kind."""
     with contextlib.ExitStack() as stack:
-        learner_service = stack.enter_context(LearnerService.open(str(where)))
+        learner_service = stack.enter_context(LearnerService.open(str(where), clock=clock))
         app = create_app(learner_service, **settings)
         address = stack.enter_context(listening(app))
         keys = [learner_service.api_keys.create(role)[1] for role in ("admin", "ask_tell", "read")]

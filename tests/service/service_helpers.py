@@ -30,15 +30,15 @@ def bandit(
     service: LearnerService, name: str = "shop", items: Any = ("tea", "milk", "rice"), **other: Any
 ) -> None:
     """A learner that learns from every bit by itself, unless other arguments are given."""
-    options = {key: other.pop(key) for key in ("population", "deadline_seconds", "close") if key in other}
+    options = {key: other.pop(key) for key in ("population", "deadline_seconds") if key in other}
     arguments = {"epsilon": 1.0, "cost_range": [0, 1], **LOCAL, **other}
     service.create(name, "bandit", list(items), arguments, **options)
 
 
 def functions(service: LearnerService, name: str = "plan", items: int = 3, **other: Any) -> None:
-    """A learner whose blocks are closed once all was told, unless other arguments are given."""
+    """A learner of blocks, unless other arguments are given, whose decisions are open for seven days."""
     arguments = {"epsilon": 1.0, "cost_range": [0, 1], "method": "blocks", **other}
-    service.create(name, "full_information", items, arguments, close="told", deadline_seconds=7 * DAY / 1000)
+    service.create(name, "full_information", items, arguments, deadline_seconds=7 * DAY / 1000)
 
 
 def told(service: LearnerService, name: str, choices: list[Choice], **feedback: Any) -> list[Code]:

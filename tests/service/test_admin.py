@@ -162,7 +162,7 @@ def test_a_restored_store_is_adopted(tmp_path: pathlib.Path, capsys: pytest.Capt
         admin.adopt(store, latest=True)
     assert admin.adopt(store).restarted == ("shop",)
     with opened(store) as service:
-        assert (service.learner("shop").epoch, service.learner("shop").rounds) == (2, 0)
+        assert (service.learner("shop").epoch, service.learner("shop").releases) == (2, 0)
 
 
 @pytest.mark.parametrize("adopted", [True, False])

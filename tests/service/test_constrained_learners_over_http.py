@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from http_helpers import BANDIT, FULL, Service, code_of, service
+from service_helpers import Clock
 
 ITEMS = ["tea", "milk", "rice", "jam", "honey", "bread"]
 GIVEN: dict[str, Any] = {
@@ -16,13 +17,16 @@ GIVEN: dict[str, Any] = {
     "forbidden": ["rice"],
     "groups": [["jam", "honey"]],
 }
-SHOP = BANDIT | GIVEN | {"method": "model", "epsilon": 30.0, "close": "told"}
+SHOP = BANDIT | GIVEN | {"method": "model", "epsilon": 30.0}
 PLAN = FULL | GIVEN | {"method": "choose", "epsilon": 30.0}
+
+
+CLOCK = Clock()
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("store") / "sets.db") as found:
+    with service(tmp_path_factory.mktemp("store") / "sets.db", clock=CLOCK) as found:
         yield found
 
 
@@ -58,6 +62,8 @@ def test_a_model_keeps_to_them_whatever_is_sold_out(served: Service, mode: str) 
             assert left is None or set(decision["subset"]) <= set(left)
             cost = {"decision": decision["id"], "cost": float(rng.random())}
             assert served.worker.post(f"/v1/learners/{name}/tell", json=cost).status_code == 200
+    CLOCK.now += 3_601_000  # until the deadline
+    served.learner_service.maintenance.apply_queued()
     shown = served.reader.get(f"/v1/learners/{name}").json()
     assert keeps_to(shown["best"])
     assert shown["rounds"] > 0

@@ -170,8 +170,8 @@ def test_examples_are_taken_as_they_are(served: Service) -> None:
 
 def test_learners_are_described_as_they_are(served: Service) -> None:
     """A request that uses every field is taken, for both kinds."""
-    full = FULL | {"name": "every-f", "method": "tree", "horizon": 9, "gradient_bound": 1, "start": [0, 1, 1]}
-    bandit = BANDIT | {"name": "every-b", "maximize": True, "rounds_per_person": 3, "start": {"set": ["tea"]}}
+    full = FULL | {"name": "every-f", "horizon": 9}
+    bandit = BANDIT | {"name": "every-b", "maximize": True, "rounds_per_person": 3}
     served.admin.put("/v1/populations/all", json={"limit": 9})
     for wanted in (full, bandit):
         more = {"population": "all", "deadline_seconds": 9.5}

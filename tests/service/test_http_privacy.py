@@ -152,7 +152,7 @@ def planting(decision: str, part: str) -> list[tuple[str, Any]]:
         (ask, {"request_id": [PLANTED]}),
         ("/v1/learners", {"name": [PLANTED], "epsilon": PLANTED, PLANTED: {PLANTED: 1}}),
         ("/v1/learners", [PLANTED]),
-        ("/v1/learners", BANDIT | {"items": [{PLANTED: 1}], "start": PLANTED}),
+        ("/v1/learners", BANDIT | {"items": [{PLANTED: 1}], "required": PLANTED}),
         ("/v1/keys", {"role": PLANTED, "label": [PLANTED]}),
         (f"/v1/learners/{PLANTED}/archive?{PLANTED}", {}),
         (f"/{PLANTED}", {PLANTED: PLANTED}),

@@ -19,8 +19,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def test_learners_are_made_listed_and_shown(served: Service) -> None:
-    """With all that is public about them, and where they start."""
-    wanted = BANDIT | {"name": "till", "maximize": True, "rounds_per_person": 2, "start": {"set": ["milk"]}}
+    """With all that is public about them."""
+    wanted = BANDIT | {"name": "till", "maximize": True, "rounds_per_person": 2}
     made = served.admin.post("/v1/learners", json=wanted | {"deadline_seconds": 60})
     assert made.status_code == 201
     shown = made.json()
@@ -34,28 +34,18 @@ def test_learners_are_made_listed_and_shown(served: Service) -> None:
         key: wanted[key] for key in ("name", "feedback", "items", "epsilon", "maximize")
     }
     assert (shown["cost_range"], shown["rounds_per_person"], shown["deadline_seconds"]) == ([0, 1], 2, 60)
-    assert (shown["point"], shown["epoch"], shown["status"], shown["rounds"]) == ([0, 1, 0], 1, "active", 0)
+    assert shown["point"] == [0.5, 0.5, 0.5]
+    assert (shown["epoch"], shown["status"], shown["rounds"]) == (1, "active", 0)
     counted = ("asked", "told", "expired", "pending", "released", "ones")
     assert shown["counts"] == dict.fromkeys(counted, 0)
 
 
 def test_full_information_learners_have_settings_of_their_own(served: Service) -> None:
-    """Method, horizon and gradient bound; a start as levels. What runs by default is said."""
+    """Method and horizon. What runs by default is said."""
     other = served.admin.post("/v1/learners", json=FULL | {"name": "other"}).json()
     assert (other["method"], other["horizon"]) == ("blocks", None)
-    wanted = FULL | {
-        "name": "tree",
-        "method": "tree",
-        "horizon": 2,
-        "gradient_bound": 1.0,
-        "start": [0, 1, 0.5],
-    }
-    shown = served.admin.post("/v1/learners", json=wanted).json()
-    assert (shown["method"], shown["horizon"], shown["gradient_bound"]) == ("tree", 2, 1.0)
-    assert shown["point"] == [0, 1, 0.5]
-    served.ask("tree", count=2)
-    answer = served.worker.post("/v1/learners/tree/ask")
-    assert (answer.status_code, code_of(answer)) == (409, "horizon_reached")
+    shown = served.admin.post("/v1/learners", json=FULL | {"name": "short", "horizon": 20}).json()
+    assert (shown["method"], shown["horizon"]) == ("blocks", 20)
 
 
 def test_senseless_learners_are_refused(served: Service) -> None:
@@ -74,8 +64,7 @@ def test_senseless_learners_are_refused(served: Service) -> None:
         {"cost_range": [1, 0]},
         {"cost_range": [0, 1, 2]},
         {"feedback": "other"},
-        {"start": [2, 0, 0]},
-        {"start": {"set": ["coffee"]}},
+        {"start": [1, 0, 0]},
         {"horizon": 7},
         {"method": "tree"},
         {"deadline_seconds": 0},
@@ -83,10 +72,10 @@ def test_senseless_learners_are_refused(served: Service) -> None:
         {"seed": 1},
         {"mode": "elsewhere"},
         {"method": "choose"},
-        {"window": 0.1},
+        {"window": 0.1, "mode": "central"},
         {"holdout": {"set": ["coffee"], "share": 0.1}},
         {"holdout": {"set": ["tea"], "share": 1.0}},
-        {"close": "never"},
+        {"close": "told"},
         {"unheard": "of"},
     ]
     for change in changes:

@@ -24,13 +24,12 @@ SETTINGS: dict[str, Any] = {
     "cost_range": [-1, 1],
     "maximize": True,
     "item_total": 1.0,
-    "close": "told",
 }
 
 
-def made(learner_service: LearnerService, close: str = "told", **arguments: Any) -> None:
+def made(learner_service: LearnerService, **arguments: Any) -> None:
     given = {name: SETTINGS[name] for name in ("epsilon", "cost_range", "maximize", "item_total")}
-    learner_service.create("shop", "bandit", ITEMS, given | arguments, close=close)
+    learner_service.create("shop", "bandit", ITEMS, given | arguments)
 
 
 def brought(choice: Choice) -> Feedback:
@@ -39,23 +38,26 @@ def brought(choice: Choice) -> Feedback:
     return Feedback(choice.id, cost=sum(items.values()), items=items)
 
 
-def play(learner_service: LearnerService, count: int) -> set[Any]:
-    """Rounds with these worths; the items that were shown."""
+def play(learner_service: LearnerService, clock: Clock, count: int) -> set[Any]:
+    """Rounds with these worths, and what is due after them; the items that were shown."""
     shown: set[Any] = set()
     for _ in range(count // 20):
         choices = learner_service.ask("shop", 20)
         shown |= {item for choice in choices for item in choice.subset}
         assert all(each.accepted for each in learner_service.tell("shop", map(brought, choices)))
         learner_service.maintenance.apply_queued()
+        clock.now += HOUR // 4
+    clock.now += HOUR
+    learner_service.maintenance.apply_queued()
     return shown
 
 
 @pytest.mark.parametrize("items", [ITEMS, 6], ids=["names", "numbers"])
-def test_it_learns_what_items_bring(tmp_path: pathlib.Path, items: Any) -> None:
+def test_it_learns_what_items_bring(tmp_path: pathlib.Path, clock: Clock, items: Any) -> None:
     """By their names as JSON has them, in lists and alone, with some sold out, and with a token."""
     worth = list(WORTH.values())[:6]
     names = ITEMS if items == ITEMS else list(range(6))
-    with service(tmp_path / "shop.db") as served:
+    with service(tmp_path / "shop.db", clock=clock) as served:
         answer = served.admin.post("/v1/learners", json=SETTINGS | {"name": "till", "items": items})
         assert answer.status_code == 201, answer.text
         for turn in range(20):
@@ -70,6 +72,7 @@ def test_it_learns_what_items_bring(tmp_path: pathlib.Path, items: Any) -> None:
             token = {"authorization": f"Bearer {decisions[0]['token']}"}
             answer = served.nobody.post("/v1/learners/till/tell", json=told[0], headers=token)
             assert answer.json() == {"code": "accepted"}
+            clock.now += HOUR + 1000
             served.learner_service.maintenance.apply_queued()
         shown = served.reader.get("/v1/learners/till").json()
     assert shown["rounds"] > 1000
@@ -80,7 +83,7 @@ def test_local_learners_are_refused_with_the_reason(tmp_path: pathlib.Path) -> N
     with service(tmp_path / "shop.db") as served:
         answer = served.admin.post("/v1/learners", json=SETTINGS | {"name": "door", "mode": "local"})
         assert answer.status_code == 400
-        assert "bits come first" in answer.text
+        assert "needs mode='central'" in answer.text
         for wrong in (0, -1, "much", [1]):
             answer = served.admin.post("/v1/learners", json=SETTINGS | {"name": "door", "item_total": wrong})
             assert answer.status_code == 400
@@ -125,7 +128,7 @@ def sums_of(learner_service: LearnerService) -> np.ndarray[Any, Any]:
 def test_what_is_missing_or_late_counts_as_nothing(tmp_path: pathlib.Path, clock: Clock) -> None:
     """In sums is what was told in time, of items that were shown: exactly."""
     with opened(tmp_path / "shop.db", clock) as learner_service:
-        made(learner_service, close="deadline")
+        made(learner_service)
         choices = learner_service.ask("shop", 8)
         everything = dict.fromkeys([*ITEMS, "soy"], 0.1)
         pieces = [Feedback(each.id, cost=0.5, items=everything) for each in choices]
@@ -148,7 +151,7 @@ def test_other_items_close_what_is_open(tmp_path: pathlib.Path, clock: Clock) ->
     path = tmp_path / "shop.db"
     with opened(path, clock) as learner_service:
         made(learner_service)
-        play(learner_service, 800)
+        play(learner_service, clock, 800)
         early = learner_service.ask("shop", 10)
         learner_service.tell("shop", map(brought, early[:5]))
         learner_service.maintenance.apply_queued()
@@ -160,9 +163,9 @@ def test_other_items_close_what_is_open(tmp_path: pathlib.Path, clock: Clock) ->
         codes = [each.code for each in learner_service.tell("shop", map(brought, early))]
         assert codes == [Code.ACCEPTED] * 6 + [Code.EXPIRED] * 4
         assert rounds(learner_service) == released
-        assert "tea" not in play(learner_service, 400)
+        assert "tea" not in play(learner_service, clock, 400)
     with opened(path, clock) as learner_service:
-        assert "tea" not in play(learner_service, 400)
+        assert "tea" not in play(learner_service, clock, 400)
         assert set(learner_service.learner("shop").best) == {"rice", "rum", "soy"}
         open_now = learner_service.ask("shop", 1)
         learner_service.change_items("shop", retire=["rum"])  # as many numbers as before

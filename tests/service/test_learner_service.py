@@ -321,16 +321,6 @@ def test_people_of_what_has_ended_are_forgotten(service: LearnerService, end: st
     assert rounds(service, "other") == 2
 
 
-def test_a_horizon_counts_what_was_asked_long_ago(service: LearnerService, clock: Clock) -> None:
-    """Counts outlive the decisions."""
-    functions(service, method="tree", horizon=1000)
-    service.ask("plan", 40)
-    clock.now += 100 * DAY
-    service.maintenance.compact()
-    with pytest.raises(HorizonReached, match="960 are left"):
-        service.ask("plan", 961)
-
-
 def test_archived_learners_can_only_be_read(service: LearnerService) -> None:
     """What was told before is learned from; the name stays taken."""
     bandit(service)
@@ -346,18 +336,19 @@ def test_archived_learners_can_only_be_read(service: LearnerService) -> None:
         bandit(service)
 
 
-def test_a_restart_forgets_nothing_that_was_told(service: LearnerService) -> None:
-    """What waits is applied before the epoch is closed, and the next starts from there."""
+def test_a_restart_forgets_nothing_that_was_released(service: LearnerService, clock: Clock) -> None:
+    """What waits is applied before the epoch is closed, and the next goes on from there."""
     functions(service)
     length = service.registry.named("plan").host._session.block_length
     told(service, "plan", service.ask("plan", 2 * length), function=Modular([0.5, -0.2, 0.1]))
+    clock.now += 8 * DAY
     service.maintenance.apply_queued()
     told(service, "plan", service.ask("plan", 3), function=Modular([0.5, -0.2, 0.1]))
     before = service.registry.named("plan")
     fresh = service.restart("plan")
     last = before.host.summary(before.state)
-    assert (last.rounds, fresh.rounds, fresh.epoch) == (2 * length, 0, 2)
-    assert last.releases > 0
+    assert (last.rounds, fresh.rounds, fresh.epoch) == (2 * length, 2 * length, 2)
+    assert last.releases > fresh.releases == 0
     assert fresh.point == last.point
 
 
@@ -400,15 +391,16 @@ def test_the_ledger_adds_up(service: LearnerService) -> None:
         bandit(service, "fourth", population="nobody")
 
 
-def test_a_new_epoch_starts_at_the_last_point(service: LearnerService) -> None:
+def test_a_new_epoch_goes_on_with_what_was_learned(service: LearnerService) -> None:
     """Decisions of the old one are foreign, and its open feedback is gone."""
     bandit(service)
     old = service.ask("shop", 20)
     told(service, "shop", old[:19], cost=0.9)
     service.maintenance.apply_queued()
-    point = service.learner("shop").point
+    before = service.learner("shop")
     view = service.restart("shop")
-    assert (view.point, view.rounds, view.epoch) == (point, 0, 2)
+    assert (view.point, view.mean, view.rounds) == (before.point, before.mean, 19)
+    assert (view.releases, view.epoch) == (0, 2)
     assert told(service, "shop", old[19:], cost=0.9) == [Code.FOREIGN]
     assert told(service, "shop", service.ask("shop"), cost=0.9) == [Code.ACCEPTED]
 
@@ -434,7 +426,9 @@ def test_functions_are_learned_from(service: LearnerService) -> None:
     assert service.learner("plan").mean is None
 
 
-def test_blocks_are_released_when_they_are_full_and_not_before(service: LearnerService, address: str) -> None:
+def test_blocks_are_released_when_they_are_full_and_not_before(
+    service: LearnerService, clock: Clock, address: str
+) -> None:
     """Closing and opening the service releases nothing; the block continues and is released once."""
     functions(service)
     length = service.registry.named("plan").host._session.block_length
@@ -442,9 +436,12 @@ def test_blocks_are_released_when_they_are_full_and_not_before(service: LearnerS
     told(service, "plan", service.ask("plan", length - 1), function=Modular([0.3, -0.3, 0.1]))
     assert rounds(service, "plan") == length - 1
     service.close()
-    with opened(address) as again:
+    with opened(address, clock) as again:
         assert again.learner("plan").point == start
         told(again, "plan", again.ask("plan"), function=Modular([0.3, -0.3, 0.1]))
+        again.maintenance.apply_queued()
+        assert again.learner("plan").point == start
+        clock.now += 8 * DAY
         assert rounds(again, "plan") == length
         assert again.registry.named("plan").host.releases(again.registry.named("plan").state) == 1
         assert again.learner("plan").point != start
@@ -526,21 +523,6 @@ def test_a_damaged_decision_does_not_fail_others(service: LearnerService) -> Non
     assert rounds(service) == 1
 
 
-def test_a_tree_makes_as_many_decisions_as_it_was_made_for(service: LearnerService) -> None:
-    """More are refused, also over several asks; a new epoch can begin."""
-    functions(service, method="tree", horizon=8)
-    first = service.ask("plan", 5)
-    with pytest.raises(HorizonReached, match="3 are left"):
-        service.ask("plan", 4)
-    second = service.ask("plan", 3)
-    with pytest.raises(HorizonReached):
-        service.ask("plan")
-    told(service, "plan", first + second, function=Modular([0.1, 0.1, 0.1]))
-    assert rounds(service, "plan") == 8
-    assert service.restart("plan").epoch == 2
-    assert len(service.ask("plan", 8)) == 8
-
-
 def test_a_learner_at_its_last_round_is_not_asked(service: LearnerService) -> None:
     """After 2^32 rounds a decision could not be learned from, so none is made."""
     bandit(service)
@@ -595,7 +577,6 @@ def test_futures_are_answered(service: LearnerService) -> None:
         ("x", "bandit", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
         ("x", "full_information", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
         ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "seed": 7}),
-        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "mode": "local", "window": 0.1}),
         ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "item_total": 0.5, "mode": "local"}),
         ("x", "bandit", [1.5], {"epsilon": 1.0, "cost_range": [0, 1]}),
     ],

@@ -90,13 +90,13 @@ def test_no_cost_is_written_anywhere(
     with opened(address) as service:
         bandit(service, cost_range=[0, 1e14])
         functions(service)
-        bandit(service, "till", mode="central", method="model", cost_range=[0, 1], close="told")
+        bandit(service, "till", mode="central", method="model", cost_range=[0, 1])
         tills = service.ask("till", 300)
         service.tell("till", [Feedback(each.id, cost=COST) for each in tills[:200]])
         service.maintenance.apply_queued()
         service.tell("till", [Feedback(each.id, cost=COST) for each in tills[200:]])
         parts = {"mode": "central", "method": "model", "cost_range": [0, 1], "item_total": 2.0}
-        bandit(service, "parts", close="told", **parts)
+        bandit(service, "parts", **parts)
         brought = [each for each in service.ask("parts", 300) if "tea" in each.subset]
         items = {"tea": WEIGHT, "milk": -COST, "anna-karenina-8": COST}
         for half in (brought[::2], brought[1::2]):

@@ -36,9 +36,9 @@ LEARNERS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def made(service: LearnerService, kind: str = "bandit", close: str = "deadline", **arguments: Any) -> None:
+def made(service: LearnerService, kind: str = "bandit", **arguments: Any) -> None:
     given = {"epsilon": 1.0, "cost_range": [0, 1]} | arguments
-    service.create("shop", kind, ITEMS, given, close=close)
+    service.create("shop", kind, ITEMS, given)
 
 
 def feedback(service: LearnerService, choice: Choice, cost: float = 0.5) -> Feedback:
@@ -87,10 +87,10 @@ def test_phases_close_when_their_last_deadline_has_passed(
         assert service.history("shop")[-1].rounds == service.learner("shop").rounds
 
 
-def test_phases_that_close_when_all_is_told_do_not_wait(address: str, clock: Clock) -> None:
-    """With ``close="told"``; decisions that nobody tells about hold up theirs until the deadline."""
+def test_local_phases_do_not_wait(address: str, clock: Clock) -> None:
+    """They close when all is told; decisions that nobody tells about hold up theirs until the deadline."""
     with opened(address, clock) as service:
-        made(service, close="told")
+        made(service, mode="local")
         choices = service.ask("shop", 400)
         told(service, "shop", choices[:-1], cost=0.5)
         maintain(service)
@@ -204,7 +204,7 @@ def test_phases_deal_what_was_planned_whoever_asks(postgres: str, tmp_path: path
 def test_items_can_be_switched_off_within_a_phase(address: str, clock: Clock) -> None:
     """Sets of the phase that fit are dealt, others are planned beside it; it goes on afterwards."""
     with opened(address, clock) as service:
-        made(service, close="told")
+        made(service)
         choices = service.ask("shop", 30) + service.ask("shop", 40, available=["tea", "milk"])
         assert all(set(each.subset) <= {"tea", "milk"} for each in choices[30:])
         choices += service.ask("shop", 400)
@@ -316,8 +316,9 @@ def test_a_failed_commit_releases_nothing(
 ) -> None:
     """The sums stay, and are released by the next try; what was drawn for them before is not shown."""
     with opened(address, clock) as service:
-        made(service, close="told")
+        made(service)
         play(service, 300)
+        clock.now += HOUR + 1000
         put = Writing.put_states
 
         def fail(self: Writing, states: Mapping[int, tuple[int, bytes]]) -> None:
@@ -424,7 +425,7 @@ def test_bits_are_not_shown_before_the_guard_records_them(
 def test_reports_that_left_their_sums_are_counted_once(tmp_path: pathlib.Path, clock: Clock) -> None:
     """Who has read how many there were, and then sees the state after a phase was closed, records nothing."""
     with opened(tmp_path / "service.db", clock) as service:
-        made(service, mode="local", close="told")
+        made(service, mode="local")
         play(service, 10)
         service.maintenance.apply_queued()
         hosted = service.registry.named("shop")
@@ -442,11 +443,11 @@ def test_reports_that_left_their_sums_are_counted_once(tmp_path: pathlib.Path, c
 def test_phases_close_in_their_order_whoever_has_told(
     tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a deadline: one with something missing is released in its turn, in the same step."""
+    """One with something missing is released in its turn, in the same step."""
     orders = []
     for missing in (0, 1):
         with opened(tmp_path / f"{missing}.db", clock) as service:
-            made(service, "full_information", method="tree", horizon=50)
+            made(service, "full_information", method="blocks", epsilon=1000.0)  # of one round each
             choices = service.ask("shop", 4)
             told_of = [feedback(service, each) for each in choices[missing:]]
             assert all(outcome.accepted for outcome in service.tell("shop", told_of))
@@ -470,10 +471,11 @@ def test_an_unforeseen_error_with_one_learner_does_not_stop_others(
 ) -> None:
     """Its type is logged, and nothing that it says."""
     with opened(tmp_path / "service.db", clock) as service:
-        made(service, close="told")
-        service.create("other", "bandit", ITEMS, {"epsilon": 1.0, "cost_range": [0, 1]}, close="told")
+        made(service)
+        service.create("other", "bandit", ITEMS, {"epsilon": 1.0, "cost_range": [0, 1]})
         for name in ("shop", "other"):
             told(service, name, service.ask(name, 300), cost=0.5)
+        clock.now += HOUR + 1000
         hosted = service.registry.named("shop")
 
         def fail(*_: Any) -> None:
@@ -508,13 +510,14 @@ def test_what_learning_earns_is_shown(clock: Clock, tmp_path: pathlib.Path) -> N
     It does not have no uplift, nor three times as much.
     """
     with opened(tmp_path / "service.db", clock) as service:
-        made(service, close="told", maximize=True, holdout=[["milk"], 0.25], epsilon=2.0)
+        made(service, maximize=True, holdout=[["milk"], 0.25], epsilon=2.0)
         host, rng = service.registry.named("shop").host, np.random.default_rng(4)
         host._session._coins, host._session._source = BitSource(4), BitSource(5)
         for _ in range(40):
             choices = service.ask("shop", 250)
             rewards = [0.3 + 0.2 * ("tea" in c.subset) + 0.2 * rng.random() for c in choices]
             service.tell("shop", [Feedback(c.id, cost=r) for c, r in zip(choices, rewards, strict=True)])
+            clock.now += HOUR + 1000
             maintain(service)
         held = service.learner("shop").holdout
         assert held is not None

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 import sqlalchemy as sa
-from service_helpers import bandit, functions, opened, rounds, told
+from service_helpers import DAY, Clock, bandit, functions, opened, rounds, told
 
 from discreet.errors import InvalidArgument, StaleState, StoreError
 from discreet.service import admin
@@ -154,14 +154,15 @@ def test_a_dump_does_not_bring_the_guard_with_it(postgres_server: Server, postgr
 
 
 def test_a_phase_that_another_process_closes_meanwhile(
-    postgres: str, monkeypatch: pytest.MonkeyPatch
+    postgres: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its release is not taken for one that is missing in the state that an update has just read."""
-    with opened(postgres) as one, opened(postgres) as two:
+    with opened(postgres, clock) as one, opened(postgres, clock) as two:
         functions(one)
         told(one, "plan", one.ask("plan", 40), function=Modular([0.5, -0.2, 0.1]))
         hosted = one.registry.named("plan")
         assert one.maintenance._apply_all([hosted]) == 40  # complete, and not closed
+        clock.now += 8 * DAY
         told(one, "plan", one.ask("plan", 5), function=Modular([0.5, -0.2, 0.1]))
         other, look = two.registry.named("plan"), two._guard.is_behind
         before = hosted.generation

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any
 
 import pytest
-from service_helpers import Clock, bandit, functions, opened, rounds, told
+from service_helpers import DAY, Clock, bandit, functions, opened, rounds, told
 from sqlalchemy import text
 
 from discreet.errors import StaleState, StoreError
@@ -26,8 +26,11 @@ def no_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISCREET_ROLLBACK_GUARD", raising=False)
 
 
-def play(service: LearnerService, count: int) -> None:
+def play(service: LearnerService, count: int, clock: Clock | None = None) -> None:
+    """Ask and tell; with a clock, until what is due at the deadline is released."""
     told(service, "plan", service.ask("plan", count), function=Modular([0.5, -0.2, 0.1]))
+    if clock is not None:
+        clock.now += 8 * DAY
     service.maintenance.apply_queued()
 
 
@@ -37,23 +40,23 @@ def backup(path: pathlib.Path) -> pathlib.Path:
     return copy
 
 
-def test_an_old_backup_is_not_continued(tmp_path: pathlib.Path) -> None:
+def test_an_old_backup_is_not_continued(tmp_path: pathlib.Path, clock: Clock) -> None:
     """Asking and telling are refused; what it was is shown; other learners go on; a new epoch can begin."""
     path = tmp_path / "service.db"
-    with opened(path) as service:
+    with opened(path, clock) as service:
         functions(service)
         bandit(service)
-        play(service, 40)
+        play(service, 40, clock)
         hosted = service.registry.named("plan")
         before = hosted.host.releases(hosted.state)
         point = service.learner("plan").point
     copy = backup(path)
-    with opened(path) as service:
+    with opened(path, clock) as service:
         waiting = service.ask("plan")
-        play(service, 200)
+        play(service, 200, clock)
         assert service.registry.named("plan").host.releases(service.registry.named("plan").state) > before
     shutil.copy(copy, path)
-    with opened(path) as service:
+    with opened(path, clock) as service:
         assert service.learner("plan").status == "stale"
         with pytest.raises(StaleState, match="old backup must not be continued"):
             service.ask("plan")
@@ -68,7 +71,7 @@ def test_an_old_backup_is_not_continued(tmp_path: pathlib.Path) -> None:
         fresh = service.restart("plan")
         assert (fresh.status, fresh.epoch, fresh.point) == ("active", 2, point)
         play(service, 10)
-        assert rounds(service, "plan") == 10
+        assert rounds(service, "plan") == fresh.rounds + 10
 
 
 def test_a_cost_is_not_released_twice_by_an_old_backup(tmp_path: pathlib.Path) -> None:
@@ -231,16 +234,18 @@ def test_a_new_store_beside_an_old_guard_is_refused(tmp_path: pathlib.Path) -> N
         assert service.learners() == []
 
 
-def test_a_backup_restored_under_a_running_service_is_not_continued(tmp_path: pathlib.Path) -> None:
+def test_a_backup_restored_under_a_running_service_is_not_continued(
+    tmp_path: pathlib.Path, clock: Clock
+) -> None:
     """The next ask or tell finds that the store went back, and so does the next fold."""
     path = tmp_path / "service.db"
-    with opened(path) as service:
+    with opened(path, clock) as service:
         functions(service)
         play(service, 1)
         hosted = service.registry.named("plan")
         with service._store.reading() as reading:
             old = reading.state(hosted.id)
-        play(service, 60)
+        play(service, 60, clock)
         choice = service.ask("plan")[0]
         with service._store.writing() as writing:
             table = writing.connection
@@ -271,23 +276,23 @@ def test_a_backup_with_the_same_releases_continues(tmp_path: pathlib.Path) -> No
         assert rounds(service, "plan") == 4
 
 
-def test_a_state_put_in_place_of_another_is_not_opened(tmp_path: pathlib.Path) -> None:
+def test_a_state_put_in_place_of_another_is_not_opened(tmp_path: pathlib.Path, clock: Clock) -> None:
     """Sealed bytes belong to their generation. Other learners continue, and this one can be restarted."""
     import sqlite3
 
     path = tmp_path / "service.db"
-    with opened(path) as service:
+    with opened(path, clock) as service:
         functions(service)
         bandit(service)
     with sqlite3.connect(path) as connection:
         old = connection.execute("SELECT state FROM learners").fetchone()[0]
     connection.close()
-    with opened(path) as service:
-        play(service, 30)
+    with opened(path, clock) as service:
+        play(service, 30, clock)
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE learners SET state = ? WHERE name = 'plan'", (old,))
     connection.close()
-    with opened(path) as service:
+    with opened(path, clock) as service:
         assert service.learner("plan").status == "damaged"
         with pytest.raises(StaleState, match="damaged"):
             service.ask("plan")
@@ -298,10 +303,10 @@ def test_a_state_put_in_place_of_another_is_not_opened(tmp_path: pathlib.Path) -
 
 
 def test_the_guard_records_before_anything_is_shown(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When its number is written, asks still draw from the point before."""
-    with opened(tmp_path / "service.db") as service:
+    with opened(tmp_path / "service.db", clock) as service:
         functions(service)
         hosted = service.registry.named("plan")
         seen: list[int] = []
@@ -313,7 +318,7 @@ def test_the_guard_records_before_anything_is_shown(
 
         monkeypatch.setattr(SqliteGuard, "_raise", watched)
         for _ in range(40):
-            play(service, 1)
+            play(service, 1, clock)
         releases = hosted.host.releases(hosted.state)
         assert seen == list(range(releases))
         assert releases > 1

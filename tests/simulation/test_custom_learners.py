@@ -91,7 +91,7 @@ def test_arguments_may_follow_a_name() -> None:
     learner = find_learner("full at_least=2").build(SETTING._replace(items=(0, 1, 2)))
     trace = simulate(environments.modular(3), learner, rounds=60, seeds=1)
     assert trace.learner == "FullInformationLearner (choose, at_least=2, epsilon=1)"
-    assert not find_learner("full watch=false").build(SETTING).watch
+    assert find_learner("full method=blocks").build(SETTING).method == "blocks"
     gamma = find_learner("paper-bandit gamma=0.5").build(SETTING)
     assert gamma.gamma == 0.5
 

@@ -24,7 +24,7 @@ N = 4
 LEARNERS = {
     "bandit": lambda: BanditLearner(N, 1.0, (-1, 1)),
     "local": lambda: BanditLearner(N, 1.0, (-1, 1), mode="local"),
-    "worst case": lambda: BanditLearner(N, 1.0, (-1, 1), method="worst-case", block=3),
+    "worst case": lambda: BanditLearner(N, 1.0, (-1, 1), method="worst-case"),
     "worst case, local": lambda: worst_case_bandit(N, 1.0, (-1, 1)),
     "full": lambda: FullInformationLearner(N, 1.0, (-1, 1)),
     "rewards": lambda: BanditLearner(N, 1.0, (-1, 1), maximize=True),

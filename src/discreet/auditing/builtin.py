@@ -13,7 +13,7 @@ from discreet.imports import failed, load_object
 from discreet.kernel import Bits, ChainGradient, Choice, CostOfSet, CostsOfSets, Laplace
 from discreet.learners import BanditLearner, FullInformationLearner, Learner, PolicyLearner
 from discreet.policies import Uniform
-from discreet.prefix_sums import BinaryTree, Epochs, KAryTree
+from discreet.prefix_sums import BinaryTree, KAryTree
 from discreet.privacy import Budget, VectorBound
 from discreet.randomizers import OneBit
 
@@ -21,7 +21,7 @@ from discreet.randomizers import OneBit
 Make = Callable[[int, float], Any]
 
 _COSTS = (0.0, 1.0)
-_COST, _GRADIENT = CostOfSet(*_COSTS), ChainGradient.of("audit", *_COSTS)
+_COST, _GRADIENT = CostOfSet(*_COSTS), ChainGradient.of(*_COSTS)
 _BOUND = VectorBound.for_costs(*_COSTS, units=1 << 16)
 
 
@@ -52,8 +52,8 @@ def _learner(release: Callable[[Any, Budget], Any], query: Any = _COST) -> Make:
 
 
 def _choice(n: int, epsilon: float) -> Learner:
-    query = CostsOfSets.of("audit", n, *_COSTS)
-    return Learner(n, Uniform(n), query, Choice(query, Budget(epsilon=epsilon), watch=False))
+    query = CostsOfSets.of(n, *_COSTS)
+    return Learner(n, Uniform(n), query, Choice(query, Budget(epsilon=epsilon)))
 
 
 def _sums(kind: Any, *horizon: int, **settings: Any) -> Make:
@@ -98,16 +98,9 @@ _LISTED = [
     Entry("binary-tree", "BinaryTree, 8 rounds", _sums(BinaryTree, 8)),
     Entry("binary-tree-gaussian", "BinaryTree, discrete Gaussian noise, 8 rounds", _gaussian_tree, _GAUSSIAN),
     Entry("k-ary-tree", "KAryTree of arity 3, 9 rounds", _sums(KAryTree, 13, arity=3)),
-    Entry("epochs", "Epochs, 5 rounds", _sums(Epochs)),
     Entry("bandit", "BanditLearner with a model", _bandit()),
     Entry("bandit-three-rounds", "BanditLearner, a person in three rounds", _bandit(rounds_per_person=3)),
-    Entry("bandit-window", "BanditLearner with a window", _bandit(window=0.3)),
     Entry("bandit-items", "BanditLearner told what items brought", _bandit(item_total=0.5)),
-    Entry(
-        "bandit-items-local",
-        "BanditLearner told what items brought, of bits",
-        _bandit(item_total=0.5, mode="local"),
-    ),
     Entry("bandit-local", "BanditLearner with a model, of bits", _bandit(mode="local")),
     Entry("bandit-worst-case", "BanditLearner for the worst case", _bandit(method="worst-case")),
     Entry(
@@ -118,7 +111,6 @@ _LISTED = [
     Entry("full", "FullInformationLearner that chooses", _full()),
     Entry("full-blocks", "FullInformationLearner in blocks", _full(method="blocks")),
     Entry("full-leader", "FullInformationLearner with a leader", _full(method="leader")),
-    Entry("full-tree", "FullInformationLearner on a tree", _full(method="tree", horizon=100)),
     Entry("paper-tbap", "TBAP corrected, 8 rounds", lambda n, e: paper.TBAP(n, 8, 1.0, e)),
     Entry("paper-pftal", "PFTAL corrected, its sums, 8 rounds", _pftal),
     Entry("paper-full", "SubmodPFTAL corrected, 16 rounds", lambda n, e: paper.SubmodPFTAL(n, 16, e)),

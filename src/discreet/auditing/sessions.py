@@ -22,7 +22,7 @@ from discreet.auditing.attack import LEAST, Pair, frozen_differences, padded, se
 from discreet.auditing.inputs import pairs_of_values
 from discreet.checks import FloatArray
 from discreet.errors import DiscreetError
-from discreet.kernel.queries import ITEM_QUERIES
+from discreet.kernel.queries import CostAndItems
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.session import Session
 from discreet.privacy.guarantee import Guarantee
@@ -185,7 +185,7 @@ class Run:
         self._text = io.StringIO()
         self._caught: list[warnings.WarningMessage] = []
         kind, query = type(learner), getattr(getattr(learner, "learner", None), "query", None)
-        self._by_item = isinstance(query, ITEM_QUERIES)
+        self._by_item = isinstance(query, CostAndItems)
         self._properties = [name for name in dir(kind) if isinstance(getattr(kind, name), property)]
 
     def play(self, told: Sequence[Any]) -> dict[Key, float]:

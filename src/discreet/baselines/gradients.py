@@ -32,7 +32,7 @@ class HazanKale(FunctionFeedback):
         items, size, T, M = named_items_and_sizes(owner, n, T, M)
         default = bounds.hazan_kale_step(size, T, M)
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
-        query = ChainGradient.of(owner, -M, M)
+        query = ChainGradient.of(-M, M)
         policy = Descent(np.full(size, 0.5), self.eta, unit=query.step)
         super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)
 
@@ -78,7 +78,7 @@ class FollowTheApproximateLeader(FunctionFeedback):
         items, size, T, M = named_items_and_sizes(owner, n, T, M)
         default = 4 * M * math.sqrt((1 + math.log(T)) / (size * T))
         self.H = checks.positive_number(owner, "H", default if H is None else H)
-        query = ChainGradient.of(owner, -M, M)
+        query = ChainGradient.of(-M, M)
         policy = Leader(np.zeros(size), self.H, unit=query.step)
         super().__init__(items, Learner(size, policy, query, Exact(local=True)), seed=seed)
 
@@ -111,7 +111,7 @@ class NoisedGradients(FunctionFeedback):
         squared = 8 * M**2 + 2 * size * (8 * M / float(epsilon)) ** 2
         default = math.sqrt(size / 4) / math.sqrt(T * squared)
         self.eta = checks.positive_number(owner, "eta", default if eta is None else eta)
-        query = ChainGradient.of(owner, -M, M)
+        query = ChainGradient.of(-M, M)
         policy = DualAveraging(np.full(size, 0.5), self.eta, unit=query.step)
         release = Laplace(query.bound, budget, local=True)
         super().__init__(items, Learner(size, policy, query, release), source=source, seed=seed)
@@ -143,7 +143,8 @@ class NoisyLeader(FunctionFeedback):
         names = named_items(owner, items)
         low, high = cost_interval(owner, cost_range, maximize=False)
         budget = Budget.of(owner, epsilon)
-        query = ChainGradient.of(owner, low, high, gradient_bound=high - low)
+        query = ChainGradient.of(low, high)
+        query = query._replace(l1=2 * query.units)  # no additive costs exceed it
         policy = DoublingLeader(len(names), math.ceil(100 / float(epsilon)))
         learner = Learner(len(names), policy, query, Laplace(query.bound, budget))
         super().__init__(names, learner, source=source, seed=seed)

@@ -107,8 +107,8 @@ def restore(file: Copy, store: Store = "discreet.db", yes: Yes = False) -> None:
     "discreet store adopt --store shop.db",
     "discreet store adopt --store shop.db --latest",
     note="""For a store restored from an old backup, or one whose rollback guard is lost: learners that
-may have released more than the store knows (without a rollback guard: all) are restarted from their last
-point, which costs their epsilon again, or archived if their population's limit does not allow that. Queued
+may have released more than the store knows (without a rollback guard: all) are restarted,
+which costs their epsilon again, or archived if their population's limit does not allow that. Queued
 feedback is dropped. Learners created after the backup are gone, and their privacy loss is not counted: lower
 the limits of populations.
 
@@ -124,7 +124,7 @@ def adopt(
 
     done = admin.adopt(store, key_file, latest=latest)
     for name in done.restarted:
-        print(f"The learner {name!r} was restarted from its last point, which costs its epsilon again.")
+        print(f"The learner {name!r} was restarted, which costs its epsilon again.")
     for name in done.archived:
         print(f"The learner {name!r} was archived: the limit of its population does not allow a new epoch.")
     active = f"These learners can continue: {', '.join(done.active)}." if done.active else ""

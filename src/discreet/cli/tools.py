@@ -33,7 +33,6 @@ def plan(
     local: Annotated[bool, Option("--local", help="No exact sums may be kept.")] = False,
     rounds_per_person: Annotated[int, Option(help="Rounds in which one person may appear.")] = 1,
     delta: Annotated[float, Option(help="For local bandits: with which probability more may be lost.")] = 0.0,
-    gradient_bound: Annotated[float | None, Option(help="A declared bound on gradients.")] = None,
     effect: Annotated[
         float | None,
         Option(help="How much better the best set is than the empty, the full and random ones, in costs."),
@@ -52,7 +51,6 @@ def plan(
         local=local,
         rounds_per_person=rounds_per_person,
         delta=delta,
-        gradient_bound=gradient_bound,
         effect=effect,
     )
     show(json, vars(found) | {"enough": found.enough}, wrapped(str(found)))

@@ -153,9 +153,9 @@ class AsyncClient(Connected):
             items: How many, or their names.
             epsilon: The privacy loss of one person, over all their rounds.
             cost_range: Lowest and highest cost or reward.
-            **others: mode, method, close, holdout (``{"share": 0.1, "set": [...]}``), maximize, start,
-                at_most, at_least, required, forbidden, groups, rounds_per_person, delta, policy, forget,
-                window, item_total, horizon, gradient_bound, population, deadline_seconds.
+            **others: mode, method, holdout (``{"share": 0.1, "set": [...]}``), maximize, at_most, at_least,
+                required, forbidden, groups, rounds_per_person, delta, policy, forget, item_total, horizon,
+                population, deadline_seconds.
         """
         given = {"name": name, "feedback": feedback, "items": items, "epsilon": epsilon}
         wanted = _given(cost_range=cost_range, **given, **others)
@@ -213,7 +213,7 @@ class AsyncClient(Connected):
         raise error_for(refused.code, refused.args[0], refused.status, refused.attempts)
 
     async def restart(self, name: str) -> Learner:
-        """Begin the next epoch of a learner from its last point (needs an admin key).
+        """Begin the next epoch of a learner, with what it learned (needs an admin key).
 
         Its epsilon is spent again, so this is tried once: after `Unreachable`, look at the learner's epoch.
         """

@@ -159,7 +159,6 @@ class Learner(Record):
         noise_variance: Of one released number.
         counts: How much happened.
         mode, method: "local" or "central", and how it learns.
-        close: When a phase ends: "deadline" or "told".
         best: The set that it takes for the best.
         retired: The items that are not offered any more.
         holdout: What it earns against a fixed set, if a share of decisions is held out.
@@ -183,7 +182,6 @@ class Learner(Record):
     counts: Counts = dataclasses.field(metadata=_by(Counts.read))
     mode: str = "local"
     method: str | None = None
-    close: str | None = None
     best: tuple[Hashable, ...] = ()
     holdout: HeldOut | None = dataclasses.field(default=None, metadata=_by(HeldOut.read))
     delta: float = 0.0

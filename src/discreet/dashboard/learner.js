@@ -56,7 +56,7 @@ function showFacts(learner) {
     ["Epsilon", number(learner.epsilon, 6)],
     ["Rounds learned from", count(learner.rounds)],
     isBandit(learner) && mean !== null && [`Mean ${learner.maximize ? "reward" : "cost"}, noisy`, number(mean) + error],
-    !isBandit(learner) && [learner.method === "tree" ? "Rounds released" : "Blocks released", count(learner.releases)],
+    !isBandit(learner) && ["Blocks released", count(learner.releases)],
     ["Pending decisions", count(counts.pending)],
     ["Expired", count(counts.expired)],
     ["Asked", count(counts.asked)], ["Told", count(counts.told)],
@@ -66,7 +66,6 @@ function showFacts(learner) {
     [learner.maximize ? "Rewards" : "Costs", `${number(low, 6)} to ${number(high, 6)}`],
     learner.retired.length > 0 && ["Retired items", learner.retired.join(", ")],
     ["Deadline", duration(learner.deadline_seconds)],
-    ["A phase closes", learner.close === "told" ? "when all is told" : "at the deadline"],
     ["Rounds per person", count(learner.rounds_per_person)], ...(learner.delta ? [["Delta", number(learner.delta, 6)]] : []), ["Epoch", count(learner.epoch)],
   ].filter(Boolean);
   keyed(at("facts"), facts, (fact) => fact[0], () => made("div", {}, made("dt"), made("dd")), (pair, fact) => {

@@ -37,7 +37,6 @@ class ChoiceSteps(NamedTuple):
     gradients: bool  # whether there are slots of gradients
 
     scale: int  # of the geometric noise on the totals of a phase, in units
-    watch: bool
     difference: Law
     gradient: Law
     totals: IntArray  # of the phase, secret
@@ -53,7 +52,7 @@ class Choice(Release):
     Sets are given by their codes, or by their places in the list if the query has one. Of a slot of costs are
     released: by how much more the held set cost than the best one, with noise; and, if
     a phase ends with it, the set of least noisy cost in the phase. Of a slot of gradients, their sum with
-    Laplace noise. If not `watch`, all of epsilon is for choosing.
+    Laplace noise.
 
     Formal guarantees:
         Neighbours: histories that differ in one round's report, a value or nothing. A report is of one slot,
@@ -65,7 +64,6 @@ class Choice(Release):
 
     query: CostsOfSets
     budget: Budget
-    watch: bool = True
 
     def __post_init__(self) -> None:
         if self.budget.epsilon is None:
@@ -78,7 +76,6 @@ class Choice(Release):
         return ChoiceSteps(
             self.query.listed == 0,
             self.scale,
-            self.watch,
             self.difference,
             self._gradients._law(),
             np.zeros(dimension, dtype=np.int64),
@@ -90,8 +87,7 @@ class Choice(Release):
     @property
     def scale(self) -> int:
         """Of the geometric noise on the totals of a phase, in units."""
-        share = 1 - WATCHING if self.watch else 1
-        return math.ceil(4 * self.query.units / (self.budget.per_round * share))
+        return math.ceil(4 * self.query.units / (self.budget.per_round * (1 - WATCHING)))
 
     @property
     def difference(self) -> Law:
@@ -165,16 +161,15 @@ def _close(mechanism: ChoiceSteps, sums: IntArray, out: npt.NDArray[Any], bits: 
     slot, totals = mechanism.slot, mechanism.totals
     if slot[KIND] == GRADIENT:
         return _close_gradient(mechanism, sums, out, bits, cursor)
-    difference, chosen, ends = 0, -1, slot[ENDS] > 0.0
-    if mechanism.watch:
-        done, cursor = fill(mechanism.difference, mechanism.drawn, 0, bits, cursor)
-        if done == 0:
-            return NEED_MORE_BITS
-        least = sums[0]
-        for code in range(sums.size):
-            least = min(least, sums[code])
-        difference = sums[int(slot[HELD])] - least + mechanism.drawn[0]
-        mechanism.drawn[0] = 0
+    chosen, ends = -1, slot[ENDS] > 0.0
+    done, cursor = fill(mechanism.difference, mechanism.drawn, 0, bits, cursor)
+    if done == 0:
+        return NEED_MORE_BITS
+    least = sums[0]
+    for code in range(sums.size):
+        least = min(least, sums[code])
+    difference = sums[int(slot[HELD])] - least + mechanism.drawn[0]
+    mechanism.drawn[0] = 0
     if ends:
         chosen, cursor = noisy_minimum(mechanism.scale, totals, sums, bits, cursor)
         if cursor == NEED_MORE_BITS:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from discreet.checks import FloatArray, IntArray, invalid_argument, positive_number
+from discreet.checks import FloatArray, IntArray
 from discreet.compiled import generic, lean_kernel
 from discreet.kernel.phase import Ticket
 from discreet.privacy.grid import DEFAULT_UNITS
@@ -19,7 +17,6 @@ from discreet.privacy.sensitivity import EachBound, VectorBound, bound_in_place,
 GRADIENT_UNITS = 1 << 24  # grid steps in half the range of costs, for gradients
 GRADIENT = 1.0  # the first note of tickets of which `CostsOfSets` measures the gradient
 COST_SHARE = 10  # where items are told as well, the cost has this part of the bound
-_FEWEST_UNITS = 1 << 12  # with fewer units than this in a bound, shrinking would round most gradients to zero
 
 
 @generic
@@ -47,29 +44,6 @@ class CostOfSet(NamedTuple):
     def bound(self) -> VectorBound:
         half = 0.5 * self.high - 0.5 * self.low
         return VectorBound(coordinate=self.units, l1=self.units, step=half / self.units)
-
-    def dimension(self, n: int) -> int:
-        return 1
-
-
-class CostNearby(NamedTuple):
-    """The cost of the chosen set, measured from the ticket's second note, its centre, within a window.
-
-    The window reaches from `low` to `high`, which are around 0. Costs beyond it are clipped: their means are
-    biased, and their noise is smaller than for the whole range.
-    """
-
-    low: float
-    high: float
-    units: int = DEFAULT_UNITS
-
-    @property
-    def whole(self) -> bool:
-        return False
-
-    @property
-    def bound(self) -> VectorBound:
-        return CostOfSet(self.low, self.high, self.units).bound
 
     def dimension(self, n: int) -> int:
         return 1
@@ -107,36 +81,6 @@ class CostAndItems(NamedTuple):
         return n + 1
 
 
-class CostOrSignedItems(NamedTuple):
-    """The cost of the chosen set; or the sum of what its items brought, times their signs: a number.
-
-    Of a ticket with the note 1 in the place `first`, it is the sum, in [-total, total], with the signs that
-    are noted after it. Both are numbers in [-units, units].
-    """
-
-    low: float
-    high: float
-    total: float
-    first: int
-    units: int = DEFAULT_UNITS
-
-    @property
-    def whole(self) -> bool:
-        return False
-
-    @property
-    def bound(self) -> VectorBound:
-        return CostOfSet(self.low, self.high, self.units).bound
-
-    @property
-    def item_step(self) -> float:
-        """What a unit of a sum is worth."""
-        return self.total / self.units
-
-    def dimension(self, n: int) -> int:
-        return 1
-
-
 class ChainGradient(NamedTuple):
     """The gradient along the ticket's order: n numbers with a bounded sum of absolute values."""
 
@@ -152,13 +96,9 @@ class ChainGradient(NamedTuple):
         return True
 
     @classmethod
-    def of(cls, owner: str, low: float, high: float, gradient_bound: float | None = None) -> ChainGradient:
-        """|g_i| <= 2M and |g|_1 <= 4M with M half the width of the range, or |g|_1 <= `gradient_bound`."""
-        if gradient_bound is not None:
-            least = _FEWEST_UNITS * (0.5 * high - 0.5 * low) / GRADIENT_UNITS
-            if not positive_number(owner, "gradient_bound", gradient_bound) >= least:
-                raise invalid_argument(owner, "gradient_bound", f"at least {least:g}", gradient_bound)
-        bound = VectorBound.for_costs(low, high, units=GRADIENT_UNITS, gradient_bound=gradient_bound)
+    def of(cls, low: float, high: float) -> ChainGradient:
+        """|g_i| <= 2M and |g|_1 <= 4M with M half the width of the range."""
+        bound = VectorBound.for_costs(low, high, units=GRADIENT_UNITS)
         return cls(low, high, GRADIENT_UNITS, bound.coordinate, bound.l1, bound.step)
 
     @property
@@ -243,11 +183,9 @@ class CostsOfSets(NamedTuple):
     listed: int = 0
 
     @classmethod
-    def of(
-        cls, owner: str, items: int, low: float, high: float, gradient_bound: float | None = None
-    ) -> CostsOfSets:
-        """The costs are in [low, high]; the `gradient_bound` is that of `ChainGradient`."""
-        return cls(items, ChainGradient.of(owner, low, high, gradient_bound))
+    def of(cls, items: int, low: float, high: float) -> CostsOfSets:
+        """The costs are in [low, high]."""
+        return cls(items, ChainGradient.of(low, high))
 
     @property
     def low(self) -> float:
@@ -277,25 +215,12 @@ class CostsOfSets(NamedTuple):
 #: `whole` says whether feedback is the costs along the ticket's order (or of all sets), not only that of the
 #: chosen set, and `dimension` how many integers are measured; all these satisfy `bound`, which has the value
 #: of one unit.
-Query = (
-    CostOfSet
-    | CostNearby
-    | CostAndItems
-    | CostOrSignedItems
-    | ChainGradient
-    | MagnifiedGradient
-    | OnePoint
-    | CostsOfSets
-)
-
-
-#: The queries that are also told what each item brought.
-ITEM_QUERIES = (CostAndItems, CostOrSignedItems)
+Query = CostOfSet | CostAndItems | ChainGradient | MagnifiedGradient | OnePoint | CostsOfSets
 
 
 def numbers_told(query: Query, n: int, available: int) -> int:
     """How many costs are told of a round in which so many of n items could be chosen."""
-    if isinstance(query, ITEM_QUERIES):
+    if isinstance(query, CostAndItems):
         return n + 1
     if isinstance(query, CostsOfSets):
         return query.dimension(n)
@@ -313,13 +238,6 @@ def _measure_cost(query: CostOfSet, costs: FloatArray, ticket: Ticket, out: IntA
     out[0] = to_units(costs[0], query.low, query.high, query.units)
 
 
-@measure.register(CostNearby)
-@lean_kernel
-def _measure_nearby(query: CostNearby, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
-    centre = ticket.note[1] if ticket.note.size > 1 else 0.0
-    out[0] = to_units(costs[0] - centre, query.low, query.high, query.units)
-
-
 @measure.register(CostAndItems)
 @lean_kernel
 def _measure_items(query: CostAndItems, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
@@ -328,21 +246,6 @@ def _measure_items(query: CostAndItems, costs: FloatArray, ticket: Ticket, out: 
         out[1 + item] = to_units(costs[1 + item], -query.total, query.total, query.most)
     bound_in_place(out, query.most, query.most)
     out[0] = to_units(costs[0], query.low, query.high, query.units)
-
-
-@measure.register(CostOrSignedItems)
-@lean_kernel
-def _measure_signed(query: CostOrSignedItems, costs: FloatArray, ticket: Ticket, out: IntArray) -> None:
-    note, first = ticket.note, query.first
-    if note.size < first + costs.size or note[first] != 1.0:
-        out[0] = to_units(costs[0], query.low, query.high, query.units)
-        return
-    total = 0.0
-    for k in range(ticket.size):
-        item = ticket.order[k]
-        if abs(costs[1 + item]) < np.inf:
-            total += note[first + 1 + item] * costs[1 + item]
-    out[0] = to_units(total, -query.total, query.total, query.units)
 
 
 @measure.register(ChainGradient)

@@ -6,21 +6,14 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet import checks
-from discreet.bounds import bandit_dual_averaging, bandit_tuning, start_range
+from discreet.bounds import bandit_dual_averaging, bandit_tuning
 from discreet.checks import FloatArray
 from discreet.constraints import Constraints
 from discreet.errors import InvalidArgument
 from discreet.imports import load_object
-from discreet.kernel.queries import (
-    ITEM_QUERIES,
-    CostAndItems,
-    CostNearby,
-    CostOfSet,
-    CostOrSignedItems,
-)
+from discreet.kernel.queries import CostAndItems, CostOfSet
 from discreet.kernel.releases import Bits, Exact, Laplace, laplace_or_exact
 from discreet.learners.arguments import (
     cost_interval,
@@ -35,7 +28,6 @@ from discreet.learners.session import Item
 from discreet.policies import ChainBandit, Model
 from discreet.policies.holdout import Held, Holdout
 from discreet.policies.memory import KEEP, Seen
-from discreet.policies.model import signs_place
 from discreet.policies.model_state import ItemFeedback, Noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.grid import Grid
@@ -44,7 +36,7 @@ from discreet.randomness import BitSource, Seed
 Mode = Literal["local", "central"]
 Method = Literal["model", "worst-case"]
 MODES = ("local", "central")
-BanditQuery = CostOfSet | CostNearby | CostAndItems | CostOrSignedItems
+BanditQuery = CostOfSet | CostAndItems
 
 #: The model draws tables of all pairs of items: with more items it would be slow.
 MOST_MODELLED = 64
@@ -82,20 +74,13 @@ class BanditLearner(BanditFeedback[Item]):
         rounds_per_person: In how many rounds one person may appear; each gets epsilon divided by it.
         delta: For local mode: a probability, far below one in the number of people, with which a person may
             lose more than epsilon. With some 25 rounds per person or more each gets a larger share then.
-        start: The first point: n levels in [0, 1], or a set of items.
         prior: For the model: what public data say, as tuples of a set of items, its mean cost (or reward),
             and how many rounds that is worth (with `segments`, in all of them together).
         forget: For the model: after so many further rounds, a round counts half. By default a test notices
             when the world has changed, and then everything is forgotten.
-        window: For the model: costs are measured from what was expected of their set, and clipped to so much
-            less or more. Noise falls in proportion to the range. Means are biased where costs are skewed or
-            reach further. Declared beforehand, from what is known elsewhere.
-        item_total: For the model: `tell` is also given what each shown item brought, as parts of the cost. It
-            is the most, in absolute values, that all items of one person can bring together. The more items
-            there are, the more this helps.
-        block: For the worst case: rounds in a block, in central mode; about 5.7 / epsilon by default.
-        exploration_scale: For the worst case: multiplies the exploration of least regret bound.
-        step_scale: For the worst case: multiplies the step of least regret bound.
+        item_total: For the model in central mode: `tell` is also given what each shown item brought, as parts
+            of the cost. It is the most, in absolute values, that all items of one person can bring together.
+            The more items there are, the more this helps.
         at_most: The most items that a set may have; `at_least` the fewest, `required` and `forbidden` those
             that must or must not be in it, `groups` lists of items of which at most one may be. Every set
             that is shown keeps to these, exploration included. For the model, which then never goes over to
@@ -116,15 +101,15 @@ class BanditLearner(BanditFeedback[Item]):
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k). *Central*:
-        a cost enters the sum of one slot, which it moves by at most the width of the range (or twice the
-        window); the noise is discrete Laplace of scale width * k / epsilon; phases close by the number of
-        decisions alone. What items brought enters the same slot, within one bound together with the cost. Who
-        runs the learner is trusted with the costs. *Local*: the clipped cost (or a signed sum of what items
-        brought) becomes one bit, with likelihood ratios of at most exp(epsilon / k) exactly, or, with a
-        `delta`, what makes k of them (epsilon, delta)-private (`docs/guarantees.md#with-a-delta`). Nobody is
-        trusted if the device makes it. All else is computed from what was released. Segments are public, and
-        each round is in one of them: they cost no epsilon. Proof: `docs/guarantees.md#slots`. Regret of the
-        worst case: `bounds.bandit_dual_averaging`; there is no bound for the model.
+        a cost enters the sum of one slot, which it moves by at most the width of the range; the noise is
+        discrete Laplace of scale width * k / epsilon; phases close by the number of decisions alone. What
+        items brought enters the same slot, within one bound together with the cost. Who runs the learner is
+        trusted with the costs. *Local*: the clipped cost becomes one bit, with likelihood ratios of at most
+        exp(epsilon / k) exactly, or, with a `delta`, what makes k of them (epsilon, delta)-private
+        (`docs/guarantees.md#with-a-delta`). Nobody is trusted if the device makes it. All else is computed
+        from what was released. Segments are public, and each round is in one of them: they cost no epsilon.
+        Proof: `docs/guarantees.md#slots`. Regret of the worst case: `bounds.bandit_dual_averaging`; there is
+        no bound for the model.
 
     Examples:
         >>> learner = BanditLearner(["tea", "milk", "sugar"], epsilon=1.0, cost_range=(0, 1), maximize=True)
@@ -150,14 +135,9 @@ class BanditLearner(BanditFeedback[Item]):
         maximize: bool = False,
         rounds_per_person: int = 1,
         delta: float = 0.0,
-        start: npt.ArrayLike | Iterable[Hashable] | None = None,
         prior: Iterable[tuple[Iterable[Hashable], float, float]] | None = None,
         forget: float | None = None,
-        window: float | None = None,
         item_total: float | None = None,
-        block: int | None = None,
-        exploration_scale: float | None = None,
-        step_scale: float | None = None,
         at_most: int | None = None,
         at_least: int | None = None,
         required: Iterable[Hashable] | None = None,
@@ -177,18 +157,10 @@ class BanditLearner(BanditFeedback[Item]):
         if method is None:
             method = default_method(len(names))
         checks.one_of(owner, "method", method, ("model", "worst-case"))
-        for_model = {
-            "prior": prior,
-            "forget": forget,
-            "window": window,
-            "item_total": item_total,
-            "segments": segments,
-        }
-        for_worst = {"block": block, "exploration_scale": exploration_scale, "step_scale": step_scale}
-        for name, value in (for_worst if method == "model" else for_model).items():
-            if value is not None:
-                other = "worst-case" if method == "model" else "model"
-                raise InvalidArgument(f"The argument {name!r} of {owner} is for method={other!r}.")
+        for_model = {"prior": prior, "forget": forget, "item_total": item_total, "segments": segments}
+        for name, value in for_model.items():
+            if value is not None and method != "model":
+                raise InvalidArgument(f"The argument {name!r} of {owner} is for method='model'.")
         constraints = Constraints.of(
             owner,
             names,
@@ -216,34 +188,28 @@ class BanditLearner(BanditFeedback[Item]):
         budget = Budget.of(owner, epsilon, rounds_per_person, delta, may_be_unlimited=True)
         loss = math.inf if budget.unlimited else float(budget.per_round)
         checks.one_of(owner, "mode", mode, MODES)
-        query = _query(owner, len(names), low, high, mode, window, item_total)
+        if item_total is not None and mode == "local":
+            raise InvalidArgument(
+                "An 'item_total' needs mode='central': a local learner releases one bit, of the cost alone."
+            )
+        query = _query(owner, low, high, item_total)
         release = cost_release(query, mode, budget)
-        if block is None:
-            alone = mode == "local" or budget.unlimited
-            length = 1 if alone else LONGER_BLOCKS * best_length(loss)
-            block = min(length, LONGEST_BLOCK)
-        elif mode == "local":
-            raise InvalidArgument("A 'block' needs mode='central': local learners release every cost.")
+        alone = mode == "local" or budget.unlimited
+        length = 1 if alone else LONGER_BLOCKS * best_length(loss)
         #: For how many rounds the worst case plays a set.
-        self.block = checks.integer(owner, "block", block, 1, LONGEST_BLOCK)
-        if item_total is not None:
-            if prior is not None or window is not None:
-                other = "window" if prior is None else "prior"
-                raise InvalidArgument(f"A {owner} with an 'item_total' has no {other!r}.")
-            if holdout is not None and mode == "local":
-                raise InvalidArgument("A local learner with an 'item_total' has no 'holdout'.")
+        self.block = min(length, LONGEST_BLOCK)
+        if item_total is not None and prior is not None:
+            raise InvalidArgument(f"A {owner} with an 'item_total' has no 'prior'.")
         unit = query.bound.step / self._half  # in halves of the range
         noise = release.noise_variance * unit**2
         self._second_moment = max(1.0, noise) if mode == "local" else 1 + noise / self.block**2
         exploration, step = bandit_tuning(len(names), self._second_moment)
-        explored = EXPLORATION if exploration_scale is None else exploration_scale
-        stepped = STEP if step_scale is None else step_scale
         self._worst_case = ChainBandit(
-            first_point(owner, "start", start, names),
+            np.full(len(names), 0.5),
             units=query.units,
             rounds=self.block,
-            exploration=exploration * checks.positive_number(owner, "exploration_scale", explored),
-            step=step * checks.positive_number(owner, "step_scale", stepped),
+            exploration=exploration * EXPLORATION,
+            step=step * STEP,
             prior=self._second_moment,
         )
         self._noise_in_halves = noise
@@ -257,8 +223,6 @@ class BanditLearner(BanditFeedback[Item]):
                 epsilon=loss,
                 prior=None if prior is None else self._public_means(names, prior, sign, len(parts)),
                 half_life=None if forget is None else checks.positive_number(owner, "forget", forget),
-                half=0.0 if window is None else self._half,
-                middle=self._middle,
                 constraints=constraints,
                 items=self._items_told(query, noise),
                 segments=len(parts),
@@ -266,8 +230,6 @@ class BanditLearner(BanditFeedback[Item]):
             if mode == "local" and expire_after is None:
                 expire_after = EXPIRE_AFTER
         if holdout is not None:
-            if window is not None:
-                raise InvalidArgument("A 'holdout' needs the whole range: it has no 'window'.")
             self._policy = self._holding_out(names, holdout, unit, constraints)
         learner = Learner(len(names), self._policy, query, release, constraints)
         super().__init__(
@@ -284,12 +246,10 @@ class BanditLearner(BanditFeedback[Item]):
 
     def _items_told(self, query: BanditQuery, noise: float) -> ItemFeedback | None:
         """What the model has to know of what is released of items."""
-        if not isinstance(query, ITEM_QUERIES):
+        if not isinstance(query, CostAndItems):
             return None
         unit, total = query.item_step / self._half, query.total / self._half
-        if isinstance(query, CostOrSignedItems):
-            return ItemFeedback(Noise(noise * total**2, 0.0), unit, total)
-        return ItemFeedback(Noise(0.0, noise * (unit / (query.bound.step / self._half)) ** 2), unit, total)
+        return ItemFeedback(noise * (unit / (query.bound.step / self._half)) ** 2, unit, total)
 
     def _holding_out(
         self,
@@ -381,11 +341,9 @@ class BanditLearner(BanditFeedback[Item]):
         if self.method == "model":
             raise InvalidArgument("There is no regret bound for method='model'. 'worst-case' has one.")
         n, constants = len(self.items), self._worst_case.constants
-        moment, reach = self._second_moment + 3, start_range(constants.start)  # 3: from a wrong baseline
+        moment = self._second_moment + 3  # 3: from a wrong baseline
         gamma, step = constants.exploration, constants.step
-        return bandit_dual_averaging(
-            n, rounds, self._half, moment, gamma, step, block=self.block, start_range=reach
-        )
+        return bandit_dual_averaging(n, rounds, self._half, moment, gamma, step, block=self.block)
 
 
 class PolicyLearner(BanditFeedback[Item]):
@@ -445,23 +403,14 @@ class PolicyLearner(BanditFeedback[Item]):
         return self._sign * self._grid.value(mean)
 
 
-def _query(
-    owner: str, n: int, low: float, high: float, mode: Mode, window: float | None, item_total: float | None
-) -> BanditQuery:
-    if item_total is not None:
-        total, half = checks.positive_number(owner, "item_total", item_total), 0.5 * high - 0.5 * low
-        if not 1 / FARTHEST_TOTAL <= total / half <= FARTHEST_TOTAL:
-            wanted = f"within a factor of {FARTHEST_TOTAL:,} of half the range"
-            raise checks.invalid_argument(owner, "item_total", wanted, item_total)
-        if mode == "local":
-            return CostOrSignedItems(low, high, total, signs_place(n))
-        return CostAndItems(low, high, total)
-    if window is None:
+def _query(owner: str, low: float, high: float, item_total: float | None) -> BanditQuery:
+    if item_total is None:
         return CostOfSet(low, high)
-    if checks.positive_number(owner, "window", window) > high - low:
-        wanted = f"at most {high - low:g}, the width of the range"
-        raise checks.invalid_argument(owner, "window", wanted, window)
-    return CostNearby(-window, window)
+    total, half = checks.positive_number(owner, "item_total", item_total), 0.5 * high - 0.5 * low
+    if not 1 / FARTHEST_TOTAL <= total / half <= FARTHEST_TOTAL:
+        wanted = f"within a factor of {FARTHEST_TOTAL:,} of half the range"
+        raise checks.invalid_argument(owner, "item_total", wanted, item_total)
+    return CostAndItems(low, high, total)
 
 
 def cost_release(query: BanditQuery, mode: Mode, budget: Budget) -> Bits | Laplace | Exact:

@@ -66,7 +66,7 @@ class Offer(NamedTuple):
             items[place] = item
         gone = {self.items[place] for place in replaced}
         retired = [item for item in retired if item not in gone] + retiring
-        arguments = _renamed(self.arguments, gone, replaced, len(items) - len(self.items))
+        arguments = _renamed(self.arguments, gone)
         forbidden = _others(arguments.pop("forbidden", None), self.retired) + retired
         if forbidden:
             arguments["forbidden"] = plain(forbidden)
@@ -78,14 +78,10 @@ class Offer(NamedTuple):
         return np.array([i for i, (old, new) in enumerate(names) if old != new], dtype=np.int64)
 
 
-def _renamed(arguments: dict[str, Any], gone: set[Any], replaced: list[int], more: int) -> dict[str, Any]:
-    """Arguments without items that are not known any more, and with levels for those that are new."""
+def _renamed(arguments: dict[str, Any], gone: set[Any]) -> dict[str, Any]:
+    """Arguments without items that are not known any more."""
     changed = dict(arguments)
-    start, groups, prior = (restored_argument(changed.get(name)) for name in ("start", "groups", "prior"))
-    if isinstance(start, list):
-        changed["start"] = [0.5 if i in replaced else level for i, level in enumerate(start)] + [0.5] * more
-    elif start:
-        changed["start"] = plain(start - gone)
+    groups, prior = (restored_argument(changed.get(name)) for name in ("groups", "prior"))
     if groups:
         changed["groups"] = plain([[item for item in group if item not in gone] for group in groups])
     if prior:

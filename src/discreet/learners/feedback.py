@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import AlreadyTold, InvalidArgument, InvalidType
-from discreet.kernel.queries import ITEM_QUERIES, CostNearby, CostOrSignedItems, CostsOfSets
+from discreet.kernel.queries import CostAndItems, CostsOfSets
 from discreet.kernel.releases import Bits
 from discreet.learners.session import Decision, Item, Session
 from discreet.privacy.grid import no_warnings, number_or_nan
@@ -41,7 +41,7 @@ class BanditFeedback(Session[Item]):
         Args:
             decision: What `ask` returned, or its id; in any order, but once, and before its phase closes.
             cost: A private number. Outside the declared range it is clipped; anything that is not a finite
-                number counts as the middle of the range (or of a window). Nothing is raised.
+                number counts as the middle of the range. Nothing is raised.
             items: Of a learner with an `item_total`: what items of the set brought, as parts of the cost.
                 Those that are left out brought nothing, and those that were not shown are ignored. Beyond
                 the total all are scaled down. The names are as private as the numbers.
@@ -94,9 +94,6 @@ class BanditFeedback(Session[Item]):
             raise InvalidArgument(
                 f"Only a local {type(self).__name__} of finite epsilon takes bits: this one is told costs."
             )
-        if isinstance(self.learner.query, CostNearby | CostOrSignedItems):
-            given = "a 'window'" if isinstance(self.learner.query, CostNearby) else "an 'item_total'"
-            raise InvalidArgument(f"With {given} bits cannot be made elsewhere: tell costs.")
         low, high = sorted(self._sign * end for end in release.cost_range)
         return OneBit(release.budget.per_round, (low, high), source=source)
 
@@ -117,7 +114,7 @@ class BanditFeedback(Session[Item]):
     def _costs(self, cost: Any, items: Mapping[Any, Any] | None = None) -> FloatArray:
         if issubclass(type(cost), Decision):  # `isinstance` would run code of the value's own
             raise InvalidType("tell() takes the decision first and the cost second. Got a Decision as cost.")
-        by_item = isinstance(self.learner.query, ITEM_QUERIES)
+        by_item = isinstance(self.learner.query, CostAndItems)
         if items is not None and not by_item:
             owner = type(self).__name__
             raise InvalidArgument(f"Only a {owner} with an 'item_total' is told what 'items' brought.")

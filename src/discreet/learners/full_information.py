@@ -5,28 +5,25 @@ from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any, Literal
 
-import numpy.typing as npt
+import numpy as np
 
 from discreet import bounds, checks
-from discreet.checks import FloatArray
 from discreet.constraints import MOST_ITEMS_LISTED, Constraints
 from discreet.errors import InvalidArgument
 from discreet.kernel.choice import Choice, ExactChoice
 from discreet.kernel.queries import ChainGradient, CostsOfSets, MagnifiedGradient
-from discreet.kernel.releases import Release, Tree, laplace_or_exact
-from discreet.learners.arguments import cost_interval, first_point, keeps_arguments, named_items
+from discreet.kernel.releases import Release, laplace_or_exact
+from discreet.learners.arguments import cost_interval, keeps_arguments, named_items
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
 from discreet.learners.session import Item
-from discreet.policies import Averaging, Choose, DualAveraging, WatchedLeader
+from discreet.policies import Averaging, Choose, WatchedLeader
 from discreet.policies.averaging import ALPHA
 from discreet.policies.choose import regret_before_alarm
-from discreet.prefix_sums import KAryTree
-from discreet.prefix_sums.base import MOST_ROUNDS
 from discreet.privacy.budget import Budget
 from discreet.randomness import BitSource, Seed
 
-Method = Literal["choose", "leader", "blocks", "tree"]
+Method = Literal["choose", "leader", "blocks"]
 
 #: Blocks grow up to this many times their shortest length.
 LONGEST_OVER_SHORTEST = 16
@@ -52,16 +49,8 @@ class FullInformationLearner(FunctionFeedback[Item]):
             default up to 16 items, possible up to 20. "leader": the items that have lowered costs so far,
             released in few long slots; it is watched, and goes over to blocks for good when it seems to
             lose; the default for more items. "blocks": blocks of rounds, with a step and lengths that adapt
-            to what was released. "tree": dual averaging on the prefix sums of a tree, with a fixed step.
-        watch: False lets "choose" spend all of epsilon on choosing, and never change over: only for functions
-            that are known to be drawn alike in every round. Against others its regret is linear.
-        horizon: The number of rounds. The tree needs it, and takes no more. For blocks it only limits their
-            length.
-        gradient_bound: A smaller bound on the sum of a gradient's absolute entries than the proved 4M (M is
-            half the width of the range), declared beforehand. Noise falls in proportion. Gradients that
-            exceed it are scaled down: private still, but the regret bound is lost.
-        step: The tree's step, instead of the one of least regret bound. On modular (additive) costs ten or
-            twenty times that is much better, on others ruinous.
+            to what was released.
+        horizon: The number of rounds: it limits the length of blocks.
 
     The other arguments are those of a central `BanditLearner`. Only "choose" takes the constraints `at_most`,
     `at_least`, `required`, `forbidden` and `groups`: it then compares the allowed sets, which may be those of
@@ -70,14 +59,13 @@ class FullInformationLearner(FunctionFeedback[Item]):
 
     Formal guarantees:
         Neighbours: streams that differ in one cost function (with `rounds_per_person` = k, in k).
-        Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M (or `gradient_bound`) in exact
-        integers, so replacing the function moves it by at most twice that. *Blocks*: a gradient enters one
-        block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate:
+        Sensitivity: the gradient of a round is clipped to |g|_1 <= 4M in exact integers, so replacing the
+        function moves it by at most twice that (M is half the width of the range). *Blocks*: a gradient
+        enters one block sum, released with discrete Laplace noise of scale 8 M k / epsilon per coordinate:
         `docs/guarantees.md#slots`. *Choose*: the costs of all sets are clipped to the range; any functions
         are covered: `docs/guarantees.md#choices`. *Leader*: as blocks, where gradients may be doubled,
-        clipped to the same bound, and what was cut off is one more number within it. *Tree*:
-        `docs/guarantees.md#tree-with-subtraction`. Regret: `bounds.choose`, `bounds.batched`,
-        `bounds.watched_leader`, `bounds.tree_dual_averaging`.
+        clipped to the same bound, and what was cut off is one more number within it. Regret:
+        `bounds.batched`, `bounds.watched_leader`.
 
     Examples:
         >>> from discreet.set_functions import Modular
@@ -96,13 +84,9 @@ class FullInformationLearner(FunctionFeedback[Item]):
         cost_range: tuple[float, float],
         *,
         method: Method | None = None,
-        watch: bool = True,
         horizon: int | None = None,
-        gradient_bound: float | None = None,
         maximize: bool = False,
         rounds_per_person: int = 1,
-        start: npt.ArrayLike | Iterable[Hashable] | None = None,
-        step: float | None = None,
         at_most: int | None = None,
         at_least: int | None = None,
         required: Iterable[Hashable] | None = None,
@@ -126,7 +110,7 @@ class FullInformationLearner(FunctionFeedback[Item]):
         )
         if method is None:
             method = "choose" if self._constraints is not None else default_method(len(names))
-        checks.one_of(owner, "method", method, ("choose", "leader", "blocks", "tree"))
+        checks.one_of(owner, "method", method, ("choose", "leader", "blocks"))
         if method != "choose" and self._constraints is not None:
             raise InvalidArgument(
                 f"The method {method!r} takes no constraints: it draws prefixes of chains of sets, from the "
@@ -136,42 +120,33 @@ class FullInformationLearner(FunctionFeedback[Item]):
             most = f"at most {MOST_ITEMS} items, or 2^{MOST_ITEMS} sets of at most {MOST_ITEMS_LISTED} items"
             why = f"it adds up the costs of all sets, so it takes {most}"
             raise InvalidArgument(f"The method 'choose' does not fit {len(names)} items: {why}.")
-        if not watch and method != "choose":
-            raise InvalidArgument("Only method='choose' can do without its 'watch'.")
         if horizon is not None:
-            horizon = checks.integer(owner, "horizon", horizon, 1, MOST_ROUNDS if method == "tree" else None)
-        self._query = ChainGradient.of(owner, low, high, gradient_bound)
+            horizon = checks.integer(owner, "horizon", horizon, 1)
+        self._query = ChainGradient.of(low, high)
         self._half = 0.5 * high - 0.5 * low
-        point = first_point(owner, "start", start, names)
-        self._range = bounds.start_range(point)
         budget = Budget.of(owner, epsilon, rounds_per_person, may_be_unlimited=True)
         self._first_spent = SMALLER_STEPS * ALPHA if method == "leader" else ALPHA
-        if method == "tree":
-            learner = self._tree(point, budget, horizon, step)
-        elif step is not None:
-            raise InvalidArgument("A 'step' needs method='tree': that of blocks adapts by itself.")
-        elif method == "choose":
-            learner = self._choose(point, budget, horizon, bool(watch))
+        if method == "choose":
+            learner = self._choose(len(names), budget, horizon)
         else:
-            learner = self._blocks(point, budget, horizon)
+            learner = self._blocks(len(names), budget, horizon)
             if method == "leader":
                 learner = self._leader(learner, budget)
-        self.watch = bool(watch)
         self.method: Method = method
         super().__init__(
             names, learner, source=source, seed=seed, maximize=maximize, expire_after=expire_after
         )
 
-    def _blocks(self, start: FloatArray, budget: Budget, horizon: int | None) -> Learner:
+    def _blocks(self, n: int, budget: Budget, horizon: int | None) -> Learner:
         release = laplace_or_exact(self._query.bound, budget)
-        return Learner(start.size, self._averaging(start, release, horizon), self._query, release)
+        return Learner(n, self._averaging(n, release, horizon), self._query, release)
 
-    def _averaging(self, start: FloatArray, release: Release, horizon: int | None) -> Averaging:
-        n, query = start.size, self._query
+    def _averaging(self, n: int, release: Release, horizon: int | None) -> Averaging:
+        query = self._query
         variance = release.noise_variance * query.step**2
         shortest, longest = block_lengths(n, variance, squared_gradient(query), horizon)
         return Averaging(
-            start,
+            np.full(n, 0.5),
             unit=query.step,
             shortest=shortest,
             longest=longest,
@@ -185,20 +160,19 @@ class FullInformationLearner(FunctionFeedback[Item]):
             return self._first_spent * math.sqrt(squared_gradient(self._query))
         return self._first_spent * n * math.sqrt(variance)
 
-    def _choose(self, start: FloatArray, budget: Budget, horizon: int | None, watch: bool) -> Learner:
-        n, loss = start.size, math.inf if budget.unlimited else float(budget.per_round)
+    def _choose(self, n: int, budget: Budget, horizon: int | None) -> Learner:
+        loss = math.inf if budget.unlimited else float(budget.per_round)
         constraints = self._constraints
         query = CostsOfSets(n, self._query, 0 if constraints is None else constraints.count)
         release: Choice | ExactChoice = ExactChoice(query=query, rounds_per_person=budget.rounds_per_person)
         if not budget.unlimited:
-            release = Choice(query, budget, watch)
+            release = Choice(query, budget)
         policy = Choose(
-            self._averaging(start, release, horizon),
+            self._averaging(n, release, horizon),
             first=max(1, math.ceil(FIRST_PHASE * n / loss)),
             shortest=max(1, math.ceil(SHORTEST_SLOT / loss)),
             noise=float(release.difference.scale) if isinstance(release, Choice) else 0.0,
             spread=SPREAD * 2 * query.units * math.sqrt(n),
-            watch=watch,
             listed=None if constraints is None else constraints.listed(),
         )
         return Learner(n, policy, query, release, constraints)
@@ -212,55 +186,30 @@ class FullInformationLearner(FunctionFeedback[Item]):
             noise=math.sqrt(blocks.release.noise_variance) * query.step,
             half=self._half,
             first=FIRST_OVER_SHORTEST * averaging.constants.shortest,
-            double=query.l1 == 4 * query.units,
         )
         return Learner(blocks.n, policy, query, laplace_or_exact(query.bound, budget))
 
-    def _tree(self, start: FloatArray, budget: Budget, horizon: int | None, step: float | None) -> Learner:
-        if horizon is None:
-            raise InvalidArgument("The method 'tree' of FullInformationLearner needs a 'horizon'.")
-        n, query = start.size, self._query
-        release = Tree(KAryTree(n, horizon, query.bound, budget))
-        if step is None:
-            variance = release.noise_variance * query.step**2
-            step = bounds.tree_step(n, horizon, self._half, variance, start_range=self._range)
-        eta = checks.positive_number("FullInformationLearner", "step", step)
-        return Learner(n, DualAveraging(start, eta, unit=query.step), query, release)
-
     @property
     def block_length(self) -> int:
-        """For how many rounds the point is held now; 1 for the tree."""
-        if self.method == "tree":
-            return 1
+        """For how many rounds the point is held now."""
         return int(self.learner.plan(self._learned_state(), self._coins).rounds[0])
 
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
-        It is for submodular costs in the range, each told before the next set is drawn, and not cut by a
-        `gradient_bound`. For all but the tree they must be fixed beforehand. To choose without `watch` they
-        must be drawn alike; with it that is enough for far less regret than this bound says.
+        It is for submodular costs in the range, fixed beforehand, each told before the next set is drawn. To
+        choose, where they are drawn alike, has far less regret than this bound says.
         """
-        n, half, distance = len(self.items), self._half, self._range
+        n, half = len(self.items), self._half
         policy: Any = self.learner.policy
         before, constants = 0.0, policy if self.method == "leader" else policy.constants
         if self.method == "leader":
             before, constants = policy.regret_bound(rounds), policy.averaging.constants
         elif self.method == "choose":
-            if self._constraints is not None and self.watch:
-                raise InvalidArgument("With constraints there is a regret bound only without a 'watch'.")
-            if not self.watch:
-                loss = float(self.learner.release.budget.per_round)  # type: ignore[attr-defined] # a Choice
-                sets = None if self._constraints is None else self._constraints.count
-                return bounds.choose(n, rounds, half, loss, constants.first, sets)
+            if self._constraints is not None:
+                raise InvalidArgument("With constraints there is no regret bound.")
             before = regret_before_alarm(constants, 2 * self._query.units, rounds) * self._query.step
             constants = constants.averaging
-        if self.method == "tree":
-            rounds = checks.integer("regret_bound", "rounds", rounds, 1, self.horizon)
-            # The variances of some of the rounds add up to no more than those of all.
-            variance = self.noise_variance * self.horizon / rounds
-            step = constants.rate
-            return bounds.tree_dual_averaging(n, rounds, half, variance, step, start_range=distance)
         return before + bounds.batched(
             n,
             rounds,
@@ -270,7 +219,6 @@ class FullInformationLearner(FunctionFeedback[Item]):
             constants.longest,
             alpha=ALPHA,
             squared_gradient=squared_gradient(self._query),
-            start_range=distance,
             first_spent=self._spent(n, self.noise_variance),
         )
 

@@ -2,9 +2,9 @@
 
 A phase of several rounds is a row of the store, which deals them one by one; a phase of one round is its
 ticket alone. Every decision gives one report: what was told of it, or nothing once its deadline has passed.
-A phase is closed when all its reports are there. Who has told, and how many, is public in a store; with
-``close="deadline"`` a phase waits for the deadline of its last decision even so, so that what is released
-does not depend on who has told.
+A phase is closed when all its reports are there. Who has told, and how many, is public in a store; a central
+phase waits for the deadline of its last decision even so, so that what is released does not depend on who has
+told.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.checks import BoolArray, FloatArray, IntArray, one_of
+from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.errors import HorizonReached, InvalidArgument
 from discreet.kernel.phase import (
     Phase,
@@ -27,7 +27,7 @@ from discreet.kernel.phase import (
     probability_of,
     slots_among,
 )
-from discreet.kernel.queries import CostAndItems, CostNearby, CostOrSignedItems, CostsOfSets, numbers_told
+from discreet.kernel.queries import CostAndItems, CostsOfSets, numbers_told
 from discreet.kernel.releases import release_bits
 from discreet.learners import changing
 from discreet.learners.bandit import BanditLearner, PolicyLearner
@@ -35,7 +35,7 @@ from discreet.learners.feedback import BanditFeedback, numbers_in, quiet_costs
 from discreet.learners.full_information import MOST_BY_DEFAULT, FullInformationLearner
 from discreet.learners.session import Session
 from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket, damaged, inline_notes, phase_of
-from discreet.policies import ChainBandit, DualAveraging
+from discreet.policies import ChainBandit, Choose
 from discreet.policies.holdout import Held
 from discreet.privacy.grid import no_warnings, number_or_nan
 from discreet.privacy.guarantee import Guarantee
@@ -46,8 +46,6 @@ log = logging.getLogger("discreet.learners")
 
 #: Places in `HostState.counts`: rounds learned from, and releases: sums, or bits of a local learner.
 ROUNDS, RELEASES = 0, 1
-#: When phases are closed: when all was told or has expired, or not before the last decision's deadline.
-CLOSE = ("deadline", "told")
 
 #: Characters times sets of a function whose values are all needed: about four seconds of work at most.
 MOST_WORK = 1 << 28
@@ -111,9 +109,9 @@ class Summary:
 class Host:
     """A learner without its open decisions. Its methods may be called by several threads.
 
-    It is made from "kind", "items", "arguments" (those of the constructor, as JSON types) and "close" (one of
-    `CLOSE`; local learners have no choice). Its `settings` also have "constants", which must be the same when
-    it is made again. Where it `keeps_secrets`, states, sums and reports hold more than the guarantee covers.
+    It is made from "kind", "items" and "arguments" (those of the constructor, as JSON types). Its `settings`
+    also have "constants", which must be the same when it is made again. Where it `keeps_secrets`, states,
+    sums and reports hold more than the guarantee covers.
     """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
@@ -162,14 +160,6 @@ class Host:
             )
         #: How many costs of a function are needed, about.
         self.costs_told = self.learner.dimension if self.compares_sets else len(self.items)
-        self.close = one_of("learner", "close", settings.get("close", CLOSE[0]), CLOSE)
-        if self.local and isinstance(self.learner.query, CostNearby):
-            raise InvalidArgument("A local learner in a service cannot have a 'window': bits come first.")
-        if isinstance(self.learner.query, CostOrSignedItems):
-            raise InvalidArgument(
-                "A local learner in a service cannot have an 'item_total': the number that is measured "
-                "depends on signs in the ticket, and bits come first. Use mode='central'."
-            )
         #: The items whose parts of a cost are told, as JSON names them.
         self._names = [str(item) for item in self.items] if self.by_item else []
         if len(set(self._names)) < len(self._names):
@@ -189,22 +179,22 @@ class Host:
             "items": list(self.items),
             "retired": list(session.retired),
             "arguments": arguments,
-            "close": self.close,
             "constants": self.learner.constants(),
         }
         policy = self.learner.policy
         #: Whether each round is a phase by itself, always.
-        self.by_rounds = self._inline_if(1) and (
-            isinstance(policy, DualAveraging)
-            or (isinstance(policy, ChainBandit) and policy.constants.rounds == 1)
-        )
+        self.by_rounds = self.local and isinstance(policy, ChainBandit) and policy.constants.rounds == 1
 
-    def _inline_if(self, rounds: int) -> bool:
-        return rounds == 1 and (self.local or self.close == "told")
+    def restarted(self, state: HostState) -> HostState:
+        """The first state of the next epoch: it goes on with what was learned, which is public.
 
-    def start_at(self, point: tuple[float, ...]) -> dict[str, Any]:
-        """The arguments by which a new learner starts at a released point; custom policies start afresh."""
-        return {} if isinstance(self._session, PolicyLearner) else {"start": list(point)}
+        The secrets of the release are dropped. Where its policy counts on them, that begins a new phase.
+        """
+        policy, learned = self.learner.policy, state.policy
+        if isinstance(policy, Choose):
+            learned = policy.restarted(learned)
+        counts = np.array([state.counts[ROUNDS], 0])
+        return HostState(learned, self.learner.mechanism(), counts)
 
     def changed(
         self,
@@ -229,8 +219,7 @@ class Host:
         )
         in_use = np.concatenate([changing.open_sets(self.learner, open_phases), shown])
         offer = before.changed(owner, add, retire, session.most_items, in_use)
-        settings = {name: self.settings[name] for name in ("kind", "close")}
-        host = Host(settings | offer._asdict())
+        host = Host({"kind": self.settings["kind"]} | offer._asdict())
         policy: Any = host.learner.policy
         takes_reports = changing.takes_reports_for(self.learner, host.learner)
         return Changed(
@@ -302,7 +291,7 @@ class Host:
 
     def is_inline(self, plan: Plan) -> bool:
         """Whether the phase is its one ticket, and needs no row of its own."""
-        return self._inline_if(plan.total)
+        return self.local and plan.total == 1
 
     def brought_forward(self, plan: Plan, place: int, available: IntArray | None) -> tuple[Plan, bool]:
         """Whether a set of the phase can be dealt next among these items (or all); see `Session`.
@@ -423,7 +412,7 @@ class Host:
             plans: Of the phases that the tickets belong to.
             sums: The sums of those that have some.
         """
-        if self.by_rounds and self.local:
+        if self.by_rounds:
             self._check_room(state, len(tickets))
             return (
                 self._apply_bits(state, *self._notes_and_bits(tickets, reports)) if tickets else state
@@ -434,11 +423,9 @@ class Host:
         ]
         inline = [each for each in read if each[0] == INLINE]
         self._check_room(state, len(inline))
-        if inline and self.local:
+        if inline:
             notes = np.array([ticket.note for _, ticket, _ in inline])
             state = self._apply_bits(state, notes, np.array([bit for *_, bit in inline], dtype=np.int64))
-        elif inline:
-            state = self._apply_rounds(state, inline)
         changed: dict[int, OpenSums] = {}
         for number, ticket, report in read:
             if number == INLINE:
@@ -495,6 +482,8 @@ class Host:
         if self.by_item and stored.order.size < stored.size:  # the kernel reads the shown items in it
             raise damaged()
         if stored.phase == INLINE:
+            if not self.local:
+                raise damaged()
             fits = getattr(self.learner.policy, "fits", None)
             if fits is not None and not fits(note.reshape(1, -1)):
                 raise damaged()
@@ -544,16 +533,6 @@ class Host:
         counts = state.counts + bits.size
         return state._replace(policy=self._learned(state.policy, released), counts=counts)
 
-    def _apply_rounds(self, state: HostState, told: list[tuple[int, Ticket, Any]]) -> HostState:
-        """Release and learn from rounds that are phases by themselves, one after the other."""
-        policy, mechanism = state.policy, copied(state.mechanism)
-        for _, ticket, costs in told:
-            sums = np.zeros((1, self.learner.dimension), dtype=np.int64)
-            self._add(sums[0], ticket, costs, mechanism)
-            released = self.learner.close(mechanism, _one_round(ticket.note), sums, self._session._source)
-            policy = self._learned(policy, released)
-        return HostState(policy, mechanism, state.counts + len(told))
-
 
 def _by_name(items: Any) -> dict[str, Any] | None:
     """What was told of items, by the names that they have in JSON; None if that cannot be read."""
@@ -562,9 +541,3 @@ def _by_name(items: Any) -> dict[str, Any] | None:
             return {str(item): told for item, told in items.items() if isinstance(item, str | int)}
     except Exception:  # which one would tell something about the items
         return None
-
-
-def _one_round(note: FloatArray) -> Phase:
-    """As much of a phase of one round as its release needs."""
-    one = np.ones(1, dtype=np.int64)
-    return Phase(np.zeros((1, 0), dtype=np.int64), np.ones((1, 1)), one - 1, one, note.reshape(1, -1))

@@ -194,7 +194,7 @@ class Learner:
         ):
             raise InvalidArgument(
                 f"This {owner} was saved with other constants than this release (or this machine) computes "
-                "from the same arguments. Load it where it was made, or start a new one at its point."
+                "from the same arguments. Load it where it was made, or start a new one."
             )
 
     def check_state(self, state: Any, mechanism: Any) -> None:

@@ -4,7 +4,7 @@ Telling only adds to sums. Every `ask` closes the phases that are due: noise is 
 
 **When a phase closes.** Once all its rounds were dealt and `expire_after` further decisions were asked for,
 whoever has told by then: both numbers are public. A decision that nobody told about counts as the middle of
-the range (or of a window), so nothing that a central learner shows tells who has told, but for errors of a
+the range, so nothing that a central learner shows tells who has told, but for errors of a
 second `tell`. Where reports are randomised on arrival, a phase also closes once all of them are there: local
 privacy does not hide who has reported.
 """
@@ -63,7 +63,7 @@ MOST_SHOWN = 20
 #: Added to the name of a file whose learner has been loaded (`discreet.loading`).
 TAKEN = ".taken"
 NOT_SIMULATED = "A learner with segments cannot be simulated: a stream has none. Ask and tell it yourself."
-#: Feedback that counts as the middle of the range, or of a window.
+#: Feedback that counts as the middle of the range.
 _NOTHING = np.zeros(0)
 #: What a file keeps of a session as plain numbers.
 _COUNTS = ("asked", "rounds", "planned", "closed_until")

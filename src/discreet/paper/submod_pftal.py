@@ -72,7 +72,7 @@ class SubmodPFTAL(FunctionFeedback):
         if not published and self.L < 4 * M:
             raise checks.invalid_argument(owner, "L", f"at least 4M = {4 * M}, which is enforced", self.L)
         self.T, self.M, self.epsilon, self.calibration = T, M, float(epsilon), calibration
-        query = ChainGradient.of(owner, -M, M)
+        query = ChainGradient.of(-M, M)
         submodular, anything = (
             self.epsilon * distance * M / self.L for distance in (2 * math.sqrt(6), 4 * math.sqrt(2))
         )

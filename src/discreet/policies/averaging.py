@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from discreet.bounds import start_range
 from discreet.checks import FloatArray, IntArray
 from discreet.compiled import lean_kernel
 from discreet.kernel.phase import EACH_ROUND, Phase, chain_chances
@@ -41,6 +40,11 @@ class _Slots(NamedTuple):
     noise_energy: float
     range: float  # R, the largest value of |x - start|^2 / 2 on the cube
     start: FloatArray
+
+
+def start_range(start: FloatArray) -> float:
+    """R, the largest value of |x - start|^2 / 2 on the cube: n/8 from its middle."""
+    return float((np.maximum(start, 1 - start) ** 2).sum() / 2)
 
 
 class AveragingState(NamedTuple):

@@ -9,8 +9,7 @@ from discreet.policies.gaussian_process import Covariance, Means, Posterior, Sca
 from discreet.policies.gaussian_process import fitted as fitted_scales
 from discreet.policies.memory import Seen
 from discreet.policies.model_state import BEFORE, ROUNDS, ItemFeedback, ModelState, Noise
-from discreet.policies.parts import FIRST_PARTS, PartMeans, Parts, PartScales, fitted_parts
-from discreet.policies.signed_parts import SignedParts, fitted_size
+from discreet.policies.parts import PartMeans, Parts, PartScales, fitted_parts
 
 #: The scales are fitted to so many sets, whenever the rounds have grown by a third.
 FIT, FIT_AGAIN = 200, 1.3
@@ -36,20 +35,16 @@ class Beliefs:
     def __init__(self, n: int, noise: Noise, items: ItemFeedback | None, segments: int) -> None:
         self.n, self._covariance = n, Covariance(n)
         self._noise, self._items, self._segments = noise, items, segments
-        self._signed = items is not None and noise.cost > 0
         #: Rounds after which the mean of a set is known to about a fourth of the range; better if there are
         #: many items to tell apart.
         deviations = min(max(3.0, 2 + n / 8), 4.0)
         self.clear = max(8.0, deviations * math.sqrt(8 * noise.sum), 14 * noise.cost)
-        if items is not None and items.noise.sum:
+        if items is not None:
             self.clear = max(8.0, first_rounds(items) / 20)
 
     def fitted(self, state: ModelState) -> ModelState:
         """The state with scales that fit what was released."""
-        if self._signed and self._items is not None:
-            size = fitted_size(state.signed, self._items.noise.cost, float(state.part_scales[0]))
-            state = state._replace(part_scales=np.array(FIRST_PARTS._replace(own=size)))
-        elif self._items is not None:
+        if self._items is not None:
             of_items = _part_means(self._items, state.seen.played())
             part_scales = fitted_parts(of_items, PartScales(*state.part_scales))
             state = state._replace(part_scales=np.array(part_scales))
@@ -58,12 +53,10 @@ class Beliefs:
         scales = fitted_scales(self._covariance, observed, first, variance, self.parts(state))
         return state._replace(scales=np.array(scales))
 
-    def parts(self, state: ModelState) -> Parts | SignedParts | None:
+    def parts(self, state: ModelState) -> Parts | None:
         """What is known of what items bring."""
         if self._items is None:
             return None
-        if self._signed:
-            return SignedParts(state.signed, self._items.noise.cost, float(state.part_scales[0]))
         observed = _part_means(self._items, state.seen.played())
         return Parts(observed, PartScales(*state.part_scales))
 
@@ -78,11 +71,11 @@ class Beliefs:
         variance += means.per_cost * (1 - np.clip(expected, -1.0, 1.0) ** 2) + means.noise
         squares = _surprise(means.means - expected, variance, self._noise.sum / new.rounds**2)
         parts = posterior.parts
-        if isinstance(parts, Parts) and self._items is not None:
+        if parts is not None and self._items is not None:
             told = _part_means(self._items, new)
             expected, variance = parts.predicted(told, self._items.total)
             variance += told.noise[:, None]
-            laplace = np.broadcast_to((self._items.noise.sum / new.rounds**2)[:, None], variance.shape)
+            laplace = np.broadcast_to((self._items.noise / new.rounds**2)[:, None], variance.shape)
             of_items = _surprise(told.means - expected, variance, laplace)
             squares = np.append(squares, of_items[told.members > 0])
         number = squares.size
@@ -116,11 +109,10 @@ def _surprise(error: FloatArray, variance: FloatArray, laplace: FloatArray) -> F
 
 
 def _part_means(items: ItemFeedback, seen: Seen) -> PartMeans:
-    noise = items.noise.cost / seen.rounds + items.noise.sum * seen.releases / seen.rounds**2
-    rounds = seen.rounds
+    rounds, noise = seen.rounds, items.noise * seen.releases / seen.rounds**2
     return PartMeans((seen.signs + 1) / 2, seen.parts / rounds[:, None], 1 / rounds, noise)
 
 
 def first_rounds(items: ItemFeedback) -> float:
     """After so many rounds it is known about well enough what items bring."""
-    return FIRST_ROUNDS * math.sqrt(items.noise.sum) / items.total
+    return FIRST_ROUNDS * math.sqrt(items.noise) / items.total

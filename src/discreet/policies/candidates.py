@@ -45,7 +45,7 @@ class Candidates:
         self._others = OTHERS
         #: How long the best known set is played, times one that was drawn; whether all items come first.
         self._beside, self._each_first = self._draws / 2, False
-        if items is not None and items.noise.sum:
+        if items is not None:
             # Every slot costs every one of its items its noise: few of them, and long ones.
             self._shortest, self._growth = first_rounds(items) / self._clear, ITEMS_GROWTH
             self._draws, self.factor, self._others = 1, ITEMS_FACTOR, ITEMS_OTHERS

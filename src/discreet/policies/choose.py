@@ -38,7 +38,6 @@ STARTING, HOLDING, AVERAGING = range(3)
 class _Choosing(NamedTuple):
     first: int  # rounds of the first phase
     shortest: int  # rounds of the shortest slot
-    watch: bool
     noise: float  # the scale of the noise of a difference, in units
     spread: float  # by how much differences vary in slots of one round, in units
     averaging: Any  # the constants of `Averaging`
@@ -60,9 +59,9 @@ class Choose(CompiledPolicy):
 
     The first phase, of `first` rounds, plays the point where the `averaging` starts. Slots have at least
     `shortest` rounds. There is an alarm if a difference exceeds `sureness` times the scale of its `noise`,
-    and `spread` times the root of the slot's rounds. Without `watch` there are none: a phase is one slot.
-    If only `listed` sets are allowed, a row of members each, an alarm does not lead to averaging, which could
-    not keep to them: after one more slot a set is chosen again, and phases are short once more.
+    and `spread` times the root of the slot's rounds. If only `listed` sets are allowed, a row of members
+    each, an alarm does not lead to averaging, which could not keep to them: after one more slot a set is
+    chosen again, and phases are short once more.
     """
 
     def __init__(
@@ -73,7 +72,6 @@ class Choose(CompiledPolicy):
         shortest: int,
         noise: float,
         spread: float,
-        watch: bool = True,
         listed: BoolArray | None = None,
     ) -> None:
         state: AveragingState = averaging.start()
@@ -85,7 +83,7 @@ class Choose(CompiledPolicy):
             counts[PLACE] = np.abs(listed - state.x).sum(axis=1).argmin()
             nearest = listed[counts[PLACE]].astype(np.float64)
             state = state._replace(x=nearest, levels=nearest.copy())
-        constants = _Choosing(first, shortest, watch, noise, spread, averaging.constants, listed)
+        constants = _Choosing(first, shortest, noise, spread, averaging.constants, listed)
         numbers = max(state.x.size, CHOSEN + 1)
         super().__init__(constants, ChooseState(*state, counts), notes=THRESHOLD + 1, numbers=numbers)
 
@@ -103,6 +101,12 @@ class Choose(CompiledPolicy):
                 held = listed[start.counts[PLACE]]
             start.x[:] = start.levels[:] = held
         return start
+
+    def restarted(self, state: ChooseState) -> ChooseState:
+        """The state where the totals of the open phase are lost: a first phase, of what was held."""
+        if state.counts[STAGE] == AVERAGING:
+            return state
+        return self.widened(state, np.zeros(0, dtype=np.int64))
 
 
 @lean_kernel
@@ -146,7 +150,7 @@ def _plan_slot(policy: _Choosing, state: ChooseState, phase: Phase, coins: BitAr
         note[KIND] = GRADIENT
         return cursor
     left = max(counts[LENGTH] - counts[LEARNED], 1)
-    rounds = slot_length(policy.shortest, counts[ROUNDS], left) if policy.watch else left
+    rounds = slot_length(policy.shortest, counts[ROUNDS], left)
     threshold = NEVER
     if counts[STAGE] == HOLDING:
         threshold = policy.noise * sureness(counts[SLOTS]) + policy.spread * math.sqrt(rounds)
@@ -175,7 +179,7 @@ def _learn_slots(
             counts[ROUNDS] += rounds[k]
             counts[SLOTS] += 1
             chosen = int(values[k, CHOSEN])
-            alarm = policy.watch and values[k, DIFFERENCE] > note[k, THRESHOLD]
+            alarm = values[k, DIFFERENCE] > note[k, THRESHOLD]
             if alarm and policy.listed.shape[0] == 0:
                 counts[STAGE] = AVERAGING
                 for i in range(state.x.size):

@@ -23,7 +23,6 @@ from discreet.checks import BoolArray, FloatArray, IntArray
 from discreet.constraints import Constraints
 from discreet.policies.climbing import climbed
 from discreet.policies.parts import Parts, at_sets, quadratic_in_signs
-from discreet.policies.signed_parts import SignedParts
 
 #: The variance of the constant part; costs are in [-1, 1].
 CONSTANT = 0.25
@@ -119,7 +118,7 @@ def fitted(
     observed: Means,
     scales: Scales,
     variance: bool,
-    parts: Parts | SignedParts | None = None,
+    parts: Parts | None = None,
 ) -> Scales:
     """The scales of largest evidence that steps along the grids lead to; the `variance` may stay as it is."""
     distance = covariance.distances(observed.signs, observed.signs)
@@ -156,7 +155,7 @@ class _Known(NamedTuple):
     features: FloatArray
 
     @classmethod
-    def of(cls, signs: FloatArray, parts: Parts | SignedParts | None) -> _Known | None:
+    def of(cls, signs: FloatArray, parts: Parts | None) -> _Known | None:
         if parts is None:
             return None
         members = (signs + 1) / 2
@@ -181,7 +180,7 @@ class Posterior:
         covariance: Covariance,
         observed: Means,
         scales: Scales,
-        parts: Parts | SignedParts | None = None,
+        parts: Parts | None = None,
         aims: FloatArray | None = None,
     ) -> None:
         self.covariance, self.observed, self.scales, self.parts = covariance, observed, scales, parts

@@ -99,20 +99,16 @@ class WatchedLeader:
         noise: The deviation of the noise on a released number, in values.
         half: Half the width of the range of costs.
         first: The rounds of the first slot.
-        double: Whether to begin with doubled gradients.
     """
 
-    def __init__(
-        self, averaging: Averaging, *, unit: float, noise: float, half: float, first: int, double: bool
-    ) -> None:
+    def __init__(self, averaging: Averaging, *, unit: float, noise: float, half: float, first: int) -> None:
         self.averaging, self.first = averaging, first
         self._start = averaging.constants.start
         self._unit, self._noise, self._half = unit, noise, half
-        self._mode = DOUBLED if double else PLAIN
 
     def start(self) -> WatchedState:
         n = self._start.size
-        mode = np.array([self._mode])
+        mode = np.array([DOUBLED])
         return WatchedState(np.zeros(n), np.zeros(n), np.zeros(6), mode, self.averaging.start())
 
     def length(self, state: WatchedState) -> int:

@@ -16,8 +16,6 @@ its best set, and its own counts. What is remembered is of all of them, and tell
 process finds that they share. Only the segment that has changed starts again.
 """
 
-from typing import Any
-
 import numpy as np
 
 from discreet.checks import BoolArray, FloatArray, IntArray
@@ -26,7 +24,7 @@ from discreet.errors import InvalidType
 from discreet.kernel.phase import Phase, Released
 from discreet.policies.beliefs import FIT_AGAIN, Beliefs
 from discreet.policies.candidates import Candidates, allowed, random_sets
-from discreet.policies.chain_bandit import BASELINE, NOTES, ChainBandit
+from discreet.policies.chain_bandit import NOTES, ChainBandit
 from discreet.policies.gaussian_process import FIRST, Scales, one_thread
 from discreet.policies.memory import Seen, as_signs
 from discreet.policies.model_state import (
@@ -35,7 +33,6 @@ from discreet.policies.model_state import (
     FITTED,
     RESTARTS,
     ROUNDS,
-    TOLD,
     TOTAL,
     ItemFeedback,
     ModelState,
@@ -48,14 +45,11 @@ from discreet.policies.model_state import (
 from discreet.policies.parts import FIRST_PARTS
 from discreet.randomness import BitSource
 
-#: Places in a note: who planned the slot (MODEL or WORST_CASE), what its costs are compared with, the rest.
-#: The rest comes one place later where there are segments, and the slot's segment is noted.
-PLANNER, CENTRE, REST = 0, 1, 2
+#: Places in a note: who planned the slot (MODEL or WORST_CASE), and the rest. The rest comes one place later
+#: where there are segments, and the slot's segment is noted.
+PLANNER, REST = 0, 1
 SEGMENT = REST
 MODEL, WORST_CASE = 0.0, 1.0
-#: In local mode a signed sum of what items brought is measured in this share of the rounds, with so many
-#: signings of each set.
-SIGNED, SIGNINGS = 0.75, 4
 #: No number of a state is larger, and no scale and no number of rounds smaller.
 LARGEST, SMALLEST = 1e18, 1e-9
 #: Restarts that are allowed at first, and rounds (times epsilon, if that is below 1) that allow one more.
@@ -66,10 +60,9 @@ class Model:
     """For a query of one cost, whose released unit is worth `unit` halves of the range.
 
     The `worst` case's policy takes over where no model fits. The `prior` holds what is known from elsewhere.
-    With a `half_life` old rounds count half after so many further rounds, and there are no restarts. If costs
-    are measured from what was expected of a set, that is noted with every slot as a cost, given the `middle`
-    and `half` of the range of costs. With `constraints` only allowed sets are played, and the
-    worst case, which cannot keep to them, never takes over. Nor does it where there are `segments`, so many.
+    With a `half_life` old rounds count half after so many further rounds, and there are no restarts. With
+    `constraints` only allowed sets are played, and the worst case, which cannot keep to them, never takes
+    over. Nor does it where there are `segments`, so many.
     """
 
     def __init__(
@@ -81,8 +74,6 @@ class Model:
         epsilon: float,
         prior: Seen | None = None,
         half_life: float | None = None,
-        half: float = 0.0,
-        middle: float = 0.0,
         constraints: Constraints | None = None,
         items: ItemFeedback | None = None,
         segments: int = 0,
@@ -90,29 +81,27 @@ class Model:
         self.n = worst.constants.start.size
         self._items = items
         self._worst, self._noise, self._unit = worst, noise, unit
-        self._half, self._middle = half, middle
         self._prior, self._half_life = prior, half_life
         self._constraints = constraints
         self._beliefs = Beliefs(self.n, noise, items, segments)
         self._candidates = Candidates(self._beliefs, noise, items, constraints, half_life)
         self._restart_share = min(1.0, epsilon) / ROUNDS_PER_RESTART
-        self._signed = items is not None and noise.cost > 0
-        self._width = signs_place(self.n) + (1 + self.n if self._signed else 0)
+        self._width = REST + max(self.n, NOTES)
         self._segments, self._rest = segments, REST
         if segments:
             self._width, self._rest = self._width + 1, REST + 1
 
     def start(self) -> ModelState:
         n = self.n
-        seen = Seen.nothing(n, n if self._items is not None and not self._signed else 0)
+        seen = Seen.nothing(n, n if self._items is not None else 0)
         worst = self._worst.start()
         first = worst.x.copy()
         if self._constraints is not None:  # the point is a set that is allowed
             first = self._constraints.repaired(first[None] > 0.5, -first[None])[0].astype(np.float64)
-        scales, signed = (np.array(FIRST), np.array(FIRST_PARTS)), np.zeros((n + 1, n if self._signed else 0))
+        scales = np.array(FIRST), np.array(FIRST_PARTS)
         many = self._segments
         segments = Segments(np.full(many, 1 / max(1, many)), np.tile(first, (many, 1)), np.zeros((many, 3)))
-        state = ModelState(first, seen, *scales, signed, np.zeros(7), segments, worst)
+        state = ModelState(first, seen, *scales, np.zeros(6), segments, worst)
         if self._prior is not None:
             for segment in range(max(1, many)):
                 seen.add(self._prior.in_segment(segment, max(1, many)))
@@ -124,7 +113,7 @@ class Model:
 
     def makes_sense(self, state: ModelState) -> bool:
         """Whether a state that was kept elsewhere may be one of this policy's."""
-        parts = (state.x, *state.seen, *state[2:6], *state.segments)
+        parts = (state.x, *state.seen, *state[2:5], *state.segments)
         numbers, levels = np.concatenate([part.ravel() for part in parts]), best_sets(state)
         scales, seen = np.concatenate((state.scales, state.part_scales)), state.seen
         return bool(
@@ -138,7 +127,7 @@ class Model:
 
     def mean(self, state: ModelState) -> float | None:
         """The mean of all released costs, in halves of the range around its middle; None before any."""
-        rounds, total = state.counts[[TOLD, TOTAL]].tolist()
+        rounds, total = state.counts[[ROUNDS, TOTAL]].tolist()
         return total / rounds if rounds else None
 
     def widened(self, state: ModelState, replaced: IntArray) -> ModelState:
@@ -155,19 +144,13 @@ class Model:
         seen.rounds[(seen.signs[:, replaced] > 0).any(axis=1)] = 0.0
         of_each = state.segments.counts.copy()
         of_each[:, BEFORE], of_each[:, FITTED] = of_each[:, ROUNDS], 0.0
-        signed = start.signed.copy()
-        if self._signed:
-            old = state.signed.shape[1]
-            signed[:old, :old], signed[-1, :old] = state.signed[:-1], state.signed[-1]
-            signed[replaced], signed[:, replaced] = 0.0, 0.0
         if not seen.known.any():
-            segments = start.segments._replace(counts=of_each)
-            return start._replace(signed=signed, counts=counts, segments=segments)
+            return start._replace(counts=counts, segments=start.segments._replace(counts=of_each))
         best = best_sets(state)
         best = np.hstack((best, np.zeros((len(best), self.n - state.x.size))))
         best[:, replaced] = 0.0
         segments = state.segments._replace(x=best[1:], counts=of_each)
-        state = state._replace(x=best[0], seen=seen, signed=signed, counts=counts, segments=segments)
+        state = state._replace(x=best[0], seen=seen, counts=counts, segments=segments)
         with one_thread():
             return self._with_best_sets(state._replace(worst=start.worst))
 
@@ -191,15 +174,13 @@ class Model:
             phase = self._worst.plan(state.worst, coins, available)
             if available is not None:
                 phase = phase._replace(rounds=np.ones(1, dtype=np.int64))
-            return self._noted(phase, WORST_CASE, phase.note[:, BASELINE] * self._worst.unit, phase.note)
+            return self._noted(phase, WORST_CASE, phase.note)
         rng = coins.generator()
         with one_thread():
             if available is not None:
-                phase = self._one_round(state, rng, available)
-            else:
-                sets, most = self._candidates.sets(state, rng)
-                phase = self._phase(state, sets, self._candidates.rounds(state, most), np.arange(self.n))
-        return self._signing(phase, rng) if self._signed else phase
+                return self._one_round(state, rng, available)
+            sets, most = self._candidates.sets(state, rng)
+            return self._phase(sets, self._candidates.rounds(state, most), np.arange(self.n))
 
     def _one_round(self, state: ModelState, rng: np.random.Generator, available: IntArray) -> Phase:
         """One of the available sets for one round, best by a drawn function."""
@@ -213,36 +194,19 @@ class Model:
                 .drawn(np.array([self._candidates.factor]), rng)
                 .least(starts, among)
             )
-        return self._phase(state, chosen, np.ones(1, dtype=np.int64), available)
+        return self._phase(chosen, np.ones(1, dtype=np.int64), available)
 
-    def _phase(self, state: ModelState, signs: FloatArray, rounds: IntArray, items: IntArray) -> Phase:
+    def _phase(self, signs: FloatArray, rounds: IntArray, items: IntArray) -> Phase:
         """Sets, given by signs, among these items."""
         among = signs[:, items]
         order = items[np.argsort(-among, axis=1, kind="stable")]
         chance = np.ones((len(signs), items.size + 1))
         phase = Phase(order, chance, (among > 0).sum(axis=1), rounds, signs)
-        centre = np.zeros(len(signs))
-        if self._half and state.seen.known.any():
-            centre = np.clip(self._beliefs.posterior(state).predicted(signs)[0], -1.0, 1.0)
-        return self._noted(phase, MODEL, centre, signs)
+        return self._noted(phase, MODEL, signs)
 
-    def _signing(self, phase: Phase, rng: np.random.Generator) -> Phase:
-        """The same sets, for as long: in some rounds the cost is measured, in the others signed sums."""
-        slots, place = len(phase.rounds), signs_place(self.n)
-        shares = np.append(1 - SIGNED, np.full(SIGNINGS, SIGNED / SIGNINGS))
-        rounds = rng.multinomial(phase.rounds, shares).ravel()
-        repeated: list[Any] = [np.repeat(part, 1 + SIGNINGS, axis=0) for part in phase]
-        made = Phase(*repeated)
-        made.note[:, place] = np.tile(np.arange(1 + SIGNINGS) > 0, slots)
-        made.note[:, place + 1 :] = rng.choice((-1.0, 1.0), (len(made.note), self.n))
-        made.note[:: 1 + SIGNINGS, place + 1 :] = 0.0
-        kept = rounds > 0
-        left: list[Any] = [part[kept] for part in made._replace(rounds=rounds)]
-        return Phase(*left)
-
-    def _noted(self, phase: Phase, planner: float, centre: FloatArray, rest: FloatArray) -> Phase:
+    def _noted(self, phase: Phase, planner: float, rest: FloatArray) -> Phase:
         note = np.zeros((len(rest), self._width))
-        note[:, PLANNER], note[:, CENTRE] = planner, self._middle + centre * self._half
+        note[:, PLANNER] = planner
         note[:, self._rest : self._rest + rest.shape[1]] = rest
         return phase._replace(note=note)
 
@@ -253,22 +217,16 @@ class Model:
             raise InvalidType(f"A policy learns from a Released. Got {type(released).__name__} instead.")
         rounds, counts = released.rounds.astype(np.float64), state.counts.copy()
         totals = released.values[:, 0] * self._unit
-        if self._half:
-            totals = totals + rounds * (released.note[:, CENTRE] - self._middle) / self._half
-        signed, by_model = self._with_signs(released), released.note[:, PLANNER] == MODEL
+        by_model = released.note[:, PLANNER] == MODEL
         counts[ROUNDS] += rounds.sum()
-        counts[TOLD] += rounds[~signed].sum()
-        counts[TOTAL] += totals[~signed].sum()
+        counts[TOTAL] += totals.sum()
         state = state._replace(counts=counts)
-        if signed.any() and not counts[FAILED]:
-            state = self._learn_signed(state, released, signed)
         if not by_model.all():
             state = self._learn_worst(state, released, totals, ~by_model)
-        by_model &= ~signed
         if not counts[FAILED] and by_model.any():
             signs = as_signs(released.note[by_model, self._rest : self._rest + self.n], self.n)
             parts, segments = np.zeros((len(signs), 0)), np.zeros(len(signs))
-            if self._items is not None and not self._signed:
+            if self._items is not None:
                 parts = released.values[by_model, 1:] * self._items.unit
             if self._segments:
                 segments = released.note[by_model, SEGMENT]
@@ -276,21 +234,6 @@ class Model:
             with one_thread():
                 state = self._learn_sets(state, new)
         return state
-
-    def _with_signs(self, released: Released) -> BoolArray:
-        """In which slots sums of parts with signs were measured, not costs."""
-        place = signs_place(self.n)
-        if not self._signed or released.note.shape[1] <= place:
-            return np.zeros(len(released.note), dtype=np.bool_)
-        return np.asarray(released.note[:, place] == 1.0)
-
-    def _learn_signed(self, state: ModelState, released: Released, rows: BoolArray) -> ModelState:
-        assert self._items is not None
-        place, note = signs_place(self.n) + 1, released.note[rows]
-        signs = note[:, place : place + self.n] * (note[:, REST : REST + self.n] > 0)
-        totals = released.values[rows, 0] * self._items.unit
-        products = (signs * released.rounds[rows, None]).T @ signs
-        return state._replace(signed=state.signed + np.vstack((products, totals @ signs)))
 
     def _learn_worst(
         self, state: ModelState, released: Released, totals: FloatArray, rows: BoolArray
@@ -310,10 +253,8 @@ class Model:
         if self._half_life is not None:
             share = 0.5 ** (rounds / self._half_life)
             seen.fade(share)
-            state = state._replace(signed=state.signed * share)
         elif self._beliefs.surprised(state, new):
             seen.rounds[seen.segments == segment] = 0.0
-            state = state._replace(signed=np.zeros_like(state.signed))
             counts[BEFORE], counts[FITTED] = counts[ROUNDS] - rounds, 0.0
             counts[RESTARTS] += 1
             allowed = RESTARTS_AT_FIRST + counts[ROUNDS] * self._restart_share
@@ -342,8 +283,3 @@ class Model:
         least = posterior.mean().least(starts.reshape(len(last), -1, self.n), self._constraints)
         best = (least + 1) / 2
         return state._replace(x=best[0], segments=state.segments._replace(x=best[1:]))
-
-
-def signs_place(n: int) -> int:
-    """Where the signs of items are noted, with a 1 before them: only where their signed sum is measured."""
-    return REST + max(n, NOTES)

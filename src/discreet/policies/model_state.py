@@ -9,9 +9,8 @@ from discreet.policies.chain_bandit import ChainBanditState
 from discreet.policies.memory import Seen
 
 #: Places in `ModelState.counts`: rounds learned from, those before this episode, the rounds of this episode
-#: when the scales were fitted, restarts, whether the model has failed, the sum of released costs and of how
-#: many rounds.
-ROUNDS, BEFORE, FITTED, RESTARTS, FAILED, TOTAL, TOLD = range(7)
+#: when the scales were fitted, restarts, whether the model has failed, and the sum of released costs.
+ROUNDS, BEFORE, FITTED, RESTARTS, FAILED, TOTAL = range(6)
 
 
 class Segments(NamedTuple):
@@ -29,7 +28,6 @@ class ModelState(NamedTuple):
     seen: Seen
     scales: FloatArray
     part_scales: FloatArray
-    signed: FloatArray  # what was released of sums with signs (`policies.signed_parts`); empty where none are
     counts: FloatArray
     segments: Segments  # nothing where there are none
     worst: ChainBanditState
@@ -43,12 +41,12 @@ class Noise(NamedTuple):
 
 
 class ItemFeedback(NamedTuple):
-    """That it is told what items brought: the noise, what a unit is worth, and the total.
+    """That it is told what items brought: the variance of a sum's noise, a unit's worth, and the total.
 
     All in halves of the range.
     """
 
-    noise: Noise
+    noise: float
     unit: float
     total: float
 

@@ -3,7 +3,6 @@
 | class | noise | use it when |
 |---|---|---|
 | `KAryTree` | exact, Laplace | the number of rounds is known |
-| `Epochs` | exact, Laplace | it is not |
 | `BinaryTree` | exact, Laplace or Gaussian | comparing with the literature |
 
 Examples:
@@ -17,13 +16,12 @@ Examples:
 
 from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum, Released
 from discreet.prefix_sums.binary import BinaryTree
-from discreet.prefix_sums.kary import Epochs, KAryTree
+from discreet.prefix_sums.kary import KAryTree
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 
 __all__ = [
     "BinaryTree",
     "CompiledPrefixSum",
-    "Epochs",
     "KAryTree",
     "PrefixSum",
     "Released",

@@ -45,21 +45,13 @@ class VectorBound:
         object.__setattr__(self, "step", positive_number("VectorBound", "step", self.step))
 
     @classmethod
-    def for_costs(
-        cls, low: float, high: float, *, units: int = DEFAULT_UNITS, gradient_bound: float | None = None
-    ) -> "VectorBound":
+    def for_costs(cls, low: float, high: float, *, units: int = DEFAULT_UNITS) -> "VectorBound":
         """The bound for gradients along a chain of sets whose costs lie in [low, high].
 
         With M half the width of the range: differences of two costs are at most 2 M, and for submodular costs
-        those along a chain add up to at most 4 M. The `gradient_bound` is a smaller bound, declared before.
+        those along a chain add up to at most 4 M.
         """
-        cost_grid = Grid(low, high, units)
-        l1 = 4 * units
-        if gradient_bound is not None:
-            asked = positive_number("VectorBound", "gradient_bound", gradient_bound)
-            if asked < l1 * cost_grid.step:
-                l1 = max(1, math.floor(asked / cost_grid.step))
-        return cls(coordinate=min(2 * units, l1), l1=l1, step=cost_grid.step)
+        return cls(coordinate=2 * units, l1=4 * units, step=Grid(low, high, units).step)
 
     @property
     def squared_l2(self) -> int:

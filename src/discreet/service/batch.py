@@ -172,7 +172,7 @@ class Batch:
         """Apply tickets and reports, or queue the reports."""
         queued: list[tuple[bytes, int, bytes]] = []
         for hosted, told in payloads.items():
-            if hosted.host.by_rounds and hosted.host.local and self._alone:
+            if hosted.host.by_rounds and self._alone:
                 applied = hosted.apply_now(heads[hosted.id].generation, [*told.values()])
                 self._counts[hosted.id].released += applied.released
                 self._counts[hosted.id].ones += applied.ones

@@ -169,12 +169,12 @@ class HostedLearner:
         if self.damaged:
             return StaleState(
                 f"The stored state of {self.record.name!r} is damaged. Restore the latest state, or close "
-                "this epoch and start a new one (`restart`)."
+                "this epoch and start the next (`restart`)."
             )
         return StaleState(
             f"The store is older than what {self.record.name!r} has released: an old backup must not be "
             "continued, it would release the same data again. Restore the latest state, or close this "
-            "epoch and start a new one from the last point (`restart`)."
+            "epoch and start the next (`restart`)."
         )
 
     def require_settings(self, head: Head) -> None:

@@ -162,8 +162,8 @@ class Maintenance:
     def _close_phases(self, *, in_turn: bool = False) -> None:
         """Release the sums of phases whose reports are all there, and whose time has come.
 
-        Where that is a deadline, what is missing is closed first: when phases are released, and in which
-        order, does not depend on who has told.
+        At a deadline what is missing is closed first: when phases are released, and in which order, does not
+        depend on who has told.
         """
         with self._store.reading() as reading:
             due = self._mine("deadline", reading, reading.due_phases(self._clock()), in_turn)
@@ -196,8 +196,7 @@ class Maintenance:
                         write(writing, {hosted: filled})
 
     def _may_close(self, hosted: HostedLearner, last_at: int) -> bool:
-        waits = hosted.host.close == "deadline" and not hosted.host.local
-        return not waits or self._clock() >= last_at + round(1000 * hosted.record.deadline)
+        return hosted.host.local or self._clock() >= last_at + round(1000 * hosted.record.deadline)
 
     def _close_phase(self, hosted: HostedLearner, number: int) -> None:
         """Close a phase. Noise is drawn and the policy learns outside of the transaction, which is short.

@@ -64,7 +64,6 @@ class Management:
         items: int | Sequence[Hashable],
         arguments: Mapping[str, Any],
         *,
-        close: str = "deadline",
         population: str | None = None,
         deadline_seconds: float | None = None,
         by: str = IN_PROCESS,
@@ -77,8 +76,6 @@ class Management:
                 `learners.host.register` was given a custom policy for.
             items: How many, or their names: strings or integers.
             arguments: The other arguments of the constructor, as JSON types.
-            close: When the sums of a central learner's phase are released: at the "deadline" of its last
-                decision, or once all is "told" or expired, so that what is released depends on who has told.
             population: The people it learns from; its epsilon is added to their privacy loss.
             deadline_seconds: When decisions without feedback are closed: by default after an hour; after
                 seven days for learners that learn from every round by itself.
@@ -89,7 +86,7 @@ class Management:
             BudgetExceeded: The population's limit does not allow it.
         """
         check_name("learner", name)
-        settings = {"kind": kind, "items": items, "arguments": dict(arguments), "close": close}
+        settings = {"kind": kind, "items": items, "arguments": dict(arguments)}
         if deadline_seconds is None:
             deadline_seconds = DEADLINE if Host(settings).by_rounds else PHASE_DEADLINE
         deadline = checks.positive_number("learner", "deadline_seconds", deadline_seconds)
@@ -112,22 +109,20 @@ class Management:
         return self.learner(name)
 
     def restart(self, name: str, *, by: str = IN_PROCESS) -> LearnerView:
-        """Close a learner's epoch and start the next from its last released point.
+        """Close a learner's epoch and start the next, which goes on with what was learned.
 
-        For learners that are stale or have reached their horizon. Open decisions are forgotten, an open block
-        is never released, and the epsilon of the new epoch is added to the ledger.
+        For learners that are stale. Open decisions are forgotten, an open phase is never released, and the
+        epsilon of the new epoch is added to the ledger.
         """
         hosted = self.registry.stored(name)
         record = hosted.record
         with self._ending(hosted, Status.CLOSED) as (writing, before, state):
             if before is not Status.ACTIVE:
                 raise Archived(f"The learner {name!r} is archived, or another process has restarted it.")
-            last = hosted.host.summary(state)
-            settings = {name: record.settings[name] for name in ("kind", "items", "close")}
+            settings = {name: record.settings[name] for name in ("kind", "items", "arguments")}
             settings["retired"] = record.settings.get("retired", [])
-            settings["arguments"] = record.settings["arguments"] | hosted.host.start_at(last.point)
-            epoch = record.epoch + 1
-            made = self._add(writing, name, epoch, settings, record.population, record.deadline)
+            epoch, first = record.epoch + 1, hosted.host.restarted(state)
+            made = self._add(writing, name, epoch, settings, record.population, record.deadline, first)
         note(by, "learner restarted", name, **made)
         return self.learner(name)
 
@@ -223,6 +218,7 @@ class Management:
         settings: dict[str, Any],
         population: str | None,
         deadline: float,
+        first: HostState | None = None,
     ) -> dict[str, Any]:
         """Add an epoch; return what the log says about it."""
         learner = Host(settings)
@@ -244,7 +240,7 @@ class Management:
                 secret=learner.keeps_secrets,
                 created_at=self._clock(),
             ),
-            Seals(self._ring, lineage).state(0, learner.encode(learner.start())),
+            Seals(self._ring, lineage).state(0, learner.encode(first or learner.start())),
         )
         return {
             "epoch": epoch,

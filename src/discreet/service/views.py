@@ -66,10 +66,8 @@ class LearnerSummary(View):
     delta: float
     mode: str = Field(description="Central, or local: then every value is randomised by itself.")
     method: str | None
-    close: str
     holdout: HeldView | None
     horizon: int | None
-    gradient_bound: float | None
     population: str | None
     deadline_seconds: float
     status: str = Field(
@@ -78,7 +76,7 @@ class LearnerSummary(View):
     created_at: Time
     generation: int
     rounds: int
-    releases: int = Field(description="Released so far: bits of a bandit, blocks, or rounds of a tree.")
+    releases: int = Field(description="Released so far: bits of a bandit, or phases.")
     mean: float | None
     noise_variance: float = Field(description="Of one released number: how much of a mean is still noise.")
     counts: CountsView
@@ -159,10 +157,8 @@ def learner_view(hosted: HostedLearner, counts: Counts) -> LearnerView:
         delta=summary.guarantee.delta,
         mode="local" if summary.guarantee.local else "central",
         method=arguments.get("method"),
-        close=settings["close"],
         holdout=holdout,
         horizon=arguments.get("horizon"),
-        gradient_bound=arguments.get("gradient_bound"),
         population=record.population,
         deadline_seconds=record.deadline,
         status=status,

@@ -15,7 +15,7 @@ _KINDS: tuple[tuple[str, dict[str, str]], ...] = (
 def warm_up() -> None:
     """Deal, report, apply and close, with learners that are not stored."""
     for kind, others in _KINDS:
-        host = Host({"kind": kind, "items": 2, "arguments": _ARGUMENTS | others, "close": "deadline"})
+        host = Host({"kind": kind, "items": 2, "arguments": _ARGUMENTS | others})
         state = host.start()
         plan = host.plan(state)
         number = -1 if host.is_inline(plan) else 0

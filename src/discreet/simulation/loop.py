@@ -14,7 +14,7 @@ from discreet.constraints import Constraints
 from discreet.environments.stream import Stream, chain_costs, part_costs, prefix_cost, set_costs
 from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Phase, Released, Ticket, draw_size, empty_phase, shuffled_deck
-from discreet.kernel.queries import ITEM_QUERIES, CostsOfSets
+from discreet.kernel.queries import CostAndItems, CostsOfSets
 from discreet.kernel.releases import announce, close, measured
 from discreet.learners.session import NOT_SIMULATED, Session
 from discreet.minimizers import Minimum, minimize
@@ -247,7 +247,7 @@ class Run:
                 raise InvalidArgument(NOT_SIMULATED)
             self._whole = learner.learner.query.whole
             if (
-                isinstance(learner.learner.query, ITEM_QUERIES)
+                isinstance(learner.learner.query, CostAndItems)
                 and type(stream.compiled) not in part_costs.kernels
             ):
                 raise InvalidArgument(
@@ -305,7 +305,7 @@ class CompiledHost:
         learner = session.learner
         self._session, self.learner = session, learner
         self._told: Any = (WholeFunction if learner.query.whole else OneNumber)(stream, sign)
-        if isinstance(learner.query, ITEM_QUERIES):
+        if isinstance(learner.query, CostAndItems):
             self._told = WithItems(stream, sign)
         elif isinstance(learner.query, CostsOfSets):
             self._told = AllSets(stream, sign, np.zeros(learner.n, dtype=np.int64))

@@ -24,7 +24,6 @@ ItemNumber = Annotated[int, Field(ge=-(1 << 53), le=1 << 53, strict=True)]
 Item = ItemName | ItemNumber
 Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 PositiveNumber = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
-Level = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 PositiveInteger = Annotated[int, Field(ge=1, le=1 << 32, strict=True)]
 
 #: Items of a learner, and characters of a person's id.
@@ -39,12 +38,6 @@ class RequestModel(BaseModel):
     """A request body: no other fields than these."""
 
     model_config = ConfigDict(extra="forbid")
-
-
-class StartSet(RequestModel):
-    """A set of items to start from."""
-
-    set: Annotated[list[Item], Field(max_length=MOST_ITEMS)]
 
 
 class HoldOut(RequestModel):
@@ -103,21 +96,13 @@ class CreateLearner(RequestModel):
     delta: Annotated[float, Field(ge=0, lt=1, strict=True)] | None = Field(
         None, description="For local bandits: the probability with which a person may lose more than epsilon."
     )
-    start: Annotated[list[Level], Field(max_length=MOST_ITEMS)] | StartSet | None = Field(
-        None, description="Where to start: a level from 0 to 1 for each item, or a set of items."
-    )
     mode: Literal["central", "local"] | None = Field(
         None,
         description="For bandits: whether exact sums are kept, sealed, until they are released with noise, "
         "or every cost becomes one random bit at once. Central by default.",
     )
-    method: Literal["model", "worst-case", "choose", "leader", "blocks", "tree"] | None = Field(
+    method: Literal["model", "worst-case", "choose", "leader", "blocks"] | None = Field(
         None, description="How it learns; by default what suits the number of items."
-    )
-    close: Literal["deadline", "told"] = Field(
-        "deadline",
-        description="When the sums of a phase are released: at the deadline of its last decision, or once "
-        "all of it is told or expired. Then what is released depends on who has told, and when.",
     )
     at_most: Annotated[int, Field(ge=0, strict=True)] | None = Field(
         None, description="The most items of a set; for the model and choose, as are the four that follow."
@@ -139,19 +124,14 @@ class CreateLearner(RequestModel):
     forget: PositiveNumber | None = Field(
         None, description="For the model: rounds after which a round counts half."
     )
-    window: PositiveNumber | None = Field(
-        None, description="For the central model: costs count within so much of what is expected."
-    )
     item_total: PositiveNumber | None = Field(
         None,
         description="For the central model: feedback also has `items`, what each brought, and this is the "
         "most, in absolute values, that all of one round bring.",
     )
     horizon: PositiveInteger | None = Field(
-        None, description="For full information only: the number of rounds."
-    )
-    gradient_bound: PositiveNumber | None = Field(
-        None, description="For full information only: a declared bound on gradients."
+        None,
+        description="For full information only: the number of rounds, which limits the length of blocks.",
     )
     population: Name | None = Field(None, description="The people it learns from; losses add up.")
     deadline_seconds: Annotated[

@@ -120,7 +120,7 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
     def create_learner(wanted: models.CreateLearner, by: By) -> LearnerView:
         """Create a learner."""
         given = wanted.model_dump(exclude_none=True)
-        outside = {"name", "feedback", "policy", "items", "population", "deadline_seconds", "close"}
+        outside = {"name", "feedback", "policy", "items", "population", "deadline_seconds"}
         if wanted.holdout is not None:
             given["holdout"] = [wanted.holdout.set, wanted.holdout.share]
         if wanted.policy is not None and wanted.feedback != "bandit":
@@ -130,7 +130,6 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
             wanted.policy or wanted.feedback,
             wanted.items,
             {name: value for name, value in given.items() if name not in outside},
-            close=wanted.close,
             population=wanted.population,
             deadline_seconds=wanted.deadline_seconds,
             by=by,
@@ -178,7 +177,7 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
 
     @_route(router, Role.ADMIN, f"{one}/restart", "not_found", "archived", "budget_exceeded", method="POST")
     def restart_learner(name: LearnerName, by: By) -> LearnerView:
-        """Close a learner's epoch and start the next from its last point; its epsilon is spent once more."""
+        """Close a learner's epoch; the next goes on with what was learned. Its epsilon is spent once more."""
         return service.restart(name, by=by)
 
     @_route(router, Role.READ, f"{one}/guarantee", "not_found")
