@@ -71,9 +71,7 @@ def generics() -> dict[Any, set[str]]:
 
 def modules() -> list[ModuleType]:
     return [
-        importlib.import_module(found.name)
-        for found in pkgutil.walk_packages(discreet.__path__, "discreet.")
-        if "migrations" not in found.name  # run by alembic only
+        importlib.import_module(found.name) for found in pkgutil.walk_packages(discreet.__path__, "discreet.")
     ]
 
 

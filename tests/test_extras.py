@@ -25,7 +25,7 @@ def without(patch: pytest.MonkeyPatch, *modules: str) -> None:
 
 @pytest.mark.parametrize(
     ("command", "modules"),
-    [("keys list", ["fastapi"]), ("store check", ["sqlalchemy", "alembic"]), ("serve", ["fastapi"])],
+    [("keys list", ["fastapi"]), ("store check", ["sqlalchemy"]), ("serve", ["fastapi"])],
 )
 def test_commands_of_the_service_name_the_extra(
     command: str,

@@ -32,7 +32,7 @@ def client_wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
 
 
 def test_what_is_in_it(wheel: pathlib.Path) -> None:
-    """All modules, the mark of typed packages, pages and migrations of the service; no tests, no caches."""
+    """All modules, the mark of typed packages, pages of the service; no tests, no caches."""
     names = zipfile.ZipFile(wheel).namelist()
     assert "discreet/py.typed" in names
     assert not [name for name in names if "__pycache__" in name or name.startswith(("tests", "benchmarks"))]

@@ -18,7 +18,7 @@ EXTRAS = {
     "cluster": ("dask", "distributed"),
     "ray": ("ray",),
     "report": ("jinja2", "joblib", "matplotlib", "polars"),
-    "service": ("alembic", "fastapi", "prometheus_client", "psycopg", "sqlalchemy", "uvicorn"),
+    "service": ("fastapi", "prometheus_client", "psycopg", "sqlalchemy", "uvicorn"),
 }
 
 

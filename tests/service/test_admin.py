@@ -1,4 +1,4 @@
-"""Checking, restoring and migrating stores, and the commands that do so."""
+"""Checking and restoring stores, and the commands that do so."""
 
 import io
 import json
@@ -91,12 +91,12 @@ def test_a_damaged_database_is_reported(tmp_path: pathlib.Path, capsys: pytest.C
 
 
 def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Check, back up, restore, migrate; keys are made, listed and revoked."""
+    """Check, back up, restore; keys are made, listed and revoked."""
     store = tmp_path / "a.db"
-    for command in ("check", "backup", "restore", "adopt", "migrate"):
+    for command in ("check", "backup", "restore", "adopt"):
         code, out, _ = run(capsys, "store", command, "--help")
         assert (code, "Example" in out) == (0, True)
-    for command in ("check", "adopt", "migrate"):
+    for command in ("check", "adopt"):
         code, _, err = run(capsys, "store", command, "--store", store)
         assert (code, "does not exist" in err) == (2, True)
     code, _, err = run(capsys, "keys", "create", "--role", "read", "--store", store)
@@ -116,8 +116,6 @@ def test_the_commands(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
         service.archive("shop")
     code, out, _ = run(capsys, "store", "adopt", "--store", store)
     assert (code, "No learner can continue" in out) == (0, True)
-    code, out, _ = run(capsys, "store", "migrate", "--store", store)
-    assert "0005" in out
     code, out, _ = run(capsys, "keys", "create", "--role", "read", "--label", "till", "--store", store)
     name = out.split("_")[1]
     code, out, _ = run(capsys, "keys", "list", "--store", store, "--json")

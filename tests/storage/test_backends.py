@@ -198,7 +198,7 @@ def test_errors_of_postgres_say_why(statement: str, why: str, postgres: str) -> 
 
 
 def test_processes_that_start_at_once_make_one_schema(postgres: str) -> None:
-    """Six of them migrate an empty database together: all work, and the first fact is everybody's."""
+    """Six of them open an empty database together: all work, and the first fact is everybody's."""
     processes = [started(OPEN, postgres, number) for number in range(6)]
     printed = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0] * 6, printed

@@ -131,14 +131,6 @@ def adopt(
     print(f"The store has a new rollback guard. {active or 'No learner can continue: all have ended.'}")
 
 
-@command(store_app, "discreet store migrate --store shop.db")
-def migrate(store: Store = "discreet.db") -> None:
-    """Migrate the store to the schema of this release, as starting a server does. Back it up first."""
-    from discreet.service import admin
-
-    print(f"The store has version {admin.migrate(store).schema} of the schema.")
-
-
 @command(
     store_app,
     "discreet store rotate-key --new-key-file new.key --store shop.db",

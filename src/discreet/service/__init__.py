@@ -5,7 +5,6 @@ from discreet.imports import require_extra
 require_extra(
     "service",
     "The service, its stores and its keys need",
-    "alembic",
     "fastapi",
     "prometheus_client",
     "sqlalchemy",

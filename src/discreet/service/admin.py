@@ -142,13 +142,6 @@ def restore(where: Where, file: Where) -> pathlib.Path | None:
     return put_back(file, _sqlite_file(where))
 
 
-def migrate(where: Where) -> Inspection:
-    """Migrate a store to the schema of this release, which opening it does."""
-    require_store(where)
-    with contextlib.closing(open_store(where, patience=_PATIENCE)) as store:
-        return inspect(store)
-
-
 def rotate_key(where: Where, new_key_file: Where, key_file: Where | None = None) -> int | None:
     """Seal a store with another key, and everything in it with keys that the old one never opened.
 

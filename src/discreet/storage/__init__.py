@@ -27,14 +27,14 @@ def serves_one_process(where: str | os.PathLike[str]) -> bool:
 
 
 def open_store(where: str | os.PathLike[str], *, patience: float | None = None) -> Store:
-    """Open the store at an address; create or migrate it if necessary.
+    """Open the store at an address; create it if necessary.
 
     Args:
         where: A path or ``sqlite:///path`` for SQLite, ``postgresql://user@host/database`` for PostgreSQL.
         patience: Seconds that a statement on PostgreSQL may take; 20 by default.
     """
     address = os.fspath(where)
-    require_extra("service", "A store needs", "alembic", "sqlalchemy")
+    require_extra("service", "A store needs", "sqlalchemy")
     if not serves_one_process(address):
         require_extra("service", "A PostgreSQL store needs", "psycopg")
         from discreet.storage.postgres import PostgresStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 
 from discreet.atomic_files import real_path
 from discreet.errors import StoreError
@@ -37,7 +37,7 @@ def inspect(store: Store) -> Inspection:
     with store.reading() as reading:
         connection = reading.connection
         backend = connection.dialect.name
-        schema = connection.scalar(text("SELECT version_num FROM schema_version"))
+        schema = connection.scalar(select(tables.schema_version.c.version_num))
         rows = {
             table.name: int(connection.scalar(select(func.count()).select_from(table)) or 0)
             for table in tables.metadata.sorted_tables

@@ -6,13 +6,13 @@ import logging
 
 from sqlalchemy import text
 
-from discreet.storage.migrate import migrate
 from discreet.storage.postgres_engine import OTHERS, PATIENCE, new_engine, postgres_url
+from discreet.storage.schema import create_tables
 from discreet.storage.sql_errors import clear_errors
 from discreet.storage.store import Store
 
 #: The key of an advisory lock.
-_MIGRATING = 0x64697364
+_CREATING = 0x64697364
 
 log = logging.getLogger("discreet.storage")
 
@@ -35,8 +35,8 @@ class PostgresStore(Store):
             with clear_errors(), engine.begin() as connection:
                 if connection.scalar(text("SHOW fsync")) == "off":
                     log.warning("The PostgreSQL server has fsync off: a power failure loses what was told.")
-                connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _MIGRATING})
-                migrate(connection)
+                connection.execute(text("SELECT pg_advisory_xact_lock(:number)"), {"number": _CREATING})
+                create_tables(connection)
         except BaseException:
             self.close()
             raise

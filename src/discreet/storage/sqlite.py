@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 
 from discreet.atomic_files import errors_name, real_path
 from discreet.errors import StoreError, StoreInUse
-from discreet.storage.migrate import migrate
+from discreet.storage.schema import create_tables
 from discreet.storage.sql_errors import clear_errors
 from discreet.storage.store import Store
 from discreet.storage.writing import Writing
@@ -51,7 +51,7 @@ class SqliteStore(Store):
             with clear_errors():
                 self._connection = opening.enter_context(self._writer.connect())
                 with self._connection.begin():
-                    migrate(self._connection)
+                    create_tables(self._connection)
             self._opened = opening.pop_all()
 
     @contextlib.contextmanager

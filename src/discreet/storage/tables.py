@@ -1,4 +1,4 @@
-"""The tables as this release uses them; `migrations` changes those of earlier ones.
+"""The tables of a store.
 
 Columns hold only what is released or sealed: bits, draws and states of local learners in the clear; costs
 along chains and states with exact sums sealed by the caller.
@@ -21,6 +21,9 @@ from sqlalchemy import (
 )
 
 metadata = MetaData()
+
+#: One row: which version of the tables these are. See `schema.SCHEMA`.
+schema_version = Table("schema_version", metadata, Column("version_num", Text, nullable=False))
 
 #: Facts about the whole store, such as the fingerprint of the key.
 meta = Table("meta", metadata, Column("key", Text, primary_key=True), Column("value", Text, nullable=False))

@@ -25,7 +25,6 @@ OTHERS = {
     "uvicorn.error": logging.NOTSET,
     "uvicorn.asgi": logging.NOTSET,
     "uvicorn.access": logging.NOTSET,
-    "alembic": logging.WARNING,
     "sqlalchemy": logging.WARNING,
     "asyncio": logging.WARNING,
 }

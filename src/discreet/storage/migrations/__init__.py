@@ -1,1 +1,0 @@
-"""Versions of the schema, one file each; they are never changed once released."""
