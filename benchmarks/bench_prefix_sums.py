@@ -1,6 +1,5 @@
 """One step of a private prefix sum at n=1000, beside OpenDP's noise and a float tree in numpy."""
 
-import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -8,12 +7,12 @@ import opendp.prelude as dp
 
 from benchmarks.measure import Row, versus
 from discreet.checks import FloatArray
-from discreet.prefix_sums import BinaryTree, KAryTree, PrefixSum
+from discreet.prefix_sums import BinaryTree, PrefixSum
 from discreet.privacy import Budget, VectorBound
 
 _N = 1000
 _HORIZON = 1 << 20
-_STEPS = 95  # five times the arity of the k-ary tree: its bursts of drawing are averaged in
+_STEPS = 96
 
 
 class NumpyFloatTree:
@@ -45,12 +44,6 @@ def _steps(sums: PrefixSum | NumpyFloatTree, vector: FloatArray) -> Callable[[],
     return work
 
 
-def _once(sums: PrefixSum, vector: FloatArray) -> float:
-    start = time.perf_counter()
-    sums.add(vector)
-    return time.perf_counter() - start
-
-
 def rows() -> Iterator[Row]:
     dp.enable_features("contrib")
     vector = np.linspace(-0.001, 0.001, _N)
@@ -72,18 +65,9 @@ def rows() -> Iterator[Row]:
             ratio=theirs / per / seconds,
         )
 
-    def tree() -> KAryTree:
-        return KAryTree(_N, _HORIZON, bound, epsilon)
-
     floats = NumpyFloatTree(_N, 21, 21 * 8.0)
-    yield row("k-ary tree", tree(), "OpenDP vector noise alone", lambda: noise(zeros), 1, True)
-    yield row("k-ary tree", tree(), "numpy float tree", _steps(floats, vector), _STEPS, True)
-    worn_in = tree()
-    for _ in range(2 * _STEPS):
-        worn_in.add(vector)
-    times = sorted(_once(worn_in, vector) for _ in range(10 * _STEPS))
-    yield Row("k-ary tree, n=1000, 99th percentile of steps", times[-len(times) // 100])
     binary = BinaryTree(_N, _HORIZON, bound, epsilon)
+    yield row("binary tree", binary, "OpenDP vector noise alone", lambda: noise(zeros), 1, True)
     yield row("binary tree", binary, "numpy float tree", _steps(floats, vector), _STEPS, True)
     gaussian = BinaryTree(_N, _HORIZON, bound, rho)
     yield row("binary tree, Gaussian", gaussian, "numpy float tree", _steps(floats, vector), _STEPS, False)

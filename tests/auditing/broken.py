@@ -17,7 +17,7 @@ from discreet.kernel.queries import measure
 from discreet.learners import Learner
 from discreet.learners.arguments import keeps_arguments
 from discreet.policies import Uniform
-from discreet.prefix_sums import BinaryTree, KAryTree
+from discreet.prefix_sums import BinaryTree
 from discreet.prefix_sums.binary import entering_level
 from discreet.privacy import Budget, VectorBound, noise
 from discreet.privacy.grid import Grid
@@ -94,7 +94,6 @@ TOO_LITTLE_NOISE = {
     "choice": lambda: weak_choice(),
     "binary tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(epsilon=1.0))),
     "gaussian tree": lambda: weak_tree(BinaryTree(2, 8, BOUND, Budget(rho=1 / 12))),
-    "k-ary tree": lambda: weak_tree(KAryTree(2, 13, BOUND, Budget(epsilon=1.0), arity=3)),
     "bandit": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1))),
     "bandit, local": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), mode="local")),
     "bandit, segments": lambda: weak_learner(BanditLearner(2, 1.0, (0, 1), segments=["young", "old"])),

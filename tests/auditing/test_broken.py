@@ -24,7 +24,7 @@ from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 
 #: Runs that are enough where 100,000 are not; the default is a million (40,000 for what runs in Python).
-ENOUGH = {"binary tree": 800_000, "k-ary tree": 800_000, "gaussian tree": 400_000}
+ENOUGH = {"binary tree": 800_000, "gaussian tree": 400_000}
 
 
 @pytest.mark.parametrize("name", TOO_LITTLE_NOISE)

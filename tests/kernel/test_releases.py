@@ -13,7 +13,7 @@ from discreet.kernel import Bits, ChainGradient, CostOfSet, Discard, Exact, Lapl
 from discreet.kernel.releases import arrive, close, close_many
 from discreet.learners import Learner
 from discreet.policies import Fixed
-from discreet.prefix_sums import BinaryTree, KAryTree
+from discreet.prefix_sums import BinaryTree
 from discreet.privacy import VectorBound, noise
 from discreet.privacy.budget import Budget
 from discreet.privacy.uniform import NEED_MORE_BITS
@@ -82,8 +82,8 @@ def test_bits_have_the_exact_probabilities(people: int) -> None:
         (GRADIENT, Bits(ONE, (-1.0, 1.0))),
         (CostOfSet(-1.0, 1.0, units=1 << 21), Bits(ONE, (-1.0, 1.0))),
         (CostOfSet(0.0, 1.0), Bits(ONE, (-1.0, 1.0))),
-        (GRADIENT, Tree(KAryTree(N, 8, COST.bound, ONE))),
-        (GRADIENT, Tree(KAryTree(N + 1, 8, GRADIENT.bound, ONE))),
+        (GRADIENT, Tree(BinaryTree(N, 8, COST.bound, ONE))),
+        (GRADIENT, Tree(BinaryTree(N + 1, 8, GRADIENT.bound, ONE))),
     ],
     ids=repr,
 )
@@ -128,7 +128,7 @@ def test_a_released_sum_is_the_sum_and_noise_of_the_law(sums: list[int], seed: i
     "release",
     [
         Laplace(GRADIENT.bound, ONE),
-        Tree(KAryTree(N, 50, GRADIENT.bound, ONE)),
+        Tree(BinaryTree(N, 50, GRADIENT.bound, ONE)),
         Laplace(GRADIENT.bound, ONE, local=True),
     ],
     ids=["laplace", "tree", "local"],
@@ -157,7 +157,7 @@ def test_noise_is_drawn_once_however_bits_are_cut(release: Release) -> None:
         assert one.tolist() == other.tolist() != sums.tolist()
 
 
-@pytest.mark.parametrize("tree", [BinaryTree, KAryTree])
+@pytest.mark.parametrize("tree", [BinaryTree])
 def test_what_a_tree_releases_adds_up_to_its_prefix_sums(tree: Any) -> None:
     """From the same bits; the pattern is never used itself."""
     made = tree(N, 30, GRADIENT.bound, ONE)
@@ -180,7 +180,7 @@ def test_what_a_tree_releases_adds_up_to_its_prefix_sums(tree: Any) -> None:
 def test_a_tree_takes_only_what_is_new() -> None:
     """The noise of one in use would be shared."""
     bound, budget = VectorBound.for_costs(-1, 1, units=1000), Budget(epsilon=1.0)
-    used = KAryTree(1, 9, bound, budget)
+    used = BinaryTree(1, 9, bound, budget)
     used.add(np.zeros(1))
     with pytest.raises(InvalidArgument, match="A Tree needs a new"):
         Tree(used)

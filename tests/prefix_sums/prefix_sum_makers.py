@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from discreet.prefix_sums import BinaryTree, KAryTree
+from discreet.prefix_sums import BinaryTree
 from discreet.prefix_sums.spherical import SphericalTree
 from discreet.privacy import Budget, VectorBound
 
@@ -14,8 +14,6 @@ HORIZON = 100
 MAKERS = {
     "binary": lambda n, source, bound=BOUND: BinaryTree(n, HORIZON, bound, EPSILON, source=source),
     "binary gaussian": lambda n, source, bound=BOUND: BinaryTree(n, HORIZON, bound, RHO, source=source),
-    "k-ary": lambda n, source, bound=BOUND: KAryTree(n, HORIZON, bound, EPSILON, source=source),
-    "k-ary of 3": lambda n, source, bound=BOUND: KAryTree(n, HORIZON, bound, EPSILON, arity=3, source=source),
     "spherical": lambda n, source, bound=BOUND: SphericalTree(n, HORIZON, bound, EPSILON, source=source),
 }
 

@@ -18,7 +18,7 @@ from discreet.state import decode, encode
 
 every_kind = pytest.mark.parametrize("kind", MAKERS)
 #: For what all kinds have from one base class.
-two_kinds = pytest.mark.parametrize("kind", ["binary", "k-ary"])
+two_kinds = pytest.mark.parametrize("kind", ["binary", "binary gaussian"])
 
 
 @every_kind
@@ -121,7 +121,7 @@ def test_saved_states_are_checked(kind):
             type(sums).from_bytes(nonsense, generation=1)
 
 
-@pytest.mark.parametrize("kind", ["binary", "k-ary"])
+@pytest.mark.parametrize("kind", ["binary", "binary gaussian"])
 def test_damaged_digits_are_refused(kind):
     """Kernels index by them."""
     sums = MAKERS[kind](1, None)
@@ -137,12 +137,12 @@ def test_damaged_digits_are_refused(kind):
 def test_no_copies(copier):
     """Two copies would share noise."""
     with pytest.raises(NotCopyable, match="share noise"):
-        copier(MAKERS["k-ary"](3, None))
+        copier(MAKERS["binary"](3, None))
 
 
 def test_a_forked_child_is_refused():
     """Parent and child would share noise."""
-    sums = MAKERS["k-ary"](1, None)
+    sums = MAKERS["binary"](1, None)
     sums.add(np.array([1]))
     child = os.fork()
     if child == 0:
@@ -157,7 +157,7 @@ def test_a_forked_child_is_refused():
 
 def test_a_changed_process_is_noticed(monkeypatch):
     """The same, seen from inside one process that believes to be a child."""
-    sums = MAKERS["k-ary"](1, None)
+    sums = MAKERS["binary"](1, None)
     monkeypatch.setattr(randomness, "_forks", randomness._forks + 1)
     with pytest.raises(StaleState, match="forked"):
         sums.add(np.array([1]))
@@ -219,7 +219,7 @@ def test_private_values_raise_nothing_and_reprs_tell_nothing(kind):
 
 def test_the_horizon_is_the_end():
     """One vector more is refused, and the state is not harmed."""
-    sums = MAKERS["k-ary of 3"](1, None)
+    sums = MAKERS["binary"](1, None)
     for vector in stream(HORIZON, 1):
         sums.add(vector)
     with pytest.raises(InvalidArgument, match="all its 100 rounds"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.kernel import Bits, Choice, CostOfSet, CostsOfSets, Laplace
-from discreet.prefix_sums import BinaryTree, KAryTree
+from discreet.prefix_sums import BinaryTree
 from discreet.privacy import Budget
 from discreet.privacy.composition import MOST_ROUNDS, loss_of_each
 from discreet.privacy.rational import exponential_below
@@ -119,10 +119,9 @@ def test_no_adaptive_mechanisms_need_more(seed: int) -> None:
     [
         lambda budget: Laplace(COST.bound, budget),
         lambda budget: Choice(CostsOfSets.of(2, -1.0, 1.0), budget),
-        lambda budget: KAryTree(1, 8, COST.bound, budget),
         lambda budget: BinaryTree(1, 8, COST.bound, budget),
     ],
-    ids=["sums", "choices", "tree with subtraction", "binary tree"],
+    ids=["sums", "choices", "binary tree"],
 )
 def test_sums_take_no_delta(make: object) -> None:
     """Rounds of one person may be in one sum, which is moved by all of them: what a delta bought would fail.

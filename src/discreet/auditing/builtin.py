@@ -13,7 +13,7 @@ from discreet.imports import failed, load_object
 from discreet.kernel import Bits, ChainGradient, Choice, CostOfSet, CostsOfSets, Laplace
 from discreet.learners import BanditLearner, FullInformationLearner, Learner, PolicyLearner
 from discreet.policies import Uniform
-from discreet.prefix_sums import BinaryTree, KAryTree
+from discreet.prefix_sums import BinaryTree
 from discreet.privacy import Budget, VectorBound
 from discreet.randomizers import OneBit
 
@@ -97,7 +97,6 @@ _LISTED = [
     Entry("choice", "Choice, of sets", _choice),
     Entry("binary-tree", "BinaryTree, 8 rounds", _sums(BinaryTree, 8)),
     Entry("binary-tree-gaussian", "BinaryTree, discrete Gaussian noise, 8 rounds", _gaussian_tree, _GAUSSIAN),
-    Entry("k-ary-tree", "KAryTree of arity 3, 9 rounds", _sums(KAryTree, 13, arity=3)),
     Entry("bandit", "BanditLearner with a model", _bandit()),
     Entry("bandit-three-rounds", "BanditLearner, a person in three rounds", _bandit(rounds_per_person=3)),
     Entry("bandit-items", "BanditLearner told what items brought", _bandit(item_total=0.5)),

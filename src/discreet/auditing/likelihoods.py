@@ -14,7 +14,6 @@ from discreet.auditing.scores import Score
 from discreet.checks import FloatArray, IntArray
 from discreet.kernel.releases import BitNoise
 from discreet.prefix_sums.binary import BinarySteps
-from discreet.prefix_sums.kary import KArySteps
 from discreet.prefix_sums.spherical import SphericalSteps
 from discreet.prefix_sums.steps import FreshNoise
 from discreet.randomizers import CENTRE
@@ -25,10 +24,7 @@ Span = tuple[int, int]
 
 def slots_of_all_levels(mechanism: Any) -> int:
     """After how many slots the first one lies in a complete node of every level; 1 if there are no levels."""
-    kind = type(mechanism)
-    if kind is KArySteps:
-        return int(mechanism.shape.arity ** max(0, mechanism.shape.height - 1))
-    if kind in (BinarySteps, SphericalSteps):
+    if type(mechanism) in (BinarySteps, SphericalSteps):
         return int(2 ** (mechanism.state.digits.size - 1))
     return 1
 
@@ -37,8 +33,7 @@ def watched_times(mechanism: Any, slots: int) -> IntArray:
     """After which slots prefix sums are looked at: all, or of many the first and the ends of nodes."""
     if slots <= 64:
         return np.arange(1, slots + 1)
-    base = mechanism.shape.arity if type(mechanism) is KArySteps else 2
-    powers = [base**level for level in range(slots.bit_length()) if base**level <= slots]
+    powers = [1 << level for level in range(slots.bit_length()) if 1 << level <= slots]
     return np.unique([*range(1, 17), *powers, slots])
 
 
@@ -49,12 +44,7 @@ def _nodes_that_end(mechanism: Any, end: int) -> list[Span] | None:
         return [(end - 1, end)]
     if kind in (BinarySteps, SphericalSteps):
         return [(end - (end & -end), end)]
-    if kind is not KArySteps:
-        return None
-    # With digits from -reach to reach, each digit that rises adds a node or stops subtracting one.
-    k, reach = mechanism.shape.arity, mechanism.shape.reach
-    sizes = [k**level for level in range(mechanism.shape.height)]
-    return [(end - size, end) for size in sizes if end % size == 0 and (end // size + reach) % k != 0]
+    return None
 
 
 def spans_of(mechanism: Any, times: Sequence[int]) -> list[Span]:

@@ -23,7 +23,6 @@ from discreet.kernel.queries import Query, measure
 from discreet.prefix_sums import steps
 from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum
 from discreet.prefix_sums.binary import BinarySteps
-from discreet.prefix_sums.kary import KArySteps
 from discreet.prefix_sums.spherical import SphericalSteps
 from discreet.prefix_sums.steps import FreshNoise, NoNoise
 from discreet.privacy.budget import Budget
@@ -287,7 +286,7 @@ class Tree(Release):
 
     def __post_init__(self) -> None:
         if not isinstance(self.prefix_sum, CompiledPrefixSum) or self.prefix_sum.round:
-            raise InvalidArgument("A Tree needs a new BinaryTree or KAryTree, or another of one mechanism.")
+            raise InvalidArgument("A Tree needs a new BinaryTree, or another tree of one mechanism.")
         object.__setattr__(self, "horizon", self.prefix_sum.horizon or MOST_ROUNDS)
         object.__setattr__(self, "dtype", self.prefix_sum.dtype)
 
@@ -317,7 +316,6 @@ def _within(bound: VectorBound | EachBound, other: VectorBound) -> bool:
 @arrive.register(NoNoise)
 @arrive.register(FreshNoise)
 @arrive.register(BinarySteps)
-@arrive.register(KArySteps)
 @arrive.register(SphericalSteps)
 @lean_kernel
 def arrive_as_it_is(mechanism: Any, units: IntArray, bits: BitArray, cursor: int) -> int:

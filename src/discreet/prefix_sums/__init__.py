@@ -1,28 +1,23 @@
 """Private prefix sums: the sum of all private vectors so far, released after every round.
 
-| class | noise | use it when |
-|---|---|---|
-| `KAryTree` | exact, Laplace | the number of rounds is known |
-| `BinaryTree` | exact, Laplace or Gaussian | comparing with the literature |
+`BinaryTree` has exact noise, Laplace or Gaussian; the paper's algorithms use it.
 
 Examples:
     >>> import numpy as np
     >>> from discreet.privacy import Budget, VectorBound
-    >>> sums = KAryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
+    >>> sums = BinaryTree(2, 1000, VectorBound(coordinate=10, l1=20), Budget(epsilon=1.0))
     >>> released = sums.add(np.array([3, -4]))  # a private vector goes in, a noisy sum comes out
-    >>> released.round, released.values.shape, sums.guarantee.private, sums.horizon, sums.shape
-    (1, (2,), True, 1000, Shape(arity=13, height=3))
+    >>> released.round, released.values.shape, sums.guarantee.private, sums.horizon
+    (1, (2,), True, 1000)
 """
 
 from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum, Released
 from discreet.prefix_sums.binary import BinaryTree
-from discreet.prefix_sums.kary import KAryTree
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 
 __all__ = [
     "BinaryTree",
     "CompiledPrefixSum",
-    "KAryTree",
     "PrefixSum",
     "Released",
     "add_secret",

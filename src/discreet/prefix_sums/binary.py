@@ -47,7 +47,7 @@ class BinaryTree(CompiledPrefixSum):
     ) -> None:
         super().__init__(dimension, horizon, bound, budget, source)
         self.levels = (self.horizon - 1).bit_length() + 1
-        state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels)
+        state = steps.new_state(self.dimension, levels=self.levels)
         self.steps: Any = BinarySteps(self._law_for(self.levels), state)
 
     @property

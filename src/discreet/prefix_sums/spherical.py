@@ -60,7 +60,7 @@ class SphericalTree(binary.BinaryTree):
             reasons.append(f"its noise is for sensitivity {self.sensitivity:g}, the true one is {enforced:g}")
         self._not_private_because = "; ".join([*reasons, MADE_OF_FLOATS])
         scale = self.levels * self.sensitivity / bound.step / float(budget.per_round)
-        state = steps.new_state(self.dimension, levels=self.levels, rows=self.levels, dtype=np.float64)
+        state = steps.new_state(self.dimension, levels=self.levels, dtype=np.float64)
         self.steps = SphericalSteps(scale, state)
         self._released = np.zeros(self.dimension)
 

@@ -102,13 +102,12 @@ class TreeState(NamedTuple):
     digits: IntArray  # of the round number, lowest first
     noise: npt.NDArray[Any]  # now on the sum of all vectors
     live: npt.NDArray[Any]  # of single nodes, one row of length n after the other
-    right: npt.NDArray[Any]  # per level, of the added nodes together (k-ary trees only)
 
 
-def new_state(n: int, *, levels: int, rows: int, right_rows: int = 0, dtype: Any = np.int64) -> TreeState:
+def new_state(n: int, *, levels: int, dtype: Any = np.int64) -> TreeState:
     """A state before the first round."""
-    noise, live, right = (np.zeros(count * n, dtype=dtype) for count in (1, rows, right_rows))
-    return TreeState(np.zeros(levels, dtype=np.int64), noise, live, right)
+    noise, live = (np.zeros(count * n, dtype=dtype) for count in (1, levels))
+    return TreeState(np.zeros(levels, dtype=np.int64), noise, live)
 
 
 def check_round(mechanism: Any) -> int:
@@ -116,9 +115,7 @@ def check_round(mechanism: Any) -> int:
     if not isinstance(getattr(mechanism, "state", None), TreeState):
         return 0  # other mechanisms have nothing that depends on the round
     digits = mechanism.state.digits
-    base = mechanism.shape.arity if hasattr(mechanism, "shape") else 2
-    least = -(base // 2) if base > 2 else 0
-    number: int = sum(int(digit) * base**level for level, digit in enumerate(digits))
-    if digits.min(initial=0) < least or digits.max(initial=0) >= least + base or not 0 <= number < 1 << 62:
+    number: int = sum(int(digit) << level for level, digit in enumerate(digits))
+    if digits.min(initial=0) < 0 or digits.max(initial=0) > 1 or number >= 1 << 62:
         raise InvalidArgument("The saved state is damaged: its digits are not those of a round.")
     return number
