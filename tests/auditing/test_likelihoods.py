@@ -1,7 +1,6 @@
 """Exact likelihoods: the nodes of trees are what they are said to be."""
 
 import numpy as np
-import pytest
 
 from discreet import audit
 from discreet.auditing import Pair
