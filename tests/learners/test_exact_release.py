@@ -64,7 +64,6 @@ def test_it_is_not_private_and_says_so(name: str) -> None:
     assert not learner.guarantee.private
     assert learner.guarantee.epsilon == INFINITE
     assert str(learner.guarantee).startswith("NOT PRIVATE: it adds no noise.")
-    assert learner.guarantee.composed(3).epsilon == INFINITE
     assert "private=False" in repr(learner)
     assert not learner.keeps_secrets
     assert learner.noise_variance == 0

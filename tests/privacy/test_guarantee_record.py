@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import sys
-from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -12,32 +11,6 @@ from scipy.stats import norm
 
 from discreet.errors import InvalidArgument, MissingExtra
 from discreet.privacy import Guarantee, Neighbours
-
-
-@given(st.floats(1e-6, 10), st.integers(1, 1000))
-def test_epsilon_composes_linearly_and_never_rounds_down(epsilon, k):
-    """K rounds lose k epsilon."""
-    composed = Guarantee(epsilon=epsilon).composed(k)
-    assert Fraction(composed.epsilon) >= k * Fraction(epsilon)
-    assert composed.epsilon == pytest.approx(k * epsilon, rel=1e-15)
-    assert composed.rounds_per_person == k
-
-
-def test_delta_and_rho_compose_as_group_privacy_does():
-    """Delta sums e^(j epsilon) delta; rho grows with the square."""
-    composed = Guarantee(epsilon=0.5, delta=1e-6, rho=0.01).composed(3)
-    assert composed.delta == pytest.approx(1e-6 * (1 + math.exp(0.5) + math.exp(1.0)))
-    assert composed.rho == pytest.approx(0.09)
-    assert Guarantee(epsilon=300.0, delta=1e-6).composed(9).delta == 1.0
-    assert Guarantee(rho=0.25).composed(2) == Guarantee(rho=1.0, rounds_per_person=2)
-
-
-def test_only_one_round_guarantees_compose():
-    """Composing twice would be wrong for rho and delta."""
-    with pytest.raises(InvalidArgument, match="one round"):
-        Guarantee(epsilon=1.0).composed(2).composed(2)
-    with pytest.raises(InvalidArgument, match="rounds_per_person"):
-        Guarantee(epsilon=1.0).composed(0)
 
 
 def test_a_guarantee_is_frozen_and_complete():

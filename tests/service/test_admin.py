@@ -15,7 +15,7 @@ from commands import run
 from discreet.errors import StaleState
 from discreet.service import admin
 from discreet.service.learner_service import LearnerService
-from discreet.service.records import Code, Feedback
+from discreet.service.records import Code
 from discreet.set_functions import Modular
 
 
@@ -300,24 +300,22 @@ def test_adopting_beside_running_processes(postgres: str, tmp_path: pathlib.Path
         assert sorted(number for (number,) in found) == [0, 0, 20]
 
 
-@pytest.mark.parametrize("status", ["archived", "restarted"])
-def test_damaged_feedback_does_not_stop_a_learner(
-    status: str, tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
+def test_damaged_feedback_stops_no_other_learner(
+    tmp_path: pathlib.Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What waits sealed and cannot be opened counts as nothing; the rest is learned from."""
+    """What waits sealed and cannot be opened is an error of its learner, which is logged."""
     path = tmp_path / "a.db"
     with opened(path) as service:
         functions(service)
+        bandit(service)
         told(service, "plan", service.ask("plan", 3), function=Modular([0.1, 0.2, 0.3]))
-        ids = [choice.id for choice in service.ask("plan", 2)]
     with sqlite3.connect(path) as connection:
         ((payload, decision),) = connection.execute("SELECT payload, decision FROM feedback LIMIT 1")
         damaged = bytes([payload[0] ^ 1]) + payload[1:]
         connection.execute("UPDATE feedback SET payload = ? WHERE decision = ?", (damaged, decision))
     connection.close()
     with opened(path) as service:
-        assert rounds(service, "plan") == 3  # with nothing instead of what is damaged
-        assert "1 stored decisions are damaged" in caplog.text
-        assert service.tell("plan", [Feedback(each, function=Modular([0, 0, 0])) for each in ids])[0].accepted
-        view = service.archive("plan") if status == "archived" else service.restart("plan")
-        assert view.epoch == (1 if status == "archived" else 2)
+        assert rounds(service, "plan") == 0
+        assert "feedback to plan could not be applied" in caplog.text
+        told(service, "shop", service.ask("shop", 2), cost=0.5)
+        assert rounds(service, "shop") == 2

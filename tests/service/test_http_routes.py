@@ -279,15 +279,10 @@ def test_the_guarantee(served: Service) -> None:
     assert served.reader.get("/v1/learners/plan/guarantee").json()["local"] is False
 
 
-def test_recent_sets(served: Service) -> None:
-    """Without the ids under which to tell."""
-    served.admin.post("/v1/learners", json=BANDIT | {"name": "busy"})
-    served.ask("busy", count=5)
-    recent = served.reader.get("/v1/learners/busy/recent", params={"limit": 3}).json()["recent"]
-    assert [set(entry) for entry in recent] == [{"asked_at", "subset"}] * 3
-    for path in ("busy/history?since=x", "busy/recent?limit=0"):
-        answer = served.reader.get(f"/v1/learners/{path}")
-        assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
+def test_a_time_that_is_none_is_refused(served: Service) -> None:
+    """Of a history."""
+    answer = served.reader.get("/v1/learners/shop/history?since=x")
+    assert (answer.status_code, code_of(answer)) == (400, "invalid_request")
 
 
 def test_populations_add_up(served: Service) -> None:

@@ -45,7 +45,6 @@ NEEDS = {
     ("GET", "/v1/learners/{name}"): "read",
     ("GET", "/v1/learners/{name}/guarantee"): "read",
     ("GET", "/v1/learners/{name}/history"): "read",
-    ("GET", "/v1/learners/{name}/recent"): "read",
     ("GET", "/v1/populations"): "read",
     ("GET", "/v1/populations/{name}"): "read",
     ("GET", "/metrics"): "read",

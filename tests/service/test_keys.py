@@ -44,7 +44,7 @@ def test_a_limited_key_sees_and_uses_its_learners_only(served: Service) -> None:
         (decision,) = holder.post("/v1/learners/shop/ask").json()["decisions"]
         body = {"decision": decision["id"], "cost": 1}
         assert holder.post("/v1/learners/shop/tell", json=body).status_code == 200
-        for what in ("", "/guarantee", "/history", "/recent"):
+        for what in ("", "/guarantee", "/history"):
             assert holder.get(f"/v1/learners/shop{what}").status_code == 200
             for name in ("other", "nobody"):
                 assert code_of(holder.get(f"/v1/learners/{name}{what}")) == "forbidden"

@@ -459,8 +459,6 @@ def test_calls_about_many_items_are_about_few_sets(service: LearnerService) -> N
     with pytest.raises(InvalidArgument, match="at most 200 pieces"):
         told(service, "plan", [*choices, choices[0]], function=None)
     assert set(told(service, "plan", choices[:3], function=Modular([0.0] * 5000))) == {Code.ACCEPTED}
-    service.ask("plan", 5)
-    assert len(service.recent("plan", 1000)) == 174
     bandit(service, "few", items=range(1000))
     assert len(service.ask("few", 1000)) == 1000
 
@@ -471,8 +469,6 @@ def test_long_names_make_few_sets(service: LearnerService) -> None:
     with pytest.raises(InvalidArgument, match="at most 107 for a learner of 100 items"):
         service.ask("shop", 108)
     assert len(service.ask("shop", 107)) == 107
-    service.ask("shop", 1)
-    assert len(service.recent("shop", 1000)) == 107
 
 
 def damage(service: LearnerService, choices: list[Choice]) -> None:
@@ -481,26 +477,6 @@ def damage(service: LearnerService, choices: list[Choice]) -> None:
     changed = sqlalchemy.update(decisions).where(decisions.c.id.in_(ids)).values(draw=b"?")
     with service._store.writing() as writing:
         assert writing.connection.execute(changed).rowcount == len(ids)  # type: ignore[attr-defined] # SQL
-
-
-@pytest.mark.parametrize("when", ["after it was told", "before its deadline"])
-def test_a_decision_damaged_later_does_not_stop_its_learner(
-    service: LearnerService, clock: Clock, when: str
-) -> None:
-    """Feedback that waits with a draw that makes no sense is left out, and the rest is learned from."""
-    functions(service)
-    choices = service.ask("plan", 5)
-    if when == "after it was told":
-        told(service, "plan", choices, function=Modular([0.1, 0.2, 0.3]))
-    damage(service, choices[1:3])
-    clock.now += 8 * DAY
-    service.maintenance.expire()
-    assert rounds(service, "plan") == 3
-    assert (
-        told(service, "plan", service.ask("plan", 2), function=Modular([0.1, 0.2, 0.3]))
-        == [Code.ACCEPTED] * 2
-    )
-    assert rounds(service, "plan") == 5
 
 
 def test_a_damaged_decision_does_not_fail_others(service: LearnerService) -> None:

@@ -227,42 +227,6 @@ def test_a_phase_goes_on_after_many_beside_it(address: str, clock: Clock) -> Non
         assert set(phases) == {0}
 
 
-@pytest.mark.parametrize(("kind", "arguments"), LEARNERS, ids=str)
-@pytest.mark.parametrize("when", ["while it is open", "after it was told"])
-def test_a_phase_with_damaged_decisions_closes(
-    address: str,
-    clock: Clock,
-    kind: str,
-    arguments: dict[str, Any],
-    when: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """They count as neutral, which is logged once; the phase is released, and learning goes on."""
-    with opened(address, clock) as service:
-        made(service, kind, **arguments)
-        choices = service.ask("shop", 400)
-        first = [each.id for each in choices if phase_of(records(service, [each])[0].draw) == 0]
-        if when == "after it was told":
-            service.tell("shop", [feedback(service, each) for each in choices])
-        ids = [bytes.fromhex(first[0]), bytes.fromhex(first[-1])]
-        with service._store.writing() as writing:
-            t = tables.decisions
-            broken = sa.update(t).where(t.c.id.in_(ids)).values(draw=b"?")
-            writing.connection.execute(broken)
-        clock.now += 3 * HOUR
-        for _ in range(5):
-            maintain(service)
-        with service._store.reading() as reading:
-            assert reading.due_phases(clock.now) == []
-        assert service.learner("shop").rounds >= len(first)
-        assert caplog.text.count("count as neutral") == 1
-        before = service.learner("shop").rounds
-        play(service, 400)
-        clock.now += 3 * HOUR
-        maintain(service)
-        assert service.learner("shop").rounds > before
-
-
 @pytest.mark.parametrize("mode", ["central", "local"])
 def test_an_old_backup_is_not_continued(tmp_path: pathlib.Path, mode: str) -> None:
     """Once a phase was released after it, or bits were; one in which nothing was released since goes on."""

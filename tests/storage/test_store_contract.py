@@ -541,7 +541,6 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
             writing.expire(learner, 5000, 1, 2)
         elif call == "merge":
             writing.merge_counts(learner)
-            writing.merge_history(learner, HOUR, HOUR)
         elif call == "people":
             writing.forget_people(learner)
         else:

@@ -4,7 +4,6 @@ import { bar, draw, interval } from "./charts.js";
 import { MEANS, MODES, STATES } from "./messages.js";
 import { at, charts, chips, clock, count, DAYS, fill, HOURS, keyed, made, MINUTE, now, number, present, Refused, request, say, SECONDS } from "./page.js";
 
-const RECENT = 15; // sets shown
 const MOMENTS = 60; // of a time axis
 const CONFIDENT = 1.96; // standard errors of a band of 95%
 const UNITS = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
@@ -20,9 +19,8 @@ export async function showLearner(name, signal) {
     if (problem.status !== 403) throw problem; // a key for some learners shows no populations
     return null;
   };
-  const [moments, { recent }, promise, ledger] = await Promise.all([
+  const [moments, promise, ledger] = await Promise.all([
     momentsOf(learner, path, signal),
-    request(`${path}/recent?limit=${RECENT}`, { signal }),
     request(`${path}/guarantee`, { signal }),
     learner.population === null ? null : request(`v1/populations/${learner.population}`, { signal }).catch(unlessRefused),
   ]);
@@ -40,7 +38,6 @@ export async function showLearner(name, signal) {
   charts.redraw();
   showFacts(learner);
   chips(at("best"), learner.best);
-  showRecent(recent);
   showLedger(ledger);
 }
 
@@ -90,18 +87,6 @@ function showLevels(learner, most) {
   say(at("levels-which"), `The ${most} highest of ${count(all)} items.`);
   fill("levels", highest(learner, most).map((place) => (
     { key: place, cells: [String(items[place]), point[place].toFixed(3)], also: (line) => bar(line.cells[2], point[place]) })));
-}
-
-function showRecent(recent) {
-  at("recent-none").hidden = recent.length > 0;
-  at("recent").hidden = recent.length === 0;
-  const rows = recent.map((choice, place) => ({ ...choice, key: JSON.stringify([place, choice]) }));
-  keyed(at("recent").tBodies[0], rows, (row) => row.key, ({ asked_at: asked, subset }) => {
-    const when = clock(asked, now - asked < 720 * MINUTE ? SECONDS : { ...DAYS, ...HOURS });
-    const list = made("ul", { class: "chips" });
-    chips(list, subset);
-    return made("tr", {}, made("th", { scope: "row" }, when), made("td", {}, list));
-  });
 }
 
 function showLedger(ledger) {

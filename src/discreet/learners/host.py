@@ -387,14 +387,6 @@ class Host:
         """How many costs a central report has."""
         return numbers_told(self.learner.query, self.learner.n, ticket.order.size)
 
-    def sound(self, ticket: bytes, report: bytes, plan: Plan | None) -> bool:
-        """Whether a ticket and its report can be applied; others were damaged where they were kept."""
-        try:
-            self._read(ticket, report, plan)
-        except InvalidArgument:
-            return False
-        return True
-
     def apply(
         self,
         state: HostState,

@@ -4,12 +4,10 @@ import dataclasses
 import decimal
 import enum
 import math
-from fractions import Fraction
 
-from ..arguments import integer, invalid_argument
+from ..arguments import invalid_argument
 from ..errors import InvalidArgument
 from ..imports import require_extra
-from .rational import float_above
 
 _RENYI_ORDERS = tuple(1 + 2 ** (j / 8) for j in range(-64, 97))
 
@@ -56,18 +54,6 @@ class Guarantee:
             raise InvalidArgument("A Guarantee must state 'epsilon' or 'rho'. Got neither.")
         if self.private == bool(self.reason):
             raise InvalidArgument("A Guarantee gives a 'reason' exactly where 'private' is False.")
-
-    def composed(self, rounds_per_person: int) -> "Guarantee":
-        """The guarantee of somebody who appears in up to so many rounds (group privacy)."""
-        k = integer("composed", "rounds_per_person", rounds_per_person, least=1)
-        if self.rounds_per_person != 1:
-            raise InvalidArgument("Only a guarantee for one round per person can be composed.")
-        epsilon, delta = self.epsilon, self.delta
-        if epsilon is not None and epsilon < math.inf:
-            delta = _composed_delta(epsilon, delta, k)
-            epsilon = float_above(Fraction(epsilon) * k)
-        rho = None if self.rho is None else float_above(Fraction(self.rho) * k * k)
-        return dataclasses.replace(self, epsilon=epsilon, delta=delta, rho=rho, rounds_per_person=k)
 
     def at_delta(self, delta: float) -> "Guarantee":
         """The (epsilon, delta) guarantee that follows from `rho` (needs the extra ``accounting``)."""
@@ -141,16 +127,6 @@ class Guarantee:
             f"It holds for {rounds}, whatever the inputs, even if they are chosen in view of earlier output. "
             f"It does not hide that somebody took part, or when. {absence}"
         )
-
-
-def _composed_delta(epsilon: float, delta: float, k: int) -> float:
-    """The sum of delta e^(j epsilon) over j < k, at most 1."""
-    if delta == 0 or k == 1:
-        return delta
-    if (k - 1) * epsilon > 700:
-        return 1.0
-    total = math.fsum(math.exp(j * epsilon) for j in range(k))
-    return min(1.0, delta * total * (1 + 1e-12))  # the slack covers the rounding of these floats
 
 
 def rounded_up(number: float, digits: int = 6) -> str:

@@ -27,7 +27,6 @@ from discreet.storage.records import (
     LearnerRecord,
     Moment,
     PhaseRecord,
-    QueuedReport,
     StateUpdate,
     Status,
 )
@@ -309,20 +308,15 @@ class HostedLearner:
             return self._applied(generation, state, 0, told)
 
     def apply_queued(self, reading: Reading, update: StateUpdate) -> Applied:
-        """Apply queued reports to the stored state. Nothing is visible before it is written and shown.
-
-        What is damaged is left out, or it would block all others.
-        """
+        """Apply queued reports to the stored state. Nothing is visible before it is written and shown."""
         with self._applying:
             before = update.generation, self.latest_state(update), update.applied
-            told = self._opened(update.queued)
+            told = [
+                (each.draw, self.seals.open_feedback(each.decision_id, each.payload))
+                for each in update.queued
+            ]
             plans, sums = self._open_phases(reading, {phase_of(ticket) for ticket, _ in told} - {INLINE})
-            try:
-                applied = self._applied(*before, told, plans, sums)
-            except InvalidArgument:
-                sound = [each for each in told if self.host.sound(*each, plans.get(phase_of(each[0])))]
-                self._report_lost(len(told) - len(sound))
-                applied = self._applied(*before, sound, plans, sums)
+            applied = self._applied(*before, told, plans, sums)
             return dataclasses.replace(applied, reports=[each.decision_id for each in update.queued])
 
     def _applied(
@@ -368,22 +362,6 @@ class HostedLearner:
             sealed = self._sealed(generation + 1, after)
         return Applied(generation + 1, after, in_sums - sums[number].applied, sealed)
 
-    def fill(self, reading: Reading, number: int) -> Applied | None:
-        """Add a neutral report for each that is missing to the sums of a phase, which completes it."""
-        generation, sealed, in_sums = reading.states([self.id])[self.id]
-        plans, sums = self._open_phases(reading, [number])
-        if number not in plans:
-            return None
-        plan = plans[number]
-        missing = plan.total - (sums[number].applied if sums else 0)
-        if missing <= 0:
-            return None
-        log.error("%s: a phase lacks %d reports: they count as neutral", self.record.name, missing)
-        places = (max(place, plan.rest.start) for place in range(missing))
-        tickets = [self.host.dealt(plan, number, place, None).ticket for place in places]
-        told = [(ticket, self.host.neutral(ticket)) for ticket in tickets]
-        return self._applied(generation, self.opened(generation, sealed), in_sums, told, plans, sums)
-
     def _sealed(self, generation: int, state: HostState) -> bytes:
         """A new state as it is written."""
         sealed = self.seals.state(generation, self.host.encode(state))
@@ -415,41 +393,17 @@ class HostedLearner:
             self.stale = True
             raise self._stale_error()
 
-    def _opened(self, queued: Sequence[QueuedReport]) -> list[Told]:
-        """Tickets and reports from the queue, except damaged ones, which would block all others."""
-        opened, lost = [], 0
-        for each in queued:
-            try:
-                payload = self.seals.open_feedback(each.decision_id, each.payload)
-            except WrongKey:
-                lost += 1
-                neutral = None if phase_of(each.draw) == INLINE else self.neutral(each.draw)
-                if neutral is None:
-                    continue
-                payload = neutral  # the phase needs it to be complete
-            opened.append((each.draw, payload))
-        self._report_lost(lost)
-        return opened
-
     def _open_phases(
         self, reading: Reading, numbers: Collection[int]
     ) -> tuple[dict[int, Plan], dict[int, OpenSums]]:
-        """The plans and sums of open phases, except damaged ones: their reports are damaged, too."""
+        """The plans and sums of open phases."""
         plans, sums = dict[int, Plan](), dict[int, OpenSums]()
         found = reading.sums(self.id, numbers) if numbers else {}
         for number, record in (reading.phases(self.id, numbers) if numbers else {}).items():
-            try:
-                plan = self.plan_of(record)
-                if number in found:
-                    sums[number] = self.seals.open_sums(self.host, number, plan, *found[number])
-                plans[number] = plan
-            except (InvalidArgument, WrongKey):
-                log.error("%s: a stored phase is damaged", self.record.name)
+            plans[number] = self.plan_of(record)
+            if number in found:
+                sums[number] = self.seals.open_sums(self.host, number, plans[number], *found[number])
         return plans, sums
-
-    def _report_lost(self, count: int) -> None:
-        if count:
-            log.error("%s: %d stored decisions are damaged", self.record.name, count)
 
     def neutral(self, ticket: bytes) -> bytes | None:
         """The report of a decision that nobody told in time; None if its ticket is damaged."""

@@ -30,8 +30,6 @@ from discreet.storage.writing import Writing
 CHECK_EVERY, APPLY_EVERY, EXPIRE_EVERY, COMPACT_EVERY = 1.0, 0.05, 5.0, 600.0
 #: Seconds that a closed decision is remembered at least, so that a second tell is answered like the first.
 REMEMBERED = 7 * 86_400.0
-#: Histories are merged by hour after a week, by day after 90 days: length and age in seconds.
-MERGED = ((3_600, 7 * 86_400), (86_400, 90 * 86_400))
 #: Learners whose reports are applied in one transaction.
 _TOGETHER = 8
 #: Numbers of full-information learners in one step.
@@ -170,7 +168,6 @@ class Maintenance:
         for hosted in self._registry.with_ids(due):
             self._expire_all(hosted)
             self._apply_some([hosted])
-            self._fill_phases(hosted)
         with self._store.reading() as reading:
             complete = reading.complete_phases()
             mine = self._mine("close", reading, {learner for learner, _, _ in complete}, in_turn)
@@ -180,20 +177,6 @@ class Maintenance:
             if found is not None and not self._closed and self._may_close(found, last_at):
                 with _isolated("a phase of %s could not be closed: %s", found):
                     self._close_phase(found, number)
-
-    def _fill_phases(self, hosted: HostedLearner) -> None:
-        """Complete phases whose decisions are all closed, though reports are missing: they were damaged."""
-        with self._store.reading() as reading:
-            last = self._clock() - (0 if self._store.one_process else _APART)
-            lacking = reading.lacking_phases(hosted.id, last)
-        if not lacking or hosted.stale or self._closed:
-            return
-        with self._store.writing() as writing:
-            update = writing.start_update(hosted.id, most=1)
-            if update is not None and not update.queued and _is_active(writing, hosted):
-                for number in lacking:
-                    if filled := hosted.fill(writing, number):
-                        write(writing, {hosted: filled})
 
     def _may_close(self, hosted: HostedLearner, last_at: int) -> bool:
         return hosted.host.local or self._clock() >= last_at + round(1000 * hosted.record.deadline)
@@ -296,7 +279,7 @@ class Maintenance:
     # Compaction
 
     def compact(self) -> int:
-        """Delete old closed decisions and people of ended learners; merge old counts and histories.
+        """Delete old closed decisions and people of ended learners; merge old counts.
 
         The people of an ended epoch are not needed: it takes no feedback, and the ledger adds up learners.
 
@@ -322,8 +305,6 @@ class Maintenance:
             open_too = record.status is not Status.ACTIVE
             gone = writing.compact(record.id, before, open_too=open_too, most=most)
             writing.merge_counts(record.id)
-            for length, age in MERGED:
-                writing.merge_history(record.id, now - 1000 * age, 1000 * length)
         return gone, gone == most
 
     def _forget_people(self, record: LearnerRecord, most: int) -> tuple[int, bool]:

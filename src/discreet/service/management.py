@@ -16,7 +16,7 @@ from discreet.service import ledger
 from discreet.service.admin_log import IN_PROCESS, note
 from discreet.service.encryption import KeyRing
 from discreet.service.hosted_learner import Applied, HostedLearner, write
-from discreet.service.records import check_name, members
+from discreet.service.records import check_name
 from discreet.service.registry import Registry
 from discreet.service.rollback_guard import RollbackGuard
 from discreet.service.sealing import Seals
@@ -25,7 +25,6 @@ from discreet.service.views import (
     LearnerView,
     MomentView,
     PopulationView,
-    RecentChoice,
     learner_view,
     moment_view,
 )
@@ -307,14 +306,6 @@ class Management:
         with self._shown(name) as (hosted, reading):
             found = reading.history(hosted.id, since)
         return [moment_view(hosted, moment) for moment in found]
-
-    def recent(self, name: str, most: int = 50) -> list[RecentChoice]:
-        """The latest chosen sets, latest first: `most` of them, or as many as one `ask` allows."""
-        most = checks.integer("recent", "most", most, 1, _MOST)
-        with self._shown(name) as (hosted, reading):
-            found = reading.recent(hosted.id, min(most, hosted.most_sets))
-        items = hosted.record.settings["items"]
-        return [RecentChoice(asked_at=at, subset=members(items, subset)) for at, subset in found]
 
     @contextlib.contextmanager
     def _shown(self, name: str) -> Iterator[tuple[HostedLearner, Reading]]:

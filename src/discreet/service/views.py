@@ -126,13 +126,6 @@ class MomentView(View):
     point: tuple[float, ...]
 
 
-class RecentChoice(View):
-    """A recently chosen set, without its decision's id."""
-
-    asked_at: int
-    subset: tuple[Item, ...]
-
-
 def learner_view(hosted: HostedLearner, counts: Counts) -> LearnerView:
     """What is shown of a learner: settings, counts and released values."""
     record, summary = hosted.record, hosted.host.summary(hosted.state)

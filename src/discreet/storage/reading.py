@@ -224,12 +224,6 @@ class Reading:
         wanted = select(decisions.c.subset).distinct().where(decisions.c.learner == learner)
         return list(self.connection.scalars(wanted))
 
-    def recent(self, learner: int, most: int) -> list[tuple[int, bytes]]:
-        """Times and subsets of the latest decisions, latest first."""
-        d = decisions.c
-        wanted = select(d.asked_at, d.subset).where(d.learner == learner).order_by(d.asked_at.desc())
-        return [(asked_at, subset) for asked_at, subset in self.connection.execute(wanted.limit(most))]
-
     def queued(self) -> dict[int, int]:
         """How many reports are queued, by learner; learners with none are left out."""
         wanted = select(feedback.c.learner, func.count()).group_by(feedback.c.learner)
@@ -277,13 +271,6 @@ class Reading:
         """The ids of active learners with open phases whose last deadline has passed."""
         wanted = select(phases.c.learner).distinct().where(_dealt_by(now), _ACTIVE)
         return list(self.connection.scalars(wanted))
-
-    def lacking_phases(self, learner: int, now: int) -> list[int]:
-        """The numbers of phases whose last deadline has passed, and which lack reports."""
-        p, s = phases.c, sums.c
-        applied = select(s.applied).where(s.learner == p.learner, s.phase == p.number).scalar_subquery()
-        mine = (p.learner == learner) & (func.coalesce(applied, 0) < p.total)
-        return list(self.connection.scalars(select(p.number).where(mine, _dealt_by(now))))
 
     def history(self, learner: int, since: int = 0) -> list[Moment]:
         """What a learner had released over time, in order, since a time."""

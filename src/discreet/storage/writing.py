@@ -357,13 +357,6 @@ class Writing(Reading):
             found = self.connection.execute(delete(counts).where(mine).returning(*columns)).all()
             self._add_counts([(learner, "", Counts(*map(sum, zip(*found, strict=True))))])
 
-    def merge_history(self, learner: int, before: int, length: int) -> None:
-        """Keep the last entry of each span of a length before a time."""
-        h, later, end = history.c, history.alias(), before - before % length
-        same_span = (later.c.at - later.c.at % length) == (h.at - h.at % length)
-        kept = select(later.c.at).where(later.c.learner == h.learner, later.c.at > h.at, same_span)
-        self.connection.execute(delete(history).where(h.learner == learner, h.at < end, kept.exists()))
-
     # Populations and keys
 
     def add_population(self, population: PopulationRecord) -> None:

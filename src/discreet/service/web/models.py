@@ -15,7 +15,7 @@ from discreet.service.api_keys import ApiKey, Role
 from discreet.service.learner_service import MOST_DECISIONS
 from discreet.service.operations import MOST_FEEDBACK
 from discreet.service.records import Code
-from discreet.service.views import Kind, MomentView, PopulationView, RecentChoice
+from discreet.service.views import Kind, MomentView, PopulationView
 from discreet.service.web.errors import CODES
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]{0,99}$", strict=True)]
@@ -274,15 +274,9 @@ class GuaranteeResponse(ResponseModel):
 
 
 class HistoryResponse(ResponseModel):
-    """Moments in order: one a minute at most, after a week one an hour, after 90 days one a day."""
+    """Moments in order: one a phase, or one a minute at most."""
 
     history: list[MomentView]
-
-
-class RecentResponse(ResponseModel):
-    """Recently chosen sets, latest first."""
-
-    recent: list[RecentChoice]
 
 
 class PopulationsResponse(ResponseModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -189,20 +188,6 @@ def _learners(router: APIRouter, service: LearnerService) -> None:
     def show_history(name: LearnerName, since: Since = 0) -> models.HistoryResponse:
         """What was released over time: from the start, or since a time."""
         return models.HistoryResponse(history=service.history(name, since))
-
-    @_route(
-        router,
-        Role.READ,
-        f"{one}/recent",
-        "invalid_request",
-        "not_found",
-        response_model=models.RecentResponse,
-    )
-    def show_recent(name: LearnerName, limit: Annotated[int, Query(ge=1, le=1000)] = 50) -> Response:
-        """Recently chosen sets, latest first, without their ids; as many as one ask allows."""
-        sets = [each.model_dump() for each in service.recent(name, limit)]
-        body = json.dumps({"recent": sets}, separators=(",", ":"))
-        return Response(body, media_type="application/json")
 
 
 def _populations(router: APIRouter, service: LearnerService) -> None:
