@@ -6,12 +6,10 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +17,6 @@ import httpx2
 import pytest
 from http_helpers import BANDIT, FULL, MODULAR, client
 
-import discreet
 from discreet.cli import main
 from discreet.service.options import Options
 from discreet.service.server import warn_about
@@ -138,29 +135,6 @@ def test_a_server_goes_on_where_it_stopped(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.process
-def test_connections_beyond_the_limit_are_put_off(tmp_path: pathlib.Path) -> None:
-    """With an answer that clients take for "later", and only while there are too many."""
-    with serving(tmp_path / "shop.db", "--connections", 3, log=tmp_path / "log") as (process, address):
-        key = shown_key(process)
-        where = urllib.parse.urlsplit(address)
-        busy = [socket.create_connection((where.hostname, where.port)) for _ in range(3)]
-        for each in busy:
-            head = (
-                f"POST /v1/keys HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\ncontent-length: 2\r\n"
-            )
-            each.sendall(f"{head}expect: 100-continue\r\n\r\n".encode())
-            assert each.recv(100).startswith(b"HTTP/1.1 100")  # its body is waited for
-        with client(address, key) as admin:
-            assert admin.get("/v1/learners").status_code == 503
-        later = threading.Timer(0.5, lambda: [each.close() for each in busy])
-        later.start()
-        with discreet.Client(address, key) as patient:
-            assert patient.learners() == []
-        later.join()
-        stopped(process)
-
-
-@pytest.mark.process
 def test_running_requests_are_finished(tmp_path: pathlib.Path) -> None:
     """A signal in the midst of asks: each is answered, or the connection was never taken."""
     with serving(tmp_path / "shop.db", log=tmp_path / "log") as (process, address):
@@ -236,7 +210,6 @@ def test_several_processes_serve_postgres(postgres: str, tmp_path: pathlib.Path)
         (("--log-level", "trace"), "log level"),
         (("--port", 99999), "65535"),
         (("--rate", 0), "one request per second"),
-        (("--connections", 0), "one connection"),
         (("--store", "mysql://x"), "A store is a path"),
         (("--port", "x"), "--help"),
     ],

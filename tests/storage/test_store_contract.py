@@ -11,7 +11,6 @@ import sqlalchemy as sa
 
 from discreet.errors import AlreadyExists, Conflict, StoreError, UnknownName
 from discreet.storage import open_store
-from discreet.storage.reading import WRITERS
 from discreet.storage.records import (
     Counts,
     DecisionRecord,
@@ -481,27 +480,16 @@ def test_an_update_takes_at_most_so_many_reports(store: Store) -> None:
 
 
 def test_counts_add_up_over_processes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One row for each process; many are merged, and lose nothing. Other learners are left alone."""
+    """One row for each process."""
     learner, other = added(store), added(store, "other")
-    for number in range(WRITERS + 1):
+    for number in range(3):
         monkeypatch.setattr(store, "_name", f"process {number}")
         with store.writing() as writing:
             writing.add_counts({each: Counts(2, 1, 0, 1, 1) for each in (learner, other)})
             writing.add_counts({learner: Counts(asked=1)})
-        if number == WRITERS - 1:
-            with store.writing() as writing:
-                assert writing.to_compact(now=0, kept=0) == []
-                writing.merge_counts(learner)
     with store.reading() as reading:
-        assert reading.to_compact(now=0, kept=0) == [learner, other]
         total = reading.counts(learner)
-    assert (total, total.pending) == (Counts(303, 101, 0, 101, 101), 202)
-    with store.writing() as writing:
-        writing.merge_counts(learner)
-        assert writing.counts(learner) == total
-        assert writing.to_compact(now=0, kept=0) == [other]
-        writing.add_counts({learner: Counts(asked=1)})
-        assert writing.counts(learner).asked == 304
+    assert (total, total.pending) == (Counts(9, 3, 0, 3, 3), 6)
 
 
 def test_expiry_looks_at_few_rows_at_a_time(store: Store) -> None:
@@ -521,7 +509,7 @@ def test_expiry_looks_at_few_rows_at_a_time(store: Store) -> None:
     assert 6 <= calls <= 9
 
 
-@pytest.mark.parametrize("call", ["expire", "compact", "compact open", "people", "merge"])
+@pytest.mark.parametrize("call", ["expire", "compact", "compact open", "people"])
 def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
     """Each statement of a step goes by an index."""
     learner = added(store)
@@ -539,8 +527,6 @@ def test_maintenance_never_reads_whole_tables(call: str, store: Store) -> None:
         sa.event.listen(connection, "before_cursor_execute", note)
         if call == "expire":
             writing.expire(learner, 5000, 1, 2)
-        elif call == "merge":
-            writing.merge_counts(learner)
         elif call == "people":
             writing.forget_people(learner)
         else:

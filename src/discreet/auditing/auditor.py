@@ -20,7 +20,7 @@ from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel.releases import BitNoise
 from discreet.learners.learner import Learner
 from discreet.learners.session import Session
-from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum
+from discreet.prefix_sums.base import PrefixSum
 from discreet.privacy.guarantee import Guarantee
 from discreet.randomizers import OneBit
 from discreet.randomness import BitSource, Seed
@@ -214,10 +214,10 @@ def _release(learner: Learner, mechanism: Any, source: BitSource, rounds: int | 
 def _prefix_sum(given: PrefixSum, rounds: int | None) -> Any:
     """Prefix sums: their compiled steps where these are the package's, else their method `add`."""
     _require_new(given, given.round)
-    claim, source, horizon = given.guarantee, given._source, given.horizon or 1 << 20
+    claim, source, horizon = given.guarantee, given._source, given.horizon
     changes = inputs.changes_of_vectors(given.bound, given.dimension, claim.neighbours)
     kind, settings = type(given), given._settings()
-    if isinstance(given, CompiledPrefixSum) and kind.__module__.startswith("discreet."):
+    if kind.__module__.startswith("discreet."):
         return Slots(given.steps, changes, claim.rounds_per_person, source, horizon, given.dtype, rounds)
     if constants_in(kind._from_settings(settings, source).steps) != constants_in(given.steps):
         raise InvalidArgument(

@@ -199,9 +199,6 @@ def serve(
     max_body: Annotated[
         int | None, Setting("max-body", "Bytes of a request's body; 4 MiB by default.")
     ] = None,
-    connections: Annotated[
-        int | None, Setting("connections", "Open connections, in each process; 1,000 by default.")
-    ] = None,
     policies: Annotated[
         list[str] | None,
         Setting("policy", "A custom policy that learners can be made with.", metavar="NAME=MODULE:NAME"),

@@ -21,7 +21,7 @@ from discreet.errors import InvalidArgument
 from discreet.kernel.phase import Ticket
 from discreet.kernel.queries import Query, measure
 from discreet.prefix_sums import steps
-from discreet.prefix_sums.base import MOST_ROUNDS, CompiledPrefixSum
+from discreet.prefix_sums.base import MOST_ROUNDS, PrefixSum
 from discreet.prefix_sums.binary import BinarySteps
 from discreet.prefix_sums.spherical import SphericalSteps
 from discreet.prefix_sums.steps import FreshNoise, NoNoise
@@ -275,7 +275,7 @@ class Tree(Release):
         Those of the prefix sum, for slots instead of rounds: a report enters one slot.
     """
 
-    prefix_sum: CompiledPrefixSum
+    prefix_sum: PrefixSum
 
     def mechanism(self, dimension: int) -> Any:
         return copied(self.prefix_sum.steps)
@@ -285,9 +285,9 @@ class Tree(Release):
         return query.dimension(n) == tree.dimension and _within(query.bound, tree.bound)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.prefix_sum, CompiledPrefixSum) or self.prefix_sum.round:
+        if not isinstance(self.prefix_sum, PrefixSum) or self.prefix_sum.round:
             raise InvalidArgument("A Tree needs a new BinaryTree, or another tree of one mechanism.")
-        object.__setattr__(self, "horizon", self.prefix_sum.horizon or MOST_ROUNDS)
+        object.__setattr__(self, "horizon", self.prefix_sum.horizon)
         object.__setattr__(self, "dtype", self.prefix_sum.dtype)
 
     @property

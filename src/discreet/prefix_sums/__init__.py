@@ -11,13 +11,12 @@ Examples:
     (1, (2,), True, 1000)
 """
 
-from discreet.prefix_sums.base import CompiledPrefixSum, PrefixSum, Released
+from discreet.prefix_sums.base import PrefixSum, Released
 from discreet.prefix_sums.binary import BinaryTree
 from discreet.prefix_sums.steps import add_secret, draw_noise, samples_needed
 
 __all__ = [
     "BinaryTree",
-    "CompiledPrefixSum",
     "PrefixSum",
     "Released",
     "add_secret",

@@ -13,7 +13,6 @@ from discreet.prefix_sums.steps import add_secret, check_round, draw_noise, samp
 from discreet.privacy.budget import Budget
 from discreet.privacy.exclusive import Exclusive
 from discreet.privacy.guarantee import Guarantee
-from discreet.privacy.noise import Law
 from discreet.privacy.sensitivity import VectorBound
 from discreet.randomness import BitArray, BitSource
 
@@ -31,8 +30,8 @@ class Released:
 class PrefixSum(Exclusive):
     """Sums of all private vectors so far, released after every round.
 
-    Each vector is forced to satisfy the bound. A `horizon` of None allows any number of rounds; `steps` is
-    the compiled mechanism of the next one.
+    Each vector is forced to satisfy the bound. `steps` is the compiled mechanism of the next round, with the
+    secrets in `steps.state`.
     """
 
     steps: Any
@@ -42,7 +41,7 @@ class PrefixSum(Exclusive):
     def __init__(
         self,
         dimension: int,
-        horizon: int | None,
+        horizon: int,
         bound: VectorBound,
         budget: Budget,
         source: BitSource | None,
@@ -54,14 +53,14 @@ class PrefixSum(Exclusive):
             raise InvalidArgument(f"A {name} needs a VectorBound and a Budget, in this order.")
         budget.require_pure()
         self.bound, self.budget = bound, budget
-        self.horizon = None if horizon is None else integer(name, "horizon", horizon, 1, MOST_ROUNDS)
+        self.horizon = integer(name, "horizon", horizon, 1, MOST_ROUNDS)
         self.round = 0
         self._released: npt.NDArray[Any] = np.zeros(self.dimension, dtype=np.int64)
 
     @property
     @abstractmethod
     def mean_variance(self) -> float:
-        """Mean over the rounds (of the horizon, or so far) of the noise variance per coordinate of a sum."""
+        """Mean over the rounds of the noise variance per coordinate of a sum."""
 
     @property
     def dtype(self) -> Any:
@@ -81,9 +80,8 @@ class PrefixSum(Exclusive):
         if isinstance(vector, np.ndarray) and vector.ndim == 1 and len(vector) != self.dimension:
             raise invalid_argument(type(self).__name__, "vector", f"of length {self.dimension}", len(vector))
         with self._alone():
-            last = self.horizon or MOST_ROUNDS
-            if self.round >= last:
-                raise HorizonReached(f"This {type(self).__name__} has taken all its {last} rounds.")
+            if self.round >= self.horizon:
+                raise HorizonReached(f"This {type(self).__name__} has taken all its {self.horizon} rounds.")
             secret = self.bound.enforce(vector)
             self._source.feed(self._draw, samples_needed(self.steps))
             with self._changing():
@@ -92,10 +90,6 @@ class PrefixSum(Exclusive):
                 self.round += 1
             values.flags.writeable = False
             return Released(values, self.round)
-
-    def _law_for(self, nodes: int) -> Law:
-        """The noise of each node where one round's vector enters so many."""
-        return self.budget.law(self.bound, nodes)
 
     def _draw(self, done: int, bits: BitArray, cursor: int) -> tuple[int, int]:
         drawn: tuple[int, int] = draw_noise(self.steps, done, bits, cursor)
@@ -108,7 +102,13 @@ class PrefixSum(Exclusive):
         return grown
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {"released": self._released}
+        return {"released": self._released, **self.steps.state._asdict()}
+
+    def _load(self, saved: Any) -> None:
+        super()._load(saved)
+        self.round = check_round(self.steps)
+        if self.round > self.horizon:
+            raise InvalidArgument("The saved state is damaged: it is beyond its horizon.")
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -127,16 +127,3 @@ class PrefixSum(Exclusive):
     def __repr__(self) -> str:
         private = self.guarantee.private
         return f"{type(self).__name__}(dimension={self.dimension}, round={self.round}, private={private})"
-
-
-class CompiledPrefixSum(PrefixSum):
-    """A prefix sum whose rounds are all steps of one mechanism, with its secrets in `steps.state`."""
-
-    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        return {**super()._arrays(), **self.steps.state._asdict()}
-
-    def _load(self, saved: Any) -> None:
-        super()._load(saved)
-        self.round = check_round(self.steps)
-        if self.horizon is not None and self.round > self.horizon:
-            raise InvalidArgument("The saved state is damaged: it is beyond its horizon.")

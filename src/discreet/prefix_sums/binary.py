@@ -7,7 +7,7 @@ import numpy.typing as npt
 from discreet.checks import IntArray
 from discreet.compiled import lean_kernel
 from discreet.prefix_sums import steps
-from discreet.prefix_sums.base import CompiledPrefixSum
+from discreet.prefix_sums.base import PrefixSum
 from discreet.prefix_sums.steps import TreeState
 from discreet.privacy import noise
 from discreet.privacy.budget import Budget
@@ -22,7 +22,7 @@ class BinarySteps(NamedTuple):
     state: TreeState
 
 
-class BinaryTree(CompiledPrefixSum):
+class BinaryTree(PrefixSum):
     """The classical tree: round t is the sum of the nodes named by the binary digits of t.
 
     Formal guarantees:
@@ -48,7 +48,7 @@ class BinaryTree(CompiledPrefixSum):
         super().__init__(dimension, horizon, bound, budget, source)
         self.levels = (self.horizon - 1).bit_length() + 1
         state = steps.new_state(self.dimension, levels=self.levels)
-        self.steps: Any = BinarySteps(self._law_for(self.levels), state)
+        self.steps: Any = BinarySteps(self.budget.law(bound, self.levels), state)
 
     @property
     def mean_variance(self) -> float:

@@ -279,7 +279,7 @@ class Maintenance:
     # Compaction
 
     def compact(self) -> int:
-        """Delete old closed decisions and people of ended learners; merge old counts.
+        """Delete old closed decisions and people of ended learners.
 
         The people of an ended epoch are not needed: it takes no feedback, and the ledger adds up learners.
 
@@ -304,7 +304,6 @@ class Maintenance:
         with self._store.writing() as writing:
             open_too = record.status is not Status.ACTIVE
             gone = writing.compact(record.id, before, open_too=open_too, most=most)
-            writing.merge_counts(record.id)
         return gone, gone == most
 
     def _forget_people(self, record: LearnerRecord, most: int) -> tuple[int, bool]:

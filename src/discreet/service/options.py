@@ -8,8 +8,8 @@ import ssl
 from discreet.errors import InvalidArgument
 from discreet.storage import serves_one_process
 
-#: Requests per second of one key, bytes of a body, and connections of one process, by default.
-RATE, MAX_BODY, CONNECTIONS = 10_000.0, 4 << 20, 1_000
+#: Requests per second of one key, and bytes of a body, by default.
+RATE, MAX_BODY = 10_000.0, 4 << 20
 LEVELS = ("debug", "info", "warning", "error")
 #: The environment variable that may hold the first admin key of a new store.
 ADMIN_KEY = "DISCREET_ADMIN_KEY"
@@ -32,7 +32,6 @@ class Options:
         log_level: One of `LEVELS`; requests are logged at "info".
         rate: Requests per second of one key, in each process.
         max_body: Bytes of a request's body.
-        connections: Open connections of one process; requests beyond them get 503.
         json: Whether to print the first admin key as JSON.
         policies: Custom policies, each as NAME=MODULE:NAME.
     """
@@ -50,15 +49,12 @@ class Options:
     log_level: str = "info"
     rate: float = RATE
     max_body: int = MAX_BODY
-    connections: int = CONNECTIONS
     json: bool = False
     policies: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.workers < 1 or not self.rate > 0 or self.max_body < 1:
             raise InvalidArgument("There must be at least one worker, one request per second and one byte.")
-        if self.connections < 1:
-            raise InvalidArgument("There must be at least one connection.")
         if not 0 <= self.port < 1 << 16:
             raise InvalidArgument("A port is an integer from 0 to 65535.")
         if self.log_level not in LEVELS:

@@ -78,7 +78,6 @@ def serve(options: Options) -> None:
             ws="none",
             lifespan="on",
             timeout_graceful_shutdown=_GRACE,
-            limit_concurrency=options.connections + 1,  # the first that is too many
             ssl_certfile=options.tls_cert,
             ssl_keyfile=options.tls_key,
         )

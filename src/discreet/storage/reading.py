@@ -41,9 +41,6 @@ from discreet.storage.tables import (
 #: Rows that are passed with one statement; SQLite takes 32,766 parameters.
 _AT_ONCE = 4_000
 
-#: Rows of counts of a learner, one for each process that wrote some; more are merged.
-WRITERS = 100
-
 #: Milliseconds that a decision may be stored after its time.
 LATE = 10_000
 
@@ -196,7 +193,7 @@ class Reading:
         return list(self.connection.scalars(select(learners.c.id).where(_ACTIVE, asked)))
 
     def to_compact(self, now: int, kept: int) -> list[int]:
-        """The ids of learners that have something to forget, or counts to merge.
+        """The ids of learners that have something to forget.
 
         Args:
             now: Milliseconds.
@@ -205,10 +202,7 @@ class Reading:
         d, mine = decisions.c, learners.c.id
         old = exists().where(d.learner == mine, d.asked_at < now - kept - 1000 * learners.c.deadline)
         has_people = exists().where(people.c.learner == mine)
-        unmerged = select(counts.c.learner).group_by(counts.c.learner).having(func.count() > WRITERS)
-        return list(
-            self.connection.scalars(select(mine).where(old | (~_ACTIVE & has_people) | mine.in_(unmerged)))
-        )
+        return list(self.connection.scalars(select(mine).where(old | (~_ACTIVE & has_people))))
 
     # Decisions and feedback
 

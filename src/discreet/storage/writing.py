@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Table, delete, func, select, tuple_, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from discreet.errors import AlreadyExists, Conflict
-from discreet.storage.reading import HEADS, LATE, PHASE, WRITERS, Reading
+from discreet.storage.reading import HEADS, LATE, PHASE, Reading
 from discreet.storage.records import (
     COUNTED,
     Counts,
@@ -319,11 +319,11 @@ class Writing(Reading):
 
     def add_counts(self, added: Mapping[int, Counts]) -> None:
         """Add to the counts of learners."""
-        self._add_counts((learner, self._writer, each) for learner, each in added.items())
-
-    def _add_counts(self, rows: Iterable[tuple[int, str, Counts]]) -> None:
         add = ", ".join(f"{name} = counts.{name} + excluded.{name}" for name in COUNTED)
-        listed = sorted((*key, *(getattr(each, name) for name in COUNTED)) for *key, each in rows)
+        listed = sorted(
+            (learner, self._writer, *(getattr(each, name) for name in COUNTED))
+            for learner, each in added.items()
+        )
         columns = ["learner", "writer", *COUNTED]
         self._add(counts, columns, listed, f"ON CONFLICT (learner, writer) DO UPDATE SET {add}")
 
@@ -347,15 +347,6 @@ class Writing(Reading):
         mine = people.c.learner == learner
         some = select(people.c.person).where(mine).limit(most).scalar_subquery()
         return self.connection.execute(delete(people).where(mine, people.c.person.in_(some))).rowcount
-
-    def merge_counts(self, learner: int) -> None:
-        """Merge the counts of a learner, if more than `WRITERS` processes wrote some."""
-        mine = counts.c.learner == learner
-        rows = select(func.count()).select_from(counts).where(mine)
-        if (self.connection.scalar(rows) or 0) > WRITERS:
-            columns = [counts.c[name] for name in COUNTED]
-            found = self.connection.execute(delete(counts).where(mine).returning(*columns)).all()
-            self._add_counts([(learner, "", Counts(*map(sum, zip(*found, strict=True))))])
 
     # Populations and keys
 
