@@ -56,10 +56,6 @@ def _choice(n: int, epsilon: float) -> Learner:
     return Learner(n, Uniform(n), query, Choice(query, Budget(epsilon=epsilon)))
 
 
-def _sums(kind: Any, *horizon: int, **settings: Any) -> Make:
-    return lambda n, e: kind(n, *horizon, _BOUND, Budget(epsilon=e), **settings)
-
-
 def _bandit(**settings: Any) -> Make:
     return lambda n, e: BanditLearner(n, e, _COSTS, **settings)
 
@@ -95,7 +91,7 @@ _LISTED = [
     Entry("laplace", "Laplace, of costs", _learner(Laplace)),
     Entry("laplace-gradients", "Laplace, of gradients", _learner(Laplace, _GRADIENT)),
     Entry("choice", "Choice, of sets", _choice),
-    Entry("binary-tree", "BinaryTree, 8 rounds", _sums(BinaryTree, 8)),
+    Entry("binary-tree", "BinaryTree, 8 rounds", lambda n, e: BinaryTree(n, 8, _BOUND, Budget(epsilon=e))),
     Entry("binary-tree-gaussian", "BinaryTree, discrete Gaussian noise, 8 rounds", _gaussian_tree, _GAUSSIAN),
     Entry("bandit", "BanditLearner with a model", _bandit()),
     Entry("bandit-three-rounds", "BanditLearner, a person in three rounds", _bandit(rounds_per_person=3)),

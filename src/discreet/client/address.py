@@ -20,7 +20,7 @@ def checked_url(url: str, *, allow_insecure: bool) -> str:
         raise InvalidArgument("The 'url' of a client must not contain a user or a password: give the 'key'.")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise InvalidArgument("The 'url' of a client must be like https://shop.example[:port][/path].")
-    if parts.scheme == "http" and not allow_insecure and not _is_loopback(parts.hostname):
+    if parts.scheme == "http" and not allow_insecure and not is_loopback(parts.hostname):
         raise InvalidArgument(
             f"Over plain http to {parts.hostname!r} the key and the costs can be read on the way. Use https; "
             "or, if the network itself is encrypted, allow_insecure=True."
@@ -35,7 +35,8 @@ def checked_key(key: str) -> str:
     return key
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine has this address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import ipaddress
 import json
 import logging
 import os
@@ -18,6 +17,7 @@ from collections.abc import Sequence
 import uvicorn
 from starlette.types import ASGIApp
 
+from discreet.client.address import is_loopback
 from discreet.errors import InvalidArgument
 from discreet.imports import load_object
 from discreet.learners.host import register
@@ -113,11 +113,7 @@ def register_policies(policies: Sequence[str]) -> None:
 
 def warn_about(options: Options) -> None:
     """Warn if other machines can connect, unless a proxy stands in front."""
-    try:
-        safe = ipaddress.ip_address(options.host).is_loopback
-    except ValueError:
-        safe = options.host == "localhost"
-    if not (safe or options.uds or options.behind_proxy):
+    if not (is_loopback(options.host) or options.uds or options.behind_proxy):
         log.warning(_NO_PROXY)
 
 

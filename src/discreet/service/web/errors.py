@@ -70,8 +70,6 @@ _BY_EXCEPTION: tuple[tuple[type[Exception], str], ...] = (
 )
 _BY_STATUS = {400: "invalid_json", 404: "not_found", 405: "method_not_allowed"}
 
-#: Hints for fields that belong elsewhere.
-_HINTS = {"kind": "Did you mean 'feedback'?"}
 #: Unknown fields whose names are repeated: not a number or an id that got there by mistake.
 _NAME = re.compile(r"[a-z_]{1,40}")
 _LIMITS = {
@@ -189,7 +187,7 @@ def _unknown(inside: str, name: str, fields: set[str]) -> str:
         return f"There is an unknown field. {listed}"
     prefix = f"{inside}." if inside else ""
     beside = sorted(field for field in fields if field.startswith(prefix) and "." not in field[len(prefix) :])
-    hint = _HINTS.get(prefix + name) or did_you_mean(prefix + name, beside).lstrip() or listed
+    hint = did_you_mean(prefix + name, beside).lstrip() or listed
     return f"There is no field '{prefix}{name}'. {hint}"
 
 
