@@ -336,6 +336,24 @@ def test_bits_are_not_shown_before_the_guard_records_them(
         assert service._guard.is_behind(hosted.record.lineage, 9)
 
 
+def test_reports_that_left_their_sums_are_counted_once(tmp_path: pathlib.Path, clock: Clock) -> None:
+    """Who has read how many there were, and then sees the state after a phase was closed, records nothing."""
+    with opened(tmp_path / "service.db", clock) as service:
+        made(service, mode="local")
+        play(service, 10)
+        service.maintenance.apply_queued()
+        hosted = service.registry.named("shop")
+        assert hosted.generation == 0
+        play(service, 400)
+        maintain(service)
+        assert hosted.generation > 0
+        with service._store.reading() as reading:
+            releases = hosted.releases(hosted.state, reading.applied(hosted.id))
+        hosted.follow(0, None, 1000)
+        assert releases == 410
+        assert not service._guard.is_behind(hosted.record.lineage, releases)
+
+
 def test_phases_close_in_their_order_whoever_has_told(
     tmp_path: pathlib.Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

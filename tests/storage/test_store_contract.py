@@ -14,7 +14,9 @@ from discreet.storage.records import (
     Counts,
     DecisionRecord,
     How,
+    KeyRecord,
     LearnerRecord,
+    PopulationRecord,
     Status,
 )
 from discreet.storage.store import Store
@@ -136,6 +138,33 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     with store.reading() as reading:
         assert reading.meta("a") is None
         assert reading.counts(learner) == Counts()
+
+
+def test_everything_is_there_after_opening_again(store: Store, address: str) -> None:
+    """Learners, states, decisions and keys survive, exactly."""
+    with store.writing() as writing:
+        writing.add_population(PopulationRecord("people", 2.5))
+        learner = writing.add_learner(new_learner(population="people"), b"first")
+        writing.add_key(KeyRecord(b"d" * 32, "admin", "first", 3))
+    ids = asked(store, learner)
+    with store.reading() as reading:
+        before = (reading.learners(), reading.state(learner), reading.decisions(ids), reading.keys())
+    store.close()
+    again = open_store(address)
+    try:
+        with again.reading() as reading:
+            assert before == (
+                reading.learners(),
+                reading.state(learner),
+                reading.decisions(ids),
+                reading.keys(),
+            )
+            assert reading.populations() == [PopulationRecord("people", 2.5)]
+            record = reading.learners()[0]
+            assert record.settings == {"kind": "bandit", "items": ["tea", 2]}
+            assert (record.status, record.generation) == (Status.ACTIVE, 0)
+    finally:
+        again.close()
 
 
 def test_a_closed_store_refuses(store: Store) -> None:
