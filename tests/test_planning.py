@@ -83,18 +83,6 @@ def test_more_is_needed_for_less(kind: str, n: int, epsilon: float, effect: floa
     assert all(greater[mode] > now[mode] for mode in now)
 
 
-def test_each_number_of_items_gets_its_method() -> None:
-    """The learners' own defaults: a model up to 64 items; a choice of all sets up to 16."""
-    for n, bandit, full in ((4, "model", "choose"), (17, "model", "leader"), (65, "worst-case", "leader")):
-        for kind, method in (("bandit", bandit), ("full information", full)):
-            for option in plan(n=n, epsilon=1.0, rounds=10**6, effect=0.5, **KINDS[kind]).options:
-                assert option.arguments["method"] == method
-                learner = getattr(discreet, option.learner)
-                assert learner(n, 1.0, (-1, 1)).method == method
-                bound = learner(n, **option.arguments).regret_bound(10**6) if method != "model" else None
-                assert option.regret_bound == bound
-
-
 def test_a_delta_is_for_local_bandits() -> None:
     """Where people have several rounds."""
     made = plan(n=4, epsilon=1.0, rounds=10**6, effect=0.5, rounds_per_person=50, delta=1e-6)

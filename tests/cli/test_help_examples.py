@@ -86,13 +86,6 @@ def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.P
     return tmp_path
 
 
-def test_every_command_has_an_example() -> None:
-    """And all of them are found."""
-    with_options = {" ".join(shlex.split(line)[1:3]) for line in EXAMPLES}
-    assert {"store check", "keys create", "simulate baskets", "list --json"} <= with_options
-    assert len(EXAMPLES) >= 25
-
-
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.usefixtures("folder")
 def test_an_example_works(

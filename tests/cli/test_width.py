@@ -1,11 +1,8 @@
 """What is printed fits the terminal, or 80 columns where there is none."""
 
-import json
-
 import pytest
 
 from discreet.cli import main
-from discreet.cli.app import table, wrapped
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -31,42 +28,6 @@ def test_lines_fit_80_columns_where_nothing_is_known(
     small = ["--rounds", "64", "--seeds", "2", "--quiet"] if command[0] == "simulate" else []
     lines = printed(capsys, *command, *small).splitlines()
     assert max(map(len, lines)) <= 80
-
-
-def test_lists_and_plans_use_the_width_there_is(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The words are the same, whatever the width; parameters have a line of their own."""
-    texts = []
-    for columns in (70, 200):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        text = "".join(printed(capsys, *command) for command in COMMANDS[:2])
-        assert 0.8 * columns < max(map(len, text.splitlines())) <= columns
-        texts.append(text.split())
-    assert texts[0] == texts[1]
-    assert "  n=8, gap=0.5, turns=0.5\n" in printed(capsys, "list")
-
-
-def test_words_go_on_below_and_nothing_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A number that is wider than the terminal goes on below as well."""
-    monkeypatch.setenv("COLUMNS", "28")
-    assert table(["a", "b"], [["x", "one two three four five six"]]) == (
-        "a  b\nx  one two three four five\n   six"
-    )
-    folded = table(["a", "b"], [["x", "1" * 40]])
-    assert folded.count("1") == 40
-    assert wrapped("one two three four five six seven") == "one two three four five six\nseven"
-    assert table(["[b]", "b"], [["[red]x", ":smile:"]]) == "[b]     b\n[red]x  :smile:"
-
-
-def test_data_has_no_width(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """JSON is the same on every terminal."""
-    found = []
-    for columns in ("20", "200"):
-        monkeypatch.setenv("COLUMNS", columns)
-        found.append(printed(capsys, "list", "--json"))
-    assert found[0] == found[1]
-    assert json.loads(found[0])["streams"]["drifting"]["parameters"] == ["n=8", "gap=0.5", "turns=0.5"]
 
 
 def test_one_seed_has_no_interval_and_nothing_has_no_sign(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,11 +43,6 @@ def test_asks_and_tells(client: Any, shop: Shop) -> None:
     assert [each for each in client.learners() if each.name == name] == [found]
 
 
-def test_lists_of_one_stay_lists(client: Any, shop: Shop) -> None:
-    """A count gives a list, also a count of one."""
-    assert len(client.ask(shop(), 1)) == 1
-
-
 def test_items_can_be_switched_off(client: Any, shop: Shop) -> None:
     """Sets are among those that are available."""
     name = shop()
@@ -183,12 +178,6 @@ def test_errors_have_codes(client: Any, connect: Callable[..., Any], shop: Shop)
         assert code in str(caught.value)
         again = pickle.loads(pickle.dumps(caught.value))
         assert (str(again), again.code, again.status) == (str(caught.value), code, caught.value.status)
-
-
-def test_messages_for_admins_are_repeated(client: Any) -> None:
-    """If nothing private is sent, the service's own message is repeated."""
-    with pytest.raises(ServiceError, match="epsilon"):
-        client.create_learner("odd", "bandit", 2, epsilon=-1, cost_range=(0, 1))
 
 
 def test_feedback_of_no_shape_is_refused_here(client: Any, shop: Shop) -> None:

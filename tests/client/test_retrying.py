@@ -1,7 +1,4 @@
-import gc
 import json
-import socket
-import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -86,20 +83,6 @@ def test_other_answers_are_final(connect: Callable[..., Any], service: RunningSe
                 client.ask("shop")
             assert caught.value.code == "odd"
             assert proxy.requests == count
-
-
-def test_a_proxy_that_ends_leaves_no_socket_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even of connections that come as it ends: they would be reported in whatever test runs later."""
-    left: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda report: left.append(report.exc_value))
-    for count in range(40):
-        with FlakyProxy(1) as proxy:
-            address = ("127.0.0.1", int(proxy.url.rpartition(":")[2]))
-            connections = [socket.create_connection(address) for _ in range(count % 5)]
-        for connection in connections:
-            connection.close()
-    gc.collect()
-    assert left == []
 
 
 def test_the_longest_attempt_gives_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

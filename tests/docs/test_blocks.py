@@ -12,7 +12,6 @@ from code_blocks import (
     ROOT,
     Block,
     blocks,
-    blocks_of,
     is_there,
     run_discreet,
     run_program,
@@ -133,65 +132,3 @@ def recipe_of(command: str) -> str:
     quiet = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     dry = [program, "--dry-run", *command.split()[1:]]
     return subprocess.run(dry, cwd=ROOT, env=quiet, check=True, capture_output=True, text=True).stdout
-
-
-PAGE = """
-```python
->>> 1 + 1
-2
-```
-
-1. A list:
-
-   ```py
-   x = 1
-   ```
-
-> ~~~bash
-> ls \\
->    -l   # all
->
-> make demo  # here
-> ~~~
-
-- ```
-  plain
-  ```
-
-Not a block: ```inline```.
-
-    ````nginx title="a"
-    ```
-    ````
-"""
-
-
-def test_no_block_is_overlooked() -> None:
-    """Indented, in lists, quoted, with other fences, without a language."""
-    found = blocks_of("page.md", PAGE)
-    assert [(block.line, block.language) for block in found] == [
-        (2, "python"),
-        (9, "py"),
-        (13, "bash"),
-        (20, ""),
-        (26, "nginx"),
-    ]
-    assert [found[k].text for k in (1, 3, 4)] == ["x = 1\n", "plain\n", "```\n"]
-    assert found[2].commands == ["ls -l", "make demo"]
-    with pytest.raises(ValueError, match="no end"):
-        blocks_of("page.md", "```python\n>>> 1\n")
-
-
-def test_an_unknown_language_is_noticed() -> None:
-    """On any page; and one that is known on one page only, on others."""
-    for language in ("", "py", "bash", "rust", "ini"):
-        assert run_by(Block("README.md", 1, language, "")) is None
-
-
-@pytest.mark.parametrize(
-    "text", ["", "x = 1\n", "x = 1\n\n>>> 1\n1\n", ">>> 1\n1\n\nprint(2)\n", ">>> 1  # doctest: +SKIP\n2\n"]
-)
-def test_a_block_that_is_not_run_as_a_whole_is_refused(text: str) -> None:
-    """Without statements, with some that are none to doctest, or that are skipped."""
-    with pytest.raises(ValueError, match="not run as a whole"):
-        statements(Block("page.md", 1, "pycon", text))

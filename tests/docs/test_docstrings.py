@@ -103,16 +103,3 @@ def test_every_public_name_has_an_example() -> None:
     assert [address for address in users if not has_example(THINGS[address])] == []
     silent = [name for name in set(TOP) - SHELVES if ">>>" not in (getattr(discreet, name).__doc__ or "")]
     assert silent == []
-
-
-def test_the_search_finds_what_it_should() -> None:
-    """Things of every kind: of a listed module, of one without a list, compiled, and shown by itself."""
-    assert {
-        "discreet.bounds.batched",
-        "discreet.lovasz.level_set",
-        "discreet.environments.chain_costs",
-        "discreet.service.learner_service.LearnerService",
-        "discreet.simulation.sweep.compare",
-    } <= set(THINGS)
-    assert "discreet.errors.AlreadyTold" in ERRORS
-    assert len(THINGS) > 200

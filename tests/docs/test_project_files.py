@@ -5,8 +5,6 @@ import subprocess
 import sys
 
 import yaml
-from hatchling.metadata.core import ProjectMetadata
-from hatchling.plugin.manager import PluginManager
 
 import discreet
 from code_blocks import ROOT, blocks
@@ -36,14 +34,6 @@ def test_the_description_has_no_relative_links() -> None:
     for target in linked:
         kind = "raw" if target.endswith(".svg") else "blob"
         assert f"](https://example.org/shop/{kind}/main/{target}" in text
-
-
-def test_the_package_has_this_description() -> None:
-    """As the build gives it, with the repository that pyproject.toml names, if it names one."""
-    core = ProjectMetadata(str(ROOT), PluginManager()).core
-    assert core.readme_content_type == "text/markdown"
-    assert core.readme == portable(README, core.urls.get("Repository"))
-    assert re.findall(r"\]\((?!https?://)", core.readme) == []
 
 
 def test_the_registry_entry_is_yaml() -> None:

@@ -6,14 +6,12 @@ import pathlib
 import re
 import shlex
 import subprocess
-import tomllib
 from typing import Any
 
 import pytest
 
 from code_blocks import ROOT, Block, blocks, is_there, run_discreet, run_python
 from discreet import Client
-from discreet.service import admin
 from discreet.service.learner_service import LearnerService
 from running_service import RunningService
 
@@ -173,14 +171,6 @@ def test_its_commands_for_postgresql_work(
         assert client.learner("till").epoch == 1
 
 
-def test_its_extras_exist() -> None:
-    """What `pip` is asked for is declared."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    named = re.findall(r"pip install '?(?:\.|discreet)\[(\w+)\]", TEXT)
-    assert "service" in named
-    assert set(named) <= set(extras)
-
-
 def test_the_unit_of_systemd_starts_a_server(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its files in other folders: its rollback guard goes where the unit says, and it ends in time."""
     unit = configparser.ConfigParser(interpolation=None)
@@ -213,14 +203,3 @@ def test_the_tests_it_names_exist() -> None:
     assert len(named) >= 18
     for test in named:
         assert is_there(test), test
-
-
-def test_a_copy_of_a_store_in_use_can_be_opened(tmp_path: pathlib.Path) -> None:
-    """A backup made while the service writes is consistent, and its rollback guard accepts it."""
-    with LearnerService.open(tmp_path / "shop.db") as learner_service:
-        learner_service.create("till", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
-        learner_service.ask("till", 7)
-        admin.backup(tmp_path / "shop.db", tmp_path / "copy.db")
-    parts = {"key_file": tmp_path / "shop.db.key", "guard_file": tmp_path / "shop.db.guard"}
-    with LearnerService.open(tmp_path / "copy.db", **parts) as restored:
-        assert restored.learner("till").counts.asked == 7

@@ -151,16 +151,3 @@ def test_sessions_are_copied_as_programs(browser: Any) -> None:
         "learner.guarantee.private, learner.guarantee.local",
     ]
     context.close()
-
-
-def test_raw_tex_is_noticed(browser: Any) -> None:
-    """In text, not in code, and not in what is there for screen readers only."""
-    tab = browser.new_page()
-    for text in ("for $x_t$ items", r"\(x\)", r"at most \varepsilon", "x_{t+1}"):
-        tab.set_content(f"<p>{text}</p>")
-        assert len(raw(tab)) == 1
-        tab.set_content(f'<pre>{text}</pre><p>n^1.5 <span class="katex-mathml">$x_{{t}}$</span></p>')
-        assert raw(tab) == []
-    tab.set_content('<p><i class="katex-error">x</i></p>')
-    assert raw(tab) == ["x"]
-    tab.close()

@@ -57,13 +57,6 @@ def test_a_page_with_all_that_was_varied(tmp_path: pathlib.Path) -> None:
     assert set(page.legend) == {"Learner", "RandomSet", "Open (not private)"}
 
 
-def test_one_value_is_not_drawn_against(tmp_path: pathlib.Path) -> None:
-    """A quantity that does not vary gets no section."""
-    page = report(tmp_path, frame(sweep_rows()))
-    assert "Regret curves" in page.text
-    assert "Regret against" not in page.text
-
-
 def test_final_numbers_are_means_with_intervals_by_students_t() -> None:
     """Against numpy and scipy."""
     rows = sweep_rows(seeds=4, bound=50.0)
@@ -75,17 +68,6 @@ def test_final_numbers_are_means_with_intervals_by_students_t() -> None:
     assert final.bound[-1] == pytest.approx(50.0 / 1000**0.5)
     assert (final.seeds, final.best) == (4, -1.0)
     assert final.x.tolist() == [1, 10, 100, 1000]
-
-
-@pytest.mark.usefixtures("words_only")
-def test_one_seed_has_no_interval_and_rounding_no_regret(tmp_path: pathlib.Path) -> None:
-    """Neither a column nor a sentence about intervals; a difference of sums that is none is 0."""
-    rows = [sweep_rows(epsilon=epsilon, seeds=1, level=1e-9) for epsilon in (0.5, 1.0)]
-    path = write_sweep_report(tmp_path / "s.html", frame(*rows), title="Sweep")
-    assert "95%" not in path.read_text(encoding="utf-8")
-    assert [final.regret for final in sweep_results(frame(*rows))[0]] == [0.0, 0.0]
-    several = write_sweep_report(tmp_path / "s.html", frame(sweep_rows(seeds=2)), title="Sweep")
-    assert "95% interval" in several.read_text(encoding="utf-8")
 
 
 def test_what_does_not_learn_counts_once_for_all_epsilons() -> None:
@@ -106,19 +88,6 @@ def test_a_learner_called_full_keeps_its_epsilons() -> None:
 
 
 @pytest.mark.usefixtures("words_only")
-def test_one_stream_with_two_parameters_is_two_environments(tmp_path: pathlib.Path) -> None:
-    """Each is called by its parameters; with one set of parameters the name is enough."""
-    near, far = (
-        frame(sweep_rows()).with_columns(parameters=pl.lit(f'{{"gap": {gap}, "noise": 1}}'))
-        for gap in (0.1, 0.5)
-    )
-    page = report(tmp_path, pl.concat([near, far]))
-    for name in ("town (gap=0.1, noise=1)", "town (gap=0.5, noise=1)"):
-        assert f"Final numbers in {name};" in page.text
-    assert [final.environment for final in sweep_results(near)[0]] == ["town"]
-
-
-@pytest.mark.usefixtures("words_only")
 def test_failed_cells_are_listed(tmp_path: pathlib.Path) -> None:
     """With their errors, and without numbers; the rest is drawn as ever."""
     broken = {"environment": "town", "learner": "Broken", "n": 4, "epsilon": 1.0, "rounds": 1000, "seed": 7}
@@ -130,25 +99,6 @@ def test_failed_cells_are_listed(tmp_path: pathlib.Path) -> None:
     assert "Broken" not in page.legend
     alone = pl.concat([frame(sweep_rows()).clear(), failed], how="diagonal_relaxed")
     assert "What failed" in report(tmp_path, alone).text
-
-
-def test_panels_are_few(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of many combinations the middle ones are drawn, and the page says how many are not."""
-    monkeypatch.setattr(charts, "MOST_PANELS", 3)
-    swept = frame(
-        *(
-            sweep_rows(environment=town, n=n, epsilon=e)
-            for town in "ab"
-            for n in (2, 4, 8)
-            for e in (1.0, 2.0, 3.0)
-        )
-    )
-    page = report(tmp_path, swept)
-    labels = [attrs.get("aria-label") or "" for tag, attrs in page.tags if tag == "span"]
-    drawn = [label for label in labels if "items, epsilon" in label]
-    assert {"a, 4 items, epsilon 2", "b, 4 items, epsilon 2"} < set(drawn)
-    assert len(drawn) == 3
-    assert "15 more panels would not fit" in page.text
 
 
 @pytest.mark.usefixtures("words_only")

@@ -120,35 +120,6 @@ def test_the_document_that_is_served_is_the_one_that_is_tested(served: Service) 
     assert all("$ref" in str(content["application/json"]["schema"]) for content in given.values()), given
 
 
-def test_each_route_lists_the_codes_that_it_can_give(served: Service) -> None:
-    """Generated requests, above, get no others; here no others are listed."""
-    paths = served.nobody.get("/openapi.json").json()["paths"]
-
-    def listed(method: str, path: str) -> set[str]:
-        codes: set[str] = set()
-        for status, answer in paths[path][method]["responses"].items():
-            if not status.startswith("2"):
-                schema = answer["content"]["application/json"]["schema"]
-                some = schema["properties"]["error"]["properties"]["code"]["enum"]
-                assert all(f"`{code}`" in answer["description"] for code in some)
-                assert {str(CODES[code][0]) for code in some} == {status}
-                codes.update(some)
-        return codes
-
-    always = {"too_large", "rate_limited", "busy", "store_unavailable"}
-    key, body = {"unauthorized", "forbidden"}, {"invalid_json", "invalid_request"}
-    one = "/v1/learners/{name}"
-    assert listed("get", "/livez") == always
-    assert listed("get", one) == always | key | {"not_found"}
-    assert listed("post", f"{one}/archive") == always | key | {"not_found"}
-    made = {"not_found", "already_exists", "budget_exceeded"}
-    assert listed("post", "/v1/learners") == always | key | body | made
-    ended = {"not_found", "archived", "stale_state"}
-    assert listed("post", f"{one}/ask") == always | key | body | ended | {"horizon_reached"}
-    told = {"invalid_feedback", "unknown_decision", "foreign_decision", "expired"}
-    assert listed("post", f"{one}/tell") == always | key | body | ended | told
-
-
 def test_examples_are_taken_as_they_are(served: Service) -> None:
     """One for each body."""
     shapes = served.nobody.get("/openapi.json").json()["components"]["schemas"]

@@ -1,14 +1,11 @@
 """Every route: what it takes, gives and refuses."""
 
 import pathlib
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from http_helpers import BANDIT, FULL, MODULAR, Service, code_of, service
-
-from discreet.service.web import ask_tell
 
 
 @pytest.fixture(scope="module")
@@ -316,26 +313,6 @@ def test_health_and_metrics(served: Service) -> None:
     page = served.reader.get("/metrics")
     assert page.headers["content-type"].startswith("text/plain")
     assert 'discreet_decisions_total{learner="shop"}' in page.text
-
-
-def test_large_asks_are_read_by_a_thread(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others need not wait for it."""
-    names = [f"{place:06d}-" + "x" * 60 for place in range(1000)]
-    assert (
-        served.admin.post("/v1/learners", json=BANDIT | {"name": "long", "items": names}).status_code == 201
-    )
-    threads: list[threading.Thread] = []
-    read_json = ask_tell.read_json
-
-    def noted(body: bytes) -> Any:
-        threads.append(threading.current_thread())
-        return read_json(body)
-
-    monkeypatch.setattr(ask_tell, "read_json", noted)
-    for available in (names[:5], names, names[5:10]):
-        assert set(served.ask("long", available=available)[0]["subset"]) <= set(available)
-    assert threads[0] is threads[2]
-    assert threads[1] is not threads[0]
 
 
 def test_a_limit_is_lifted_only_by_saying_so(tmp_path: pathlib.Path) -> None:

@@ -10,10 +10,8 @@ from scipy import stats
 from service_helpers import DAY, Clock, bandit, functions, opened, rounds, told
 
 from discreet.errors import (
-    AlreadyExists,
     Archived,
     BudgetExceeded,
-    HorizonReached,
     InvalidArgument,
     StoreError,
     UnknownName,
@@ -22,11 +20,10 @@ from discreet.learners.host import Host
 from discreet.randomizers import OneBit
 from discreet.randomness import BitSource
 from discreet.service.learner_service import LearnerService
-from discreet.service.operations import Report, Tell
-from discreet.service.records import Choice, Code, Feedback, Outcome
+from discreet.service.records import Code, Feedback
 from discreet.set_functions import Modular
 from discreet.storage.records import Loss
-from discreet.storage.tables import decisions, people
+from discreet.storage.tables import people
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -43,21 +40,6 @@ def address(request: pytest.FixtureRequest, tmp_path: pathlib.Path, monkeypatch:
 def service(address: str, clock: Clock) -> Iterator[LearnerService]:
     with opened(address, clock) as made:
         yield made
-
-
-def test_asks_and_tells(service: LearnerService) -> None:
-    """Sets are of the learner's items, feedback is learned from, and all is counted."""
-    bandit(service, maximize=True)
-    choices = service.ask("shop", 50)
-    assert len({choice.id for choice in choices}) == 50
-    assert all(set(choice.subset) <= {"tea", "milk", "rice"} for choice in choices)
-    assert told(service, "shop", choices[:40], cost=1.0) == [Code.ACCEPTED] * 40
-    assert rounds(service) == 40
-    view = service.learner("shop")
-    assert (view.counts.asked, view.counts.told, view.counts.pending) == (50, 40, 10)
-    assert view.counts.released == 40
-    assert service.guarantee("shop").local
-    assert [each.name for each in service.learners()] == ["shop"]
 
 
 def test_the_state_is_a_replay_of_draws_and_bits(service: LearnerService) -> None:
@@ -97,58 +79,6 @@ def test_telling_twice_changes_nothing(service: LearnerService) -> None:
     assert service.learner("shop").counts.told == 1
     assert told(service, "shop", [second], cost=0.1) == [Code.ACCEPTED]
     assert rounds(service) == 2
-
-
-def test_unknown_and_foreign_ids(service: LearnerService) -> None:
-    """Unknown, another learner's, or no id at all; the rest of the tell is learned from."""
-    bandit(service)
-    bandit(service, "other")
-    mine, foreign = service.ask("shop")[0], service.ask("other")[0]
-    ids = ["00" * 16, foreign.id, "no id", "", mine.id]
-    outcomes = service.tell("shop", [Feedback(each, cost=0.5) for each in ids])
-    assert [outcome.code for outcome in outcomes] == [
-        Code.UNKNOWN,
-        Code.FOREIGN,
-        Code.UNKNOWN,
-        Code.UNKNOWN,
-        Code.ACCEPTED,
-    ]
-    assert rounds(service) == 1
-    assert told(service, "other", [foreign], cost=0.5) == [Code.ACCEPTED]
-
-
-@pytest.mark.parametrize(
-    "feedback",
-    [
-        {},
-        {"released": 2},
-        {"released": 0.7},
-        {"released": True},
-        {"cost": 1, "released": 1},
-        {"function": {}},
-        {"cost": 1, "person": 7},
-    ],
-)
-def test_feedback_of_the_wrong_kind_is_refused(service: LearnerService, feedback: dict[str, Any]) -> None:
-    """And the decision stays open."""
-    bandit(service)
-    choice = service.ask("shop")[0]
-    assert told(service, "shop", [choice], **feedback) == [Code.INVALID]
-    assert told(service, "shop", [choice], cost=None) == [Code.ACCEPTED]
-    assert rounds(service) == 1
-
-
-def test_an_ask_that_is_retried_gives_the_same_decisions(service: LearnerService) -> None:
-    """Also after they were told about; with another count it is refused."""
-    bandit(service)
-    first = service.ask("shop", 3, request_id="basket-17")
-    assert service.ask("shop", 3, request_id="basket-17") == first
-    told(service, "shop", first, cost=0.5)
-    assert service.ask("shop", 3, request_id="basket-17") == first
-    assert service.ask("shop", 3, request_id="basket-18") != first
-    with pytest.raises(InvalidArgument, match="answered before"):
-        service.ask("shop", 2, request_id="basket-17")
-    assert service.learner("shop").counts.asked == 6
 
 
 def test_items_can_be_switched_off(service: LearnerService) -> None:
@@ -321,21 +251,6 @@ def test_people_of_what_has_ended_are_forgotten(service: LearnerService, end: st
     assert rounds(service, "other") == 2
 
 
-def test_archived_learners_can_only_be_read(service: LearnerService) -> None:
-    """What was told before is learned from; the name stays taken."""
-    bandit(service)
-    choices = service.ask("shop", 3)
-    told(service, "shop", choices[:2], cost=0.1)
-    view = service.archive("shop")
-    assert (view.status, view.rounds) == ("archived", 2)
-    with pytest.raises(Archived):
-        service.ask("shop")
-    with pytest.raises(Archived):
-        service.tell("shop", [Feedback(choices[2].id, cost=0.1)])
-    with pytest.raises(AlreadyExists):
-        bandit(service)
-
-
 def test_a_restart_forgets_nothing_that_was_released(service: LearnerService, clock: Clock) -> None:
     """What waits is applied before the epoch is closed, and the next goes on from there."""
     functions(service)
@@ -405,27 +320,6 @@ def test_a_new_epoch_goes_on_with_what_was_learned(service: LearnerService) -> N
     assert told(service, "shop", service.ask("shop"), cost=0.9) == [Code.ACCEPTED]
 
 
-def test_functions_are_learned_from(service: LearnerService) -> None:
-    """As set functions, as JSON, as Python functions; invalid ones count as constant."""
-    functions(service)
-    told_as: list[Any] = [
-        Modular([0.1, 0.2, 0.3]),
-        Modular([0.1, 0.2, 0.3]).to_dict(),
-        lambda subset: 0.5 * len(subset),
-        {"kind": "Modular", "weights": ["?"]},
-        17.0,
-        lambda subset: 1 / 0,
-    ]
-    choices = service.ask("plan", len(told_as))
-    outcomes = service.tell(
-        "plan", [Feedback(c.id, function=f) for c, f in zip(choices, told_as, strict=True)]
-    )
-    assert all(outcome.accepted for outcome in outcomes)
-    assert rounds(service, "plan") == 6
-    assert told(service, "plan", service.ask("plan"), cost=0.5) == [Code.INVALID]
-    assert service.learner("plan").mean is None
-
-
 def test_blocks_are_released_when_they_are_full_and_not_before(
     service: LearnerService, clock: Clock, address: str
 ) -> None:
@@ -471,44 +365,6 @@ def test_long_names_make_few_sets(service: LearnerService) -> None:
     assert len(service.ask("shop", 107)) == 107
 
 
-def damage(service: LearnerService, choices: list[Choice]) -> None:
-    """What a failing disk or a clumsy hand does to rows of decisions."""
-    ids = [bytes.fromhex(choice.id) for choice in choices]
-    changed = sqlalchemy.update(decisions).where(decisions.c.id.in_(ids)).values(draw=b"?")
-    with service._store.writing() as writing:
-        assert writing.connection.execute(changed).rowcount == len(ids)  # type: ignore[attr-defined] # SQL
-
-
-def test_a_damaged_decision_does_not_fail_others(service: LearnerService) -> None:
-    """Those told about in the same transaction are learned from; the damaged one is refused."""
-    bandit(service)
-    sound, damaged = service.ask("shop"), service.ask("shop")
-    damage(service, damaged)
-    hosted = service.registry.named("shop")
-    choices = (*sound, *damaged, *sound)
-    tells = [Tell(hosted, [Report(bytes.fromhex(each.id), b"\1", None)], [None]) for each in choices]
-    accepted = [[Outcome(each.id, Code.ACCEPTED)] for each in choices]
-    if service._store.one_process:
-        with pytest.raises(InvalidArgument, match="damaged"):
-            service._committer._perform(tells)
-        answers = service._committer._answers(tells)
-        assert [answers[0], answers[2]] == [accepted[0], accepted[2]]
-        assert isinstance(answers[1], InvalidArgument)
-    else:
-        assert service._committer._perform(tells) == accepted
-    assert rounds(service) == 1
-
-
-def test_a_learner_at_its_last_round_is_not_asked(service: LearnerService) -> None:
-    """After 2^32 rounds a decision could not be learned from, so none is made."""
-    bandit(service)
-    hosted = service.registry.named("shop")
-    hosted.state.counts[0] = hosted.host.horizon
-    with pytest.raises(HorizonReached):
-        service.ask("shop")
-    assert service.learner("shop").counts.asked == 0
-
-
 def test_everything_survives_closing(service: LearnerService, address: str) -> None:
     """Open decisions, closed ones, points and counts."""
     bandit(service)
@@ -523,53 +379,6 @@ def test_everything_survives_closing(service: LearnerService, address: str) -> N
         assert again.learner("shop") == before
         assert told(again, "shop", choices, cost=0.9) == [Code.ACCEPTED] * 10
         assert rounds(again) == 10
-
-
-def test_futures_are_answered(service: LearnerService) -> None:
-    """The forms that do not wait give the same answers; errors in arguments are raised at once."""
-    bandit(service)
-    functions(service)
-    small, large = service.submit_ask("shop", 2), service.submit_ask("shop", 100)
-    assert (len(small.result(120)), len(large.result(120))) == (2, 100)
-    answers = service.submit_tell("shop", [Feedback(c.id, cost=0.5) for c in large.result()])
-    assert all(outcome.accepted for outcome in answers.result(120))
-    plan = service.submit_ask("plan").result(120)
-    answers = service.submit_tell("plan", [Feedback(plan[0].id, function=Modular([0, 0, 0.5]))])
-    assert answers.result(120)[0].accepted
-    with pytest.raises(UnknownName):
-        service.submit_ask("nobody", 1000)
-    with pytest.raises(UnknownName):
-        service.submit_tell("nobody", [])
-    with pytest.raises(InvalidArgument):
-        service.submit_ask("shop", 0)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("no name!", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]}),
-        ("x", "other", 3, {"epsilon": 1.0, "cost_range": [0, 1]}),
-        ("x", "bandit", 3, {"epsilon": -1.0, "cost_range": [0, 1]}),
-        ("x", "bandit", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
-        ("x", "full_information", 3, {"epsilon": 1e-320, "cost_range": [0, 1]}),
-        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "seed": 7}),
-        ("x", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1], "item_total": 0.5, "mode": "local"}),
-        ("x", "bandit", [1.5], {"epsilon": 1.0, "cost_range": [0, 1]}),
-    ],
-)
-def test_invalid_learners_are_refused(service: LearnerService, arguments: tuple[Any, ...]) -> None:
-    """And leave nothing."""
-    with pytest.raises(InvalidArgument):
-        service.create(*arguments)
-    with pytest.raises(InvalidArgument):
-        service.create("y", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]}, deadline_seconds=0)
-    assert service.learners() == []
-
-
-def test_arguments_are_shown_as_json(service: LearnerService) -> None:
-    """They came as JSON, and can be shown as such."""
-    bandit(service)
-    assert service.learner("shop").model_dump(mode="json")["cost_range"] == [0, 1]
 
 
 def test_invalid_request_ids_are_refused(service: LearnerService) -> None:

@@ -13,12 +13,10 @@ from test_stale_backups import backup
 
 from discreet.errors import StaleState, StoreError
 from discreet.learners.host import Host
-from discreet.learners.tickets import StoredTicket, phase_of
+from discreet.learners.tickets import phase_of
 from discreet.randomness import BitSource
 from discreet.service.batch import Batch
 from discreet.service.learner_service import LearnerService
-from discreet.service.operations import Ask
-from discreet.service.pace import Pace
 from discreet.service.records import Choice, Code, Feedback
 from discreet.set_functions import Modular
 from discreet.storage import tables
@@ -117,41 +115,6 @@ def phases_closed(service: LearnerService) -> set[int]:
     return {number for number in range(100) if number not in found or found[number].total == 0}
 
 
-def test_rounds_that_are_brought_forward_are_dealt_once(address: str, clock: Clock) -> None:
-    """Whatever was available, in one transaction or in many: each slot has the rounds that were planned."""
-    with opened(address, clock) as service:
-        made(service)
-        rng, choices = np.random.default_rng(1), []
-        for turn in range(60):
-            stock = [ITEMS, ITEMS[1:], ITEMS[:2], ITEMS[2:]][int(rng.integers(4))]
-            asked = service.ask("shop", int(rng.integers(1, 8)), available=stock if turn % 2 else None)
-            assert turn % 2 == 0 or all(set(choice.subset) <= set(stock) for choice in asked)
-            assert all(0 < choice.probability <= 1 for choice in asked)
-            choices += asked
-        hosted = service.registry.named("shop")
-        tickets = [StoredTicket.decode(record.draw, len(ITEMS)) for record in records(service, choices)]
-        with service._store.reading() as reading:
-            phases = reading.open_phases(hosted.id)
-        full = 0
-        for phase in phases:
-            slots = [ticket.slot for ticket in tickets if ticket.phase == phase.number]
-            plan = hosted.plan_of(phase)
-            dealt = np.bincount(slots, minlength=len(plan.phase.rounds))
-            assert len(slots) == phase.dealt
-            assert (dealt <= plan.phase.rounds).all()
-            full += phase.dealt == phase.total > 1
-            if phase.dealt < phase.total:
-                undealt = plan.deck[phase.dealt - plan.rest.start :]
-                assert (dealt + np.bincount(undealt, minlength=dealt.size) == plan.phase.rounds).all()
-        assert full > 1
-        told(service, "shop", choices, cost=0.25)
-        service.change_items("shop", add=["rum"])  # the last phase ends before its time
-        clock.now += HOUR + 1000
-        maintain(service)
-        assert rounds(service) == len(choices)
-        assert service.learner("shop").mean == pytest.approx(0.25, abs=0.2)
-
-
 def test_a_sum_is_released_once_by_two_processes(postgres: str, tmp_path: pathlib.Path) -> None:
     """Both draw noise for a phase; what one of them commits is what both show, and the other is dropped."""
     key, clock = tmp_path / "key", Clock()
@@ -212,19 +175,6 @@ def test_items_can_be_switched_off_within_a_phase(address: str, clock: Clock) ->
         told(service, "shop", choices, cost=0.5)
         maintain(service)
         assert rounds(service) == 470
-
-
-def test_a_phase_goes_on_after_many_beside_it(address: str, clock: Clock) -> None:
-    """Also in the transaction that planned it, and if its plan is no longer in memory."""
-    with opened(address, clock) as service:
-        made(service)
-        hosted = service.registry.named("shop")
-        some = hosted.host.among(["tea"])
-        asks = [Ask(hosted, 3, None, None), Ask(hosted, 200, some, None), Ask(hosted, 3, None, None)]
-        first, beside, last = service._committer._perform(asks)
-        assert all(set(each.subset) <= {"tea"} for each in beside)
-        phases = [phase_of(record.draw) for record in records(service, [*first, *last])]
-        assert set(phases) == {0}
 
 
 @pytest.mark.parametrize("mode", ["central", "local"])
@@ -494,27 +444,3 @@ def test_what_learning_earns_is_shown(clock: Clock, tmp_path: pathlib.Path) -> N
         assert held.high < 3 * 0.2
         last = service.history("shop")[-1]
         assert (last.held_rounds, last.rounds) == (held.rounds, held.learned_rounds)
-
-
-def test_steps_are_small_and_traffic_comes_first() -> None:
-    """Rows in a step follow the time it takes; after each there is a pause while others want to write."""
-    pauses, taken, now = list[float](), list[int](), [0.0]
-
-    def step(rows: int) -> tuple[int, bool]:
-        taken.append(rows)
-        now[0] += rows * 1e-3  # a millisecond each
-        return min(rows, 3_000 - sum(taken[:-1])), sum(taken) < 3_000
-
-    pace = Pace(lambda: True, clock=lambda: now[0], sleep=pauses.append)
-    assert pace.steps("rows", step) == 3_000
-    assert max(taken[3:]) <= 32  # the least
-    assert pauses[-1] == pytest.approx(4 * 0.032, rel=0.01)
-    pace.steps("few", lambda _: (now.__setitem__(0, now[0] + 0.001), (5, False))[1])
-    assert pauses[-1] == pytest.approx(0.004)  # also after the only one, since another learner may be next
-    count = len(pauses)
-    pace.steps("nothing", lambda _: (0, False))
-    assert len(pauses) == count
-    assert (
-        Pace(lambda: False, sleep=lambda _: pytest.fail("nobody waits")).steps("rows", lambda _: (5, False))
-        == 5
-    )

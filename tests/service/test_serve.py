@@ -18,8 +18,6 @@ import pytest
 from http_helpers import BANDIT, FULL, MODULAR, client
 
 from discreet.cli import main
-from discreet.service.options import Options
-from discreet.service.server import warn_about
 from discreet.service.web.metrics import forget_dead_processes
 from running_service import free_port, wait_until_healthy
 
@@ -228,19 +226,6 @@ def test_options_that_cannot_work(
     assert (end.value.code, out, err.count("\n")) == (2, "", 1)
     assert invalid_argument in err
     assert not store.exists()
-
-
-def test_listening_beyond_this_machine_gives_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    """The service has no limits of its own for that; whoever says that a proxy stands in front knows."""
-    for host in ("127.0.0.1", "::1", "localhost"):
-        warn_about(Options(store="shop.db", host=host))
-    warn_about(Options(store="shop.db", host="0.0.0.0", uds="/run/discreet.sock"))
-    warn_about(Options(store="shop.db", host="0.0.0.0", behind_proxy=True))
-    assert not caplog.records
-    for host in ("0.0.0.0", "::", "10.1.2.3", "shop.internal"):
-        warn_about(Options(store="shop.db", host=host))
-    assert [record.levelname for record in caplog.records] == ["WARNING"] * 4
-    assert "--behind-proxy" in caplog.text
 
 
 def test_gauges_of_dead_processes_no_longer_count(

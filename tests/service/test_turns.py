@@ -21,36 +21,6 @@ class Seconds:
         return self.now
 
 
-def test_the_last_one_goes_on() -> None:
-    """Who queues feedback begins; then it is the turn of whoever has taken the last step."""
-    one, two = Turns(Seconds()), Turns(Seconds())
-    assert one.mine("apply", {7: (0, 0), 8: (0, 0)}, told=[7]) == {7}
-    one.done(7, (1, 0))
-    assert one.mine("apply", {7: (1, 0)}) == {7}
-    assert one.mine("close", {7: (1, 0)}) == {7}
-    assert two.mine("apply", {7: (1, 0)}) == set()
-    two.done(7, (1, 40))
-    assert one.mine("apply", {7: (1, 40)}, told=[7]) == set()
-    assert two.mine("apply", {7: (1, 40)}) == {7}
-    two.lost(7)
-    assert two.mine("apply", {7: (1, 40)}, told=[7]) == set()
-
-
-def test_what_stands_still_is_everybodys() -> None:
-    """After some seconds without progress, which begin anew with every step and with every new queue."""
-    clock = Seconds()
-    turns = Turns(clock)
-    for progress in [(3, 0), (3, 5), (4, 0)]:
-        clock.now += STANDSTILL - 0.1
-        assert turns.mine("apply", {7: progress}) == set()
-    clock.now += STANDSTILL
-    assert turns.mine("apply", {}) == set()
-    assert turns.mine("apply", {7: (4, 0)}) == set()
-    assert turns.mine("close", {7: (4, 0)}) == set()
-    clock.now += STANDSTILL
-    assert turns.mine("close", {7: (4, 0)}) == turns.mine("apply", {7: (4, 0)}) == {7}
-
-
 def learned(service: LearnerService) -> int:
     service.maintenance.refresh()
     return service.learner("shop").rounds
