@@ -1,6 +1,7 @@
 """An infinite epsilon: everything is released exactly, and nobody takes it for private."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from discreet import (
     audit,
     baselines,
     environments,
+    load,
     plan,
 )
 from discreet.errors import InvalidArgument
 from discreet.kernel import Exact, ExactChoice, Phase, Released
 from discreet.kernel.queries import GRADIENT
+from discreet.learners import Session
 from discreet.learners.host import Host
 from discreet.policies import Uniform
 from discreet.privacy import Budget
@@ -157,6 +160,46 @@ def test_with_whole_functions_it_learns_from_every_round(method: Any, most: floa
         paid.append(regret(learner, environment.stream(2**11, seed)))
         assert learner.regret_bound(2**11) > paid[-1]
     assert np.mean(paid) / 2**11 < most
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"item_total": 1.0},
+        {"holdout": ({0}, 0.25)},
+        {"holdout": ({0}, 0.25), "mode": "local"},
+        {"segments": ["young", "old"]},
+        {"at_most": 1, "mode": "local"},
+        {"forget": 50.0, "prior": [({0}, 0.5, 3.0)]},
+        {"rounds_per_person": 2, "delta": 1e-6, "mode": "local"},
+        {"maximize": True, "rounds_per_person": 3},
+    ],
+    ids=lambda options: " ".join(options),
+)
+def test_options_work_as_with_noise(options: dict[str, Any], tmp_path: Path) -> None:
+    """Also after the items have changed, and after saving: both copies go on, and play the same sets."""
+    learner = BanditLearner(3, INFINITE, (-1, 1), seed=1, **options)
+
+    def play(one: Session, rounds: int) -> list[frozenset[Any]]:
+        sets = []
+        for t in range(rounds):
+            segment = {"segment": ("young", "old")[t % 2]} if one.segments else {}
+            decision = one.ask(**segment)
+            told = {"items": dict.fromkeys(decision.subset, -0.1)} if "item_total" in options else {}
+            one.tell(decision, 0.2 - 0.1 * len(decision.subset), **told)
+            sets.append(decision.subset)
+        return sets
+
+    play(learner, 40)
+    learner.change_items(add=[3], retire=[0] if "holdout" not in options else [1])
+    play(learner, 40)
+    learner.save(tmp_path / "learner")
+    loaded = load(tmp_path / "learner")
+    assert not loaded.guarantee.private
+    assert play(loaded, 40) == play(learner, 40)
+    assert learner.guarantee.rounds_per_person == options.get("rounds_per_person", 1)
+    if "holdout" in options:
+        assert learner.held is not None
 
 
 def test_a_person_still_counts_as_often_as_was_said() -> None:

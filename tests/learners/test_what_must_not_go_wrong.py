@@ -490,3 +490,23 @@ def test_every_phase_is_checked(change: dict[str, Any]) -> None:
     assert (session.pending, session._phases) == (0, {})
     policy.broken = False
     assert session.ask().id == 1
+
+
+def test_probabilities_are_the_slots_share_of_the_phase() -> None:
+    """Whatever a policy says; equal sets in several slots are dealt with the sum of their shares."""
+
+    class Repeated(Pairs):
+        def plan(self, state: Any, coins: BitSource, available: Any = None) -> Phase:
+            return Phase.of_sets(self.n, [[0], [1, 2], [0], []], rounds=[1, 2, 3, 4])
+
+        def learn(self, state: Any, released: Released) -> Any:
+            return state
+
+    session = hosted(Repeated(N))
+    dealt = session.ask(count=10)
+    assert {(decision.subset, decision.probability) for decision in dealt} == {
+        (frozenset({0}), 0.4),
+        (frozenset({1, 2}), 0.2),
+        (frozenset(), 0.4),
+    }
+    assert sum(decision.subset == {0} for decision in dealt) == 4
