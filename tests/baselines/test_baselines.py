@@ -73,17 +73,6 @@ def test_best_fixed_set_is_the_minimum_and_pays_it() -> None:
     assert best.minimum.certified
 
 
-def test_fixed_set_never_changes() -> None:
-    """And nothing it is told matters."""
-    learner = FixedSet(["a", "b", "c"], [2])
-    for cost in (1.0, float("nan"), None):
-        decision = learner.ask()
-        assert decision.subset == {"c"}
-        learner.tell(decision, cost)
-    assert learner.rounds == 3
-    assert learner.guarantee.epsilon == 0
-
-
 def test_random_sets_are_uniform() -> None:
     """Chi-square over the 8 subsets of 3 items: seed 4, 8000 draws, alpha 1e-4; a biased coin is rejected."""
     learner = RandomSet(3, seed=4)
@@ -93,14 +82,6 @@ def test_random_sets_are_uniform() -> None:
     assert scipy.stats.chisquare(counts).pvalue > 1e-4
     biased = np.array([math.prod(0.53 if s >> i & 1 else 0.47 for i in range(3)) for s in range(8)])
     assert scipy.stats.chisquare(counts, 8000 * biased).pvalue < 1e-4
-
-
-def test_random_sets_of_many_items_use_enough_bits() -> None:
-    """Beyond 64 items, more than 64 random bits are read."""
-    hits = np.zeros(130)
-    for decision in RandomSet(130, seed=1).ask(count=100):
-        hits[list(decision.subset)] += 1
-    assert 20 < hits.min() <= hits.max() < 80
 
 
 def test_exponential_weights_survive_long_runs() -> None:
@@ -143,19 +124,6 @@ def test_exploration_of_exponential_weights_is_a_share() -> None:
 
 @pytest.mark.parametrize(
     "learner",
-    [FixedSet(3, [1]), RandomSet(3, seed=0), ExponentialWeights(3, 10, 1.0, seed=0)],
-    ids=lambda learner: type(learner).__name__,
-)
-def test_items_cannot_be_switched_off_where_sets_are_whole(learner) -> None:  # type: ignore[no-untyped-def]
-    """And the learner goes on afterwards."""
-    with pytest.raises(DiscreetError, match="cannot switch items off"):
-        learner.ask(available=[0])
-    learner.tell(learner.ask(available=[0, 1, 2]), 0.5)
-    assert learner.rounds == 1
-
-
-@pytest.mark.parametrize(
-    "learner",
     [
         FixedSet(2),
         NoisedGradients(2, 10, 1.0),
@@ -178,17 +146,6 @@ def test_what_is_told_is_hidden_before_it_is_kept(learner) -> None:  # type: ign
         assert seen <= {(learner._mechanism.magnitude,), (-learner._mechanism.magnitude,)}
     else:
         assert seen == {(0,)} if isinstance(learner, FixedSet) else len(seen) == 3
-
-
-def test_late_feedback_is_learned_from() -> None:
-    """Without noise, and with noise on arrival, feedback may come in any order."""
-    for learner in (HazanKale(2, 10, seed=0), NoisedGradients(2, 10, 1.0, seed=0)):
-        decisions = learner.ask(count=3)
-        learner.ask()
-        for decision in reversed(decisions):
-            learner.tell(decision, Modular([0.5, -0.5]))
-        assert learner.rounds == 3
-    assert HazanKale(2, 10).guarantee.reason == "it adds no noise"
 
 
 def test_who_is_trusted_with_costs_of_sampling() -> None:

@@ -109,22 +109,6 @@ def test_the_batched_constant() -> None:
     assert longer / fixed == pytest.approx(math.sqrt(17 / 2), abs=1e-3)
 
 
-def test_bounds_grow_with_what_makes_learning_hard() -> None:
-    """Items, rounds, the range, noise, late feedback, longer blocks, an adversary that adapts."""
-
-    def bandit(n: int = 5, T: int = 10**5, M: float = 1.0, s: float = 5.0, **options) -> float:  # type: ignore[no-untyped-def]
-        return bounds.bandit_dual_averaging(n, T, M, s, 1.0, 0.05, **options)
-
-    def batched(n: int = 5, T: int = 10**5, M: float = 1.0, v: float = 100.0, **options) -> float:  # type: ignore[no-untyped-def]
-        return bounds.batched(n, T, M, v, 10, 160, **options)
-
-    for bound in (bandit, batched):
-        assert bound() < min(bound(n=6), bound(T=2 * 10**5), bound(M=1.5))
-    assert bandit() < min(bandit(s=6.0), bandit(outstanding=1.0))
-    assert bandit(outstanding=1.0) < bandit(outstanding=2.0)
-    assert batched() < min(batched(v=200.0), batched(adaptive=True), batched(first_spent=1.0))
-
-
 BATCHED = {"n": 3, "T": 10, "M": 1.0, "noise_variance": 2.0, "shortest": 2, "longest": 4}
 
 

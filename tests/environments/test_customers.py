@@ -1,19 +1,16 @@
-"""Customers and the made-up shop: functions from the definition, exact totals, laws, and what is learned."""
-
-import math
+"""Customers and the made-up shop: functions from the definition, exact totals, and laws."""
 
 import numpy as np
 import pytest
 from scipy import stats
 from stream_checks import ALPHA, fits, gap_of_the_best
 
-from discreet import BanditLearner, DiscreetError, minimize
+from discreet import DiscreetError, minimize
 from discreet.checks import FloatArray
 from discreet.environments import Customers, CustomerStream, check_stream, checkout, groups_of_four
-from discreet.environments.groups import Shop, towards_zero
+from discreet.environments.groups import Shop
 from discreet.environments.stream import part_costs
 from discreet.set_functions import is_submodular
-from discreet.simulation import regret
 
 
 def random_customers(n: int, count: int, seed: int) -> Customers:
@@ -69,25 +66,6 @@ def test_the_range_is_of_all_prices_and_the_greediest_customer() -> None:
     assert people.cost_range == (-1.25, 0.75)
 
 
-def test_rounding_is_towards_zero_and_small() -> None:
-    """By less than 2^-30, and numbers on the grid stay."""
-    numbers = np.random.default_rng(0).normal(size=1000)
-    rounded = towards_zero(numbers)
-    assert np.all(np.abs(rounded) <= np.abs(numbers))
-    assert np.all(np.abs(rounded - numbers) < 2.0**-30)
-    np.testing.assert_array_equal(towards_zero(rounded), rounded)
-
-
-def test_sums_are_exact_in_any_order() -> None:
-    """Which they are not for the numbers before."""
-    rng = np.random.default_rng(1)
-    numbers = rng.normal(size=1000)
-    rounded = towards_zero(numbers)
-    orders = [rng.permutation(1000) for _ in range(20)]
-    assert {float(np.cumsum(rounded[order])[-1]) for order in orders} == {math.fsum(rounded)}
-    assert len({float(np.cumsum(numbers[order])[-1]) for order in orders}) > 1
-
-
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -108,22 +86,6 @@ def test_bad_arguments_are_named(build, message: str) -> None:  # type: ignore[n
         build()
 
 
-@pytest.mark.parametrize("n", [2, 5, 40])
-def test_a_shop_is_consistent(n: int) -> None:
-    """Compiled costs are the functions' values; the total is their sum; costs lie in [-1, 1]."""
-    stream = checkout(n, shop=1).stream(40, seed=2)
-    check_stream(stream)
-
-
-@pytest.mark.parametrize("n", [4, 7, 20])
-def test_the_best_set_is_neither_empty_nor_full_and_clearly_better(n: int) -> None:
-    """By a quarter of the half range in the default shop, a fifth in two others."""
-    for shop in range(3):
-        stream = checkout(n, shop).stream(2**14, seed=shop)
-        assert 0 < len(minimize(stream.total).set) < n
-        assert gap_of_the_best(stream) > (0.25 if shop == 0 else 0.2)
-
-
 def test_the_best_set_is_what_is_popular() -> None:
     """With many customers, and in other streams from the same shop too."""
     shop = Shop(10, 0, 1.0, 0.9)
@@ -131,27 +93,6 @@ def test_the_best_set_is_what_is_popular() -> None:
     popular = {item for theme, flag in flags if flag for item in theme}
     for seed in range(3):
         assert minimize(checkout(10).stream(2**14, seed=seed).total).set == popular
-
-
-def test_names_are_groceries_and_then_numbers() -> None:
-    """A theme of a small shop has fewer items; no name comes twice."""
-    assert checkout(4).items == ("bread", "butter", "pasta", "sauce")
-    assert checkout(10).items[:4] == ("bread", "butter", "jam", "pasta")
-    assert checkout(200).items[29:32] == ("candles", "item 31", "item 32")
-    for n in range(2, 60):
-        assert len(set(checkout(n).items)) == n
-
-
-def test_the_shop_and_the_customers_have_seeds_of_their_own() -> None:
-    """Another shop has other prices; another stream has other customers at the same prices."""
-    one, again, other = checkout(10), checkout(10), checkout(10, shop=1)
-    first, same, second = one.stream(50, seed=0), again.stream(50, seed=0), one.stream(50, seed=1)
-    assert not np.array_equal(first.compiled.prices, other.stream(50, seed=0).compiled.prices)
-    np.testing.assert_array_equal(first.compiled.values, same.compiled.values)
-    np.testing.assert_array_equal(first.compiled.choice, same.compiled.choice)
-    np.testing.assert_array_equal(first.compiled.prices, second.compiled.prices)
-    assert first.compiled.values.size != second.compiled.values.size
-    assert not np.array_equal(first.compiled.choice, second.compiled.choice)
 
 
 def test_prices_add_up_and_wishes_are_worth_one() -> None:
@@ -194,20 +135,6 @@ def test_wishes_follow_their_law() -> None:
     law = sizes[popular] / sizes[popular].sum()
     assert fits(counts[popular], law)
     assert not fits(counts[popular], np.full(law.size, 1 / law.size))
-
-
-@pytest.mark.seconds
-def test_a_private_learner_learns() -> None:
-    """Epsilon 1, one bit a cost, 10 items, 2^18 rounds, seeds 0 and 1.
-
-    Its mean cost is below that of the empty, the full and a random set by more than half of what is possible;
-    the best of those, which learns nothing, is not.
-    """
-    for seed in range(2):
-        stream = checkout(10).stream(2**18, seed=seed)
-        gap = gap_of_the_best(stream)
-        learner = BanditLearner(checkout(10).items, 1.0, (-1.0, 1.0), seed=seed)
-        assert regret(learner, stream) / stream.rounds < 0.5 * gap
 
 
 @pytest.mark.parametrize("n", [4, 6, 8, 12, 20])

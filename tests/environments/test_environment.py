@@ -1,12 +1,9 @@
 """Named environments: what holds for all of them, and the errors for wrong names and parameters."""
 
 import inspect
-import pathlib
-import pkgutil
 
 import pytest
 
-import discreet.environments
 from discreet import DiscreetError, minimize
 from discreet.environments import ENVIRONMENTS, Environment, Stream, check_stream, find
 
@@ -137,28 +134,3 @@ def test_unknown_names_and_parameters() -> None:
         find("modular", width=3)
     with pytest.raises(DiscreetError, match=r"The environment 'baskets' needs the parameter 'path'."):
         find("baskets", n=5)
-
-
-def test_no_environment_is_called_like_a_module() -> None:
-    """Else `discreet.environments.<name>` would depend on what was imported last."""
-    modules = {module.name for module in pkgutil.iter_modules(discreet.environments.__path__)}
-    recipes = {make.__name__ for make in ENVIRONMENTS.values()}
-    assert not modules & recipes
-    assert recipes <= set(discreet.environments.__all__)
-    assert {name.replace("-", "_") for name in ENVIRONMENTS} == recipes
-
-
-@pytest.mark.parametrize("name", sorted(set(ENVIRONMENTS) - {"costs"}))  # which only takes a path
-def test_wrong_values_are_refused_in_its_own_name(name: str, tmp_path: pathlib.Path) -> None:
-    """As it is typed on the command line; each parameter by its name."""
-    files = {"baskets": "tea,milk\ntea\n", "invoices": "InvoiceNo,StockCode\n1,tea\n1,milk\n"}
-    given: dict[str, object] = {}
-    if name in files:
-        given = {"path": tmp_path / "bought.csv", "n": 2}
-        (tmp_path / "bought.csv").write_text(files[name])
-    columns = {"path", "invoice", "item", "quantity", "item_price"}
-    numbers = set(inspect.signature(ENVIRONMENTS[name]).parameters) - columns
-    assert numbers
-    for parameter in numbers:
-        with pytest.raises(DiscreetError, match=f"^The '{parameter}' of {name} must be "):
-            find(name, **{**given, parameter: "wrong"}).stream(2)

@@ -1,6 +1,5 @@
 """Costs and purchases from frames of pandas and polars, and from files."""
 
-import itertools
 import pathlib
 from typing import Any
 
@@ -13,7 +12,6 @@ from discreet import BanditLearner, DiscreetError, simulate
 from discreet.baselines import FixedSet
 from discreet.environments import as_environment, baskets, check_stream, costs, invoices, read_invoices
 from discreet.frames import is_frame
-from real_data import data_file
 
 ITEMS = ("tea", "milk")
 NAMES = ["{}", "tea", "milk", "tea+milk"]
@@ -167,35 +165,3 @@ def test_lists_of_baskets() -> None:
         simulate([("tea", "milk"), ("tea",)], FixedSet(ITEMS, []))
     with pytest.raises(DiscreetError, match="the list of baskets, line 2: a basket is a list"):
         baskets([("tea",), "milk"])
-
-
-def test_one_function_for_all_rounds() -> None:
-    """A set function, or a Python function of the chosen set."""
-    calls = itertools.count()
-
-    def cost(chosen: frozenset[str]) -> float:
-        next(calls)
-        return 0.5 * len(chosen) - ("tea" in chosen)
-
-    trace = simulate(cost, FixedSet(ITEMS, [0]), rounds=50, seeds=2)
-    assert (trace.environment, trace.cost[:, -1].tolist()) == ("cost", [-25.0, -25.0])
-    assert next(calls) == 4  # once for each set
-    table = as_environment([cost] * 3, items=ITEMS).stream(3).sum_of(slice(1))
-    assert simulate(table, FixedSet(ITEMS, [0]), rounds=50, seeds=1).cost[0, -1] == -25.0
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_real_purchases_as_a_frame(library: str) -> None:
-    """The same baskets as from the file, which names its columns."""
-    path = data_file("online_retail.csv.gz")
-    if library == "pandas":
-        frame: Any = pandas.read_csv(path, dtype={"InvoiceNo": str, "StockCode": str})
-    else:
-        frame = polars.read_csv(
-            path, schema_overrides={"InvoiceNo": polars.String, "StockCode": polars.String}
-        )
-    first = read_invoices(frame)
-    assert len(first) > 18_000
-    assert first == read_invoices(path)
-    spent = invoices(frame, n=5, item_price="UnitPrice").stream(1000)
-    assert -1.0 <= spent.cost_range[0] < spent.cost_range[1] <= 1.0

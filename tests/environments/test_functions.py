@@ -1,4 +1,4 @@
-"""Streams of set functions: the compiled form says the same as the functions, and sums are added once."""
+"""Streams of set functions: the compiled form says the same as the functions."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from discreet.environments import FunctionStream, check_stream, functions
 from discreet.environments.functions import GroupRounds
 from discreet.environments.stream import set_costs
 from discreet.environments.tables import PoolStream
-from discreet.set_functions import ConcaveOfCardinality, LogDeterminant, Modular, SetFunction, Sum, Table
+from discreet.set_functions import LogDeterminant, Modular, SetFunction, Sum, Table
 
 N = 4
 GROUPED = ["modular", "cut", "hypergraph_cut", "coverage", "bundles", "concave_of_cardinality"]
@@ -99,28 +99,6 @@ def test_compiled_or_not_makes_no_difference(whole: bool, monkeypatch: pytest.Mo
     monkeypatch.setattr(functions, "FEWEST_COMPILED", 301)
     slow = simulate(FunctionStream(listed), learner, seeds=2)
     np.testing.assert_allclose(quick.cost, slow.cost, atol=1e-9)
-
-
-class Counted(ConcaveOfCardinality):
-    """Counts how often functions are added up."""
-
-    added = 0
-
-    @classmethod
-    def _merged(cls, functions: list["Counted"]) -> "Counted":  # type: ignore[override]
-        Counted.added += len(functions)
-        return cls(np.sum([f.values for f in functions], axis=0))
-
-
-def test_every_seed_uses_the_same_sums() -> None:
-    """Each function is added once, for all checkpoints and all seeds."""
-    stream = FunctionStream([Counted([0.0, k % 3, k % 3]) for k in range(200)])
-    assert [stream.total_until(t)([0]) for t in (200, 100, 150, 100)] == [199.0, 99.0, 150.0, 99.0]
-    Counted.added = 0
-    again = FunctionStream(stream)
-    trace = simulate(again, BanditLearner(2, 1.0, (0, 2)), seeds=6, checkpoints=10)
-    assert Counted.added <= 200 + 10
-    assert trace.best[:, -1].tolist() == [0.0] * 6
 
 
 def endless() -> Iterator[SetFunction]:

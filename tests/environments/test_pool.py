@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from scipy import stats
-from stream_checks import ALPHA, gap_of_the_best
+from stream_checks import ALPHA
 
 from discreet import DiscreetError, minimize
 from discreet.checks import FloatArray
@@ -81,16 +81,6 @@ def test_functions_of_more_items_are_evaluated() -> None:
     check_stream(pool.then(pool).alternating(pool.then(pool), 7))
     with pytest.raises(DiscreetError, match="more than 16 items cannot be Iwata"):
         PricedPool([Iwata(18)], rounds=10)
-
-
-@pytest.mark.parametrize("make", [coverage, priced_cuts, switching, flipping])
-def test_twenty_items(make: Callable[..., Environment]) -> None:
-    """All costs lie in [-1, 1], and as before each function reaches both ends."""
-    stream = make(20).stream(40, seed=1)
-    assert isinstance(stream, PricedPool)
-    check_stream(stream)
-    values = stream.functions[0].table().values
-    assert (values.min(), values.max()) == pytest.approx((-1, 1), abs=1e-9)
 
 
 def test_a_table_is_a_stream() -> None:
@@ -169,15 +159,6 @@ def test_costs_and_total(make: Callable[..., Environment], n: int) -> None:
     assert all(is_submodular(f) for f in pool.functions)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("n", [4, 8, 10])
-def test_every_other_item_is_best(n: int) -> None:
-    """Clearly better than the empty, the full and a random set."""
-    for seed in range(3):
-        stream = coverage(n).stream(4096, seed=seed)
-        assert minimize(stream.total).set == set(range(0, n, 2))
-        assert gap_of_the_best(stream) > 0.15
-
-
 def parts_of(f: object) -> tuple[Cut, FloatArray]:
     """The cut and the prices inside, which are only scaled: edges and the prices' signs are as drawn."""
     assert isinstance(f, Sum)
@@ -224,16 +205,6 @@ def test_the_halves_of_a_switch_are_two_pools() -> None:
     check_stream(stream)
     with pytest.raises(DiscreetError, match=r"The 'rounds' of switching must be .* at least 2"):
         switching(4).stream(1)
-
-
-def test_the_best_set_switches_at_half_time() -> None:
-    """From the even items to the odd ones, in the default size."""
-    for seed in range(3):
-        assert minimize(switching().stream(8192, seed).total_until(4096)).set == {0, 2, 4, 6}
-        later = priced_cuts(8, bias=-0.5).stream(4096, seed + 500)
-        best = minimize(later.total)
-        assert {1, 3, 5, 7} <= best.set or best.set <= {1, 3, 5, 7}
-        assert best.value < later.total([0, 2, 4, 6])
 
 
 def test_flipping_worlds_are_those_of_a_switch() -> None:

@@ -23,7 +23,6 @@ from discreet.kernel.phase import (
     draw_size,
     shuffled_deck,
 )
-from discreet.privacy.uniform import NEED_MORE_BITS
 from discreet.randomness import BitSource
 
 
@@ -131,13 +130,6 @@ def test_a_drawn_prefix_has_a_chance(weights: list[float], bits: int) -> None:
     assert abs(np.cumsum(chance)[size] - uniform) <= chance[size] + 1e-12
 
 
-def test_a_fixed_set_needs_no_coin() -> None:
-    """And one that is drawn asks for more when there is none."""
-    none = np.zeros(0, dtype=np.uint64)
-    assert draw_size(np.array([0.5, 0.5]), 1, none, 0) == (1, 0)
-    assert draw_size(np.array([0.5, 0.5]), EACH_ROUND, none, 0)[1] == NEED_MORE_BITS
-
-
 # Secrets
 
 
@@ -186,19 +178,3 @@ def test_what_is_released_is_read_only() -> None:
             part[0] = 5
     with pytest.raises(AttributeError):
         released.values = np.zeros((2, 3))  # type: ignore[misc]
-
-
-@pytest.mark.parametrize(
-    ("note", "rounds", "values"),
-    [
-        (np.zeros(2), np.ones(2, dtype=np.int64), np.ones((2, 1))),
-        (np.zeros((2, 1)), np.ones(2), np.ones((2, 1))),
-        (np.zeros((2, 1)), np.ones(2, dtype=np.int64), np.ones((2, 1), dtype=np.int32)),
-        (np.zeros((2, 1)), np.ones(2, dtype=np.int64), np.ones((3, 1))),
-        (np.zeros((2, 1)), np.ones(2, dtype=np.int64), np.ones((2, 4))[:, ::2]),
-    ],
-)
-def test_compiled_policies_can_trust_what_is_released(note: Any, rounds: Any, values: Any) -> None:
-    """Arrays of other types, shapes or strides are no `Released`."""
-    with pytest.raises(InvalidType):
-        Released(note, rounds, values)

@@ -93,22 +93,6 @@ def test_a_release_refuses_a_query_that_it_does_not_cover(query: Any, release: R
         learner(query, release)
 
 
-@pytest.mark.parametrize(
-    ("query", "release"),
-    [
-        (COST, Laplace(GRADIENT.bound, ONE)),
-        (GRADIENT, Laplace(GRADIENT.bound, ONE)),
-        (COST, Bits(ONE, (-1.0, 1.0))),
-        (GRADIENT, Exact()),
-        (GRADIENT, Discard()),
-        (GRADIENT, Tree(BinaryTree(N, 8, GRADIENT.bound, ONE))),
-    ],
-)
-def test_what_it_covers_it_takes(query: Any, release: Release) -> None:
-    """Also a query that is smaller than its bound."""
-    assert learner(query, release).guarantee == release.guarantee
-
-
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=5), st.integers(0, 10**6))
 def test_a_released_sum_is_the_sum_and_noise_of_the_law(sums: list[int], seed: int) -> None:
     """Sample by sample the noise that `privacy.noise` draws from the same bits."""

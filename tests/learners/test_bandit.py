@@ -1,4 +1,4 @@
-"""BanditLearner for the worst case: bits made by clients, blocks, the mean cost, arguments."""
+"""BanditLearner for the worst case: bits made by clients, the mean cost, its bound, arguments."""
 
 from typing import Any
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from discreet.errors import DiscreetError, InvalidArgument
 from discreet.learners import BanditLearner
@@ -51,21 +50,6 @@ def test_a_clients_bit_about_a_reward_has_the_same_law(units: int, uniform: int)
 
 
 @pytest.mark.parametrize("mode", ["local", "central"])
-def test_rewards_are_costs_with_the_other_sign(mode: Any) -> None:
-    """With one seed, maximising r over [-3, 1] is minimising -r over [-1, 3], to the last bit."""
-    rewards = worst_case_bandit(3, 1.0, (-3, 1), mode=mode, maximize=True, seed=5)
-    costs = worst_case_bandit(3, 1.0, (-1, 3), mode=mode, seed=5)
-    for reward in np.random.default_rng(0).uniform(-3, 1, size=60):
-        decision, other = rewards.ask(), costs.ask()
-        assert decision == other
-        rewards.tell(decision, reward)
-        costs.tell(other, -reward)
-        assert learned(rewards) == learned(costs)
-    assert rewards.mean_cost == -costs.mean_cost
-    assert rewards.maximize
-
-
-@pytest.mark.parametrize("mode", ["local", "central"])
 @pytest.mark.parametrize(
     "feedback",
     [{"released": wrong} for wrong in (2, -1, True, 0.5, "1")] + [{"released": 1, "cost": 0.123456789}],
@@ -83,17 +67,6 @@ def test_bad_bits_change_nothing(mode: Any, feedback: Any) -> None:
             learner.tell(decision, released=1)
     assert "123456789" not in str(caught.value)
     assert state_of(learner) == before
-
-
-def test_a_set_is_held_for_a_block_of_asks() -> None:
-    """Blocks are consecutive asks, whatever is told meanwhile; the sets of different blocks do differ."""
-    learner = worst_case_bandit(3, 1.5, (-1, 1), mode="central", expire_after=50, seed=7)
-    decisions = [learner.ask(), *learner.ask(count=9)]
-    learner.tell(decisions[0], 0.1)
-    decisions += learner.ask(count=30)
-    chunks = [{decision.subset for decision in decisions[k : k + 4]} for k in range(0, 40, 4)]
-    assert all(len(chunk) == 1 for chunk in chunks)
-    assert len(set.union(*chunks)) > 1
 
 
 def test_nothing_of_a_raw_cost_is_kept_in_local_mode() -> None:
@@ -120,33 +93,6 @@ def test_the_mean_cost_is_the_mean_of_what_bits_stand_for(maximize: bool) -> Non
         learner.tell(learner.ask(), released=bit)
         estimates.append(randomizer.estimate(bit))
         assert learner.mean_cost == pytest.approx(np.mean(estimates), rel=1e-6)
-
-
-def test_the_mean_cost_estimates_the_mean() -> None:
-    """Seed 6, 5,000 rounds of 0.3: the binomial test at alpha 1e-6 passes, and rejects 0.15 and 0.45."""
-    rounds, learner = 5_000, worst_case_bandit(2, 1.0, (0, 1), seed=6)
-    for _ in range(rounds):
-        learner.tell(learner.ask(), 0.3)
-    randomizer = OneBit(1.0, (0, 1))
-    high, low = randomizer.estimate(1), randomizer.estimate(0)
-    assert learner.mean_cost is not None
-    ones = round(rounds * (learner.mean_cost - low) / (high - low))
-
-    def passes(mean: float) -> bool:
-        chance = float(randomizer.probability_of_one(randomizer.grid.of(mean)))
-        return bool(stats.binomtest(ones, rounds, chance).pvalue > 1e-6)
-
-    assert [passes(mean) for mean in (0.15, 0.3, 0.45)] == [False, True, False]
-
-
-def test_the_step_leads_from_the_estimates_to_the_levels() -> None:
-    """It falls like t^(-2/3), in halves of the range."""
-    learner = worst_case_bandit(3, 1.0, (2, 6), seed=3)
-    for _ in range(50):
-        learner.tell(learner.ask(), 5.0)
-    state, first = learner._learned_state(), learner._policy.constants.step
-    step = first * 51 ** (-2 / 3)
-    np.testing.assert_allclose(state.levels, 0.5 - step * state.gradients / 2**20, rtol=1e-12)
 
 
 def test_a_bound_grows_with_what_makes_learning_hard() -> None:

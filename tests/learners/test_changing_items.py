@@ -10,10 +10,6 @@ import pytest
 import discreet
 from discreet import BanditLearner, FullInformationLearner
 from discreet.errors import Expired, InvalidArgument, InvalidType
-from discreet.kernel import Released
-from discreet.policies.model import REST
-from discreet.policies.model_state import FAILED, FITTED, RESTARTS, ROUNDS, TOTAL
-from discreet.randomness import BitSource
 from every_learner import LEARNERS as EVERY_LEARNER
 
 WORTH = {"tea": 0.3, "milk": -0.2, "gin": 0.1, "soy": 0.4, "rum": -0.3}
@@ -219,15 +215,6 @@ def test_the_rounds_of_a_person_count_on() -> None:
     assert "tea" not in last.subset
 
 
-def test_the_available_items_may_leave_out_retired_ones() -> None:
-    """All that are offered is all: whole phases are dealt."""
-    learner = bandit(seed=10)
-    learner.change_items(add=["soy"], retire=["gin"])
-    learner.ask(available=["tea", "milk", "soy"])
-    assert learner._phases[0].total > 1
-    assert learner.ask(available=["milk", "gin"]).subset <= {"milk"}
-
-
 def test_what_names_items_goes_on_with_them() -> None:
     """A fresh learner offers what the changed one does."""
     learner = bandit(seed=11, prior=[({"tea"}, 0.3, 50)], forbidden=["milk"])
@@ -278,17 +265,6 @@ def test_places_in_open_decisions_are_kept() -> None:
     assert learner.items[shown] == "soy"
 
 
-def test_choose_lists_as_many_items_as_it_can() -> None:
-    """What it added up is dropped at every change, so any retired item leaves its place."""
-    learner = choose(62, seed=17, at_most=1)
-    learner.ask()
-    learner.change_items(retire=[5, 7])
-    learner.change_items(add=["tea", "soy"])
-    assert (learner.items[5], learner.items[7], len(learner.items)) == ("tea", "soy", 62)
-    with pytest.raises(InvalidArgument, match="at most 62 items"):
-        learner.change_items(add=["rum"])
-
-
 @pytest.mark.parametrize("name", [name for name in EVERY_LEARNER if name not in CHANGEABLE])
 def test_the_others_refuse(name: str) -> None:
     learner = EVERY_LEARNER[name](1)
@@ -322,52 +298,3 @@ def test_what_other_arguments_need_is_refused() -> None:
         bandit(required=["gin"]).change_items(retire=["gin"])
     with pytest.raises(InvalidArgument, match="at most 64 items"):
         bandit(64).change_items(add=["soy"])
-
-
-# The policy
-
-
-def wider(notes: Any, n: int) -> Any:
-    """Notes of a model with an item more, which no set had."""
-    more = np.zeros((len(notes), REST + max(n, 4)))
-    more[:, : notes.shape[1]] = notes
-    more[:, REST : REST + n] = np.where(more[:, REST : REST + n] > 0, 1.0, -1.0)
-    return more
-
-
-@pytest.mark.parametrize("n", [2, 5])
-def test_a_widened_model_is_one_that_never_showed_the_new_item(n: int) -> None:
-    """It remembers the same sets, sums and counts; and learns the same from notes of before."""
-    before, after = bandit(n).learner.policy, bandit(n + 1).learner.policy
-    state, same, coins = before.start(), after.start(), BitSource(13)
-    for k in range(6):
-        phase = before.plan(state, coins)
-        sums = np.arange(len(phase.rounds), dtype=np.int64)[:, None] * (k + 1) << 12
-        state = before.learn(state, Released(phase.note, phase.rounds, sums))
-        same = after.learn(same, Released(wider(phase.note, n + 1), phase.rounds, sums))
-    widened = after.widened(state, np.zeros(0, dtype=np.int64))
-    known = same.seen.rounds > 0
-    assert known.sum() > 3
-    for one, other in zip(widened.seen, same.seen, strict=True):
-        np.testing.assert_array_equal(one[known], other[known])
-    np.testing.assert_array_equal(widened.counts[[ROUNDS, TOTAL]], same.counts[[ROUNDS, TOTAL]])
-    phase = before.plan(state, coins)
-    sums = np.zeros((len(phase.rounds), 1), dtype=np.int64)
-    old = after.learn(widened, Released(phase.note, phase.rounds, sums))
-    new = after.learn(widened, Released(wider(phase.note, n + 1), phase.rounds, sums))
-    for one, other in zip(old.seen, new.seen, strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-def test_a_model_that_had_failed_is_tried_again() -> None:
-    """The world is another one; what the worst case released late no longer moves the point."""
-    learner = bandit(seed=14)
-    play(learner, 200)
-    learner._state.counts[[FAILED, RESTARTS]] = 1.0, 9.0
-    decisions = learner.ask(3)
-    learner.change_items(add=["soy"], retire=["tea"])
-    assert learner._state.counts[[FAILED, RESTARTS, FITTED]].tolist() == [0.0, 0.0, 0.0]
-    for decision in decisions:
-        learner.tell(decision, 1.0)
-    assert "tea" not in play(learner, 1500)
-    assert "soy" in learner.best

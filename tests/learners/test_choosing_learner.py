@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from discreet import FullInformationLearner
-from discreet.environments import TableStream, adaptive_adversary, coverage, priced_cuts
+from discreet.environments import TableStream, coverage, priced_cuts
 from discreet.errors import InvalidArgument
 from discreet.kernel.queries import GRADIENT
-from discreet.learners.host import Host
 from discreet.loading import _learner_in as from_bytes
 from discreet.policies.choose import AVERAGING, HOLDING, STAGE
 from discreet.set_functions import FromCallable, Modular, Table
@@ -77,16 +76,6 @@ def test_it_finds_the_best_set(options: dict[str, Any]) -> None:
     assert made.point.tolist() == [0.0, 1.0, 1.0, 0.0]
 
 
-def test_missing_feedback_counts_as_the_middle() -> None:
-    """Half of it is enough."""
-    made = learner(epsilon=5.0)
-    for t in range(1500):
-        decision = made.ask()
-        if t % 2:
-            made.tell(decision, MATCH)
-    assert made.best == {1, 2}
-
-
 def test_items_that_are_switched_off_are_left_out_of_the_held_set() -> None:
     """The rest of it is played, in the same slot, and what is told counts for all sets."""
     made = learner(epsilon=5.0)
@@ -145,16 +134,6 @@ def test_it_is_far_better_than_blocks_on_functions_that_are_drawn_alike() -> Non
         assert np.mean(ratios) < 0.4
 
 
-def test_an_adversary_costs_little_more_than_it_costs_blocks() -> None:
-    """Seeds 0 to 4: it punishes the held set."""
-    paid = {}
-    for name, options in {"watched": {}, "blocks": {"method": "blocks"}}.items():
-        streams = [adaptive_adversary(6).stream(T, seed=seed) for seed in range(5)]
-        made = [learner(items=6, seed=seed, **options) for seed in range(5)]
-        paid[name] = np.mean([regret(*pair) for pair in zip(made, streams, strict=True)])
-    assert paid["watched"] < 1.2 * paid["blocks"]
-
-
 def test_bounds_add_up() -> None:
     """With watching: that of blocks, and what may be lost before; both grow slower than the rounds."""
     watched, blocks = learner(), learner(method="blocks")
@@ -162,14 +141,6 @@ def test_bounds_add_up() -> None:
         assert blocks.regret_bound(rounds) < watched.regret_bound(rounds)
     assert watched.regret_bound(10**7) < 0.1 * 10**7
     assert learner(cost_range=(-2, 2)).regret_bound(10**6) == pytest.approx(2 * watched.regret_bound(10**6))
-
-
-def test_a_service_hosts_it_by_default() -> None:
-    """With the same defaults as the learner itself; the method is written down."""
-    arguments = {"epsilon": 1.0, "cost_range": [0, 1]}
-    host = Host({"kind": "full_information", "items": 3, "arguments": arguments})
-    assert host.compares_sets
-    assert host.settings["arguments"]["method"] == "choose"
 
 
 def test_a_python_function_that_fails_is_passed_on() -> None:

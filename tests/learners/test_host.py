@@ -6,17 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 from examples.gallery.own_policy import OneByOne
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 
 from discreet.errors import DiscreetError, InvalidArgument
-from discreet.kernel import Phase
 from discreet.learners import BanditLearner
 from discreet.learners import host as hosting
 from discreet.learners.host import Host, HostState, OpenSums
-from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket, phase_of
-from discreet.policies.chain_bandit import BASELINE, LOWERED, PROBABILITY, RAISED
+from discreet.learners.tickets import INLINE, Dealt, Plan, StoredTicket
 from discreet.policies.choose import NUMBER
 from discreet.randomness import BitSource
 from discreet.set_functions import Modular
@@ -160,21 +156,6 @@ def test_reports_of_items_have_one_length_whatever_is_told() -> None:
     assert (found[0] != found[-1]).any()
 
 
-def test_a_ticket_without_the_shown_items_is_refused() -> None:
-    """The kernel reads them in its order."""
-    host = made(epsilon=1.0, cost_range=[-1, 1], item_total=1.0)
-    plan = host.plan(host.start())
-    tickets = [StoredTicket.decode(host.dealt(plan, 0, place, None).ticket, N) for place in range(plan.total)]
-    sound = max(tickets, key=lambda ticket: ticket.size)
-    assert sound.order.size == sound.size > 0
-    report = host.cost_report(0.5)
-    assert host.sound(sound.encode(), report, plan)
-    for bad in (sound._replace(order=sound.order[:0]), sound._replace(size=sound.size + 1)):
-        assert not host.sound(bad.encode(), report, plan)
-    for width in (1, N, N + 2):
-        assert not host.sound(sound.encode(), bytes(8 * width), plan)
-
-
 @pytest.mark.parametrize(
     ("items", "arguments", "problem"),
     [
@@ -189,26 +170,6 @@ def test_learners_by_item_that_a_service_cannot_have(
     given = {"epsilon": 1.0, "cost_range": [-1, 1], "item_total": 1.0} | arguments
     with pytest.raises(InvalidArgument, match=problem):
         Host({"kind": "bandit", "items": items, "arguments": given})
-
-
-@settings(max_examples=10, deadline=None)
-@given(cut=st.integers(1, 59), seed=st.integers(0, 99))
-def test_batches_may_be_cut_anywhere(cut: int, seed: int) -> None:
-    """Bits in one batch or two, and in any order, leave the same state."""
-    host = made()
-    state = advanced(host, 20)
-    tickets = [each.ticket for each in dealt(host, state, 60)]
-    told = reports(host, tickets, np.random.default_rng(seed))
-
-    def applied(order: np.ndarray, *cuts: int) -> bytes:
-        after = state
-        for part in np.split(order, cuts):
-            after, _ = host.apply(after, [tickets[k] for k in part], [told[k] for k in part])
-        return host.encode(after)
-
-    whole = applied(np.arange(60))
-    assert applied(np.arange(60), cut) == whole
-    assert applied(np.random.default_rng(seed).permutation(60), cut) == whole
 
 
 def test_a_state_is_a_value() -> None:
@@ -249,50 +210,6 @@ def test_bits_of_values_of_any_kind() -> None:
     assert host.randomizer is not None
     chance = float(host.randomizer.probability_of_one(host.randomizer.grid.units))
     assert stats.binomtest(ones, 20_000, chance).pvalue > 1e-6
-
-
-@pytest.mark.parametrize("kind", ["bandit", "full_information"])
-def test_damaged_tickets_and_reports_are_refused(kind: str) -> None:
-    """Compiled code indexes by them. The state stays as it was, and the sound ones are told apart."""
-    host = made(kind, epsilon=1.0, cost_range=[-1, 1], **(BY_ROUNDS if kind == "bandit" else {}))
-    state = host.start()
-    plan = host.plan(state)
-    each = host.dealt(plan, INLINE if host.local else 0, 0, None)
-    plans = {} if host.local else {0: plan}
-    (report,) = reports(host, [each.ticket], np.random.default_rng(0))
-    sound = StoredTicket.decode(each.ticket, N)
-    assert host.sound(each.ticket, report, plans.get(0))
-    assert sound.encode() == each.ticket
-    bad = [
-        (each.ticket[:-1], report),
-        (b"", report),
-        (each.ticket, report[:-1] or b"\2"),
-        (each.ticket, b"\2" + report[1:] + b"x"),
-        (sound._replace(phase=INLINE - 1 if host.local else INLINE).encode(), report),
-        (sound._replace(phase=1, note=sound.note[:0]).encode(), report),
-    ]
-    if host.local:
-        for place, value in (
-            (RAISED, N),
-            (LOWERED, -2),
-            (PROBABILITY, 0.0),
-            (BASELINE, np.nan),
-            (RAISED, 0.5),
-        ):
-            note = sound.note.copy()
-            note[place] = value
-            bad.append((sound._replace(note=note).encode(), report))
-    else:
-        for order in ([0, 0, 1, 2], [0, 1, 2, N], [-1, 1, 2, 3]):
-            bad.append((sound._replace(order=np.array(order)).encode(), report))
-        bad.append((sound._replace(slot=1).encode(), report))
-    before = host.encode(state)
-    for ticket, told in bad:
-        assert not host.sound(ticket, told, plans.get(phase_of(ticket)))
-        with pytest.raises(InvalidArgument) as caught:
-            host.apply(state, [each.ticket, ticket], [report, told], plans)
-        assert caught.value.__cause__ is None
-    assert host.encode(state) == before
 
 
 @pytest.mark.parametrize(("kind", "arguments"), PHASED, ids=str)
@@ -414,34 +331,12 @@ def test_reports_of_functions_have_one_length_whatever_they_are() -> None:
         Host(host.settings | {"items": 17, "constants": host.settings["constants"]})
 
 
-def test_deals_follow_from_the_seed_of_the_plan_alone() -> None:
-    """So that every process deals a phase alike, whatever release of numpy it has."""
-    phase = Phase.of_sets(3, [[0], [1, 2]], rounds=[3, 5])
-    assert Plan(phase, 7).deck.tolist() == [1, 1, 1, 0, 0, 1, 1, 0]
-
-
 def test_absence_is_not_hidden_where_phases_close_by_arrival() -> None:
     """The guarantee says so; that of the same learner in a session says that it is."""
     host = made("full_information", epsilon=1.0, cost_range=[-1, 1])
     assert host._session.guarantee.absence_hidden
     assert not host.guarantee.absence_hidden
     assert "Who has reported is public" in str(host.guarantee)
-
-
-def test_items_can_be_switched_off() -> None:
-    """Sets stay among them."""
-    host = made()
-    among = host.among(["b", "d"])
-    for each in dealt(host, host.start(), 40, among):
-        assert each.subset[0] & ~0b1010 == 0
-
-
-def test_a_set_that_was_chosen_among_all_items_is_not_cut() -> None:
-    """A policy that plans with all items: as in a session, asking for fewer is refused."""
-    host = made()
-    host.learner.policy.chooses_among = False
-    with pytest.raises(InvalidArgument, match="does not choose among available items"):
-        host.plan(host.start(), host.among(["b"]))
 
 
 def test_a_registered_policy_is_hosted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,16 +171,6 @@ def test_whole_functions_have_no_items() -> None:
         FullInformationLearner(3, 1.0, (0, 1), item_total=1.0)  # type: ignore[call-arg]
 
 
-def test_many_at_once() -> None:
-    """The same as one by one."""
-    one, many = bandit(), bandit()
-    decisions = one.ask(count=20)
-    for decision in decisions:
-        one.tell(decision, 0.5, items={"a": 0.25})
-    many.tell_many([(decision, 0.5, {"a": 0.25}) for decision in many.ask(count=20)])
-    assert state_of(one) == state_of(many)
-
-
 @pytest.mark.parametrize(
     "options",
     [{}, {"at_most": 3}, {"groups": [["a", "b"]], "required": ["h"]}, {"holdout": ({"a", "h"}, 0.2)}],
@@ -246,37 +236,6 @@ def test_items_come_while_decisions_are_open(n: int) -> None:
         decision = learner.ask()
         learner.tell(decision, 0.5, items=dict.fromkeys(decision.subset, 0.1))
     assert learner.rounds > 0
-
-
-class Changing:
-    """A cost that takes long to read: items come meanwhile, as from another thread."""
-
-    def __init__(self, learner: BanditLearner[Any]) -> None:
-        self.learner = learner
-
-    def __float__(self) -> float:
-        self.learner.change_items(add=["new"])
-        return 0.5
-
-
-def test_items_come_while_a_cost_is_read() -> None:
-    """That decision is closed, as all that were open; the next one is told as usual."""
-    learner = bandit(expire_after=50)
-    decision = learner.ask()
-    with pytest.raises(Expired):
-        learner.tell(decision, Changing(learner), items={"a": 0.5})
-    learner.tell(learner.ask(), 0.5, items={"new": 0.5})
-
-
-def test_items_go_while_decisions_are_open() -> None:
-    """Then their reports are as before, and count."""
-    learner = bandit(expire_after=50)
-    decisions = learner.ask(20)
-    learner.change_items(retire=["h"])
-    learner.tell_many([(decision, 0.5, {"a": 0.1}) for decision in decisions])
-    learner.ask(51)
-    learner.ask()
-    assert learner.rounds >= 20
 
 
 def test_simulations_tell_what_items_brought() -> None:

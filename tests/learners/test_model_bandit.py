@@ -1,6 +1,5 @@
 """BanditLearner with its model, in both modes: what it learns, when, and from what."""
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from discreet import environments, load
 from discreet.errors import AlreadyTold, DiscreetError, Expired, InvalidArgument
 from discreet.learners import BanditLearner
 from discreet.policies.model import PLANNER, WORST_CASE
-from discreet.policies.model_state import FAILED, RESTARTS, ROUNDS
+from discreet.policies.model_state import FAILED, RESTARTS
 from discreet.randomness import BitSource
 from discreet.simulation import regret
 from every_learner import state_of, worst_case_bandit
@@ -68,21 +67,6 @@ def test_it_is_far_better_than_the_worst_case(mode: Any) -> None:
         streams = [environment.stream(2**13, seed) for seed in range(3)]
         paid[method] = np.mean([regret(*pair) for pair in zip(made, streams, strict=True)])
     assert 0 < paid["model"] < 0.55 * paid["worst-case"]
-
-
-@pytest.mark.parametrize(("method", "most"), [("model", 0.016), ("worst-case", 0.05)])
-def test_without_noise(method: Any, most: float) -> None:
-    """Seeds 0 to 2, cuts with prices, 2^13 rounds: regret a round, less than any private learner's there."""
-    environment = environments.priced_cuts(6)
-    paid = [
-        regret(
-            BanditLearner(6, math.inf, (-1, 1), method=method, seed=seed),
-            environment.stream(2**13, seed),
-        )
-        for seed in range(3)
-    ]
-    assert 0 < np.mean(paid) / 2**13 < most
-    assert BanditLearner(65, math.inf, (-1, 1)).block == 1
 
 
 @MODES
@@ -177,26 +161,6 @@ def test_items_are_switched_off_in_the_middle_of_a_phase(mode: Any, tmp_path: Pa
     assert len(learner._phases) < 60
     assert learner.best == {0, 1}
     assert learner.ask().subset <= set(range(N))
-
-
-def test_a_phase_goes_on_after_rounds_beside_it() -> None:
-    """All its rounds are dealt, whatever came between, and it closes after its last."""
-    learner = bandit()
-    first = learner.ask()
-    phase = learner._phases[0]
-    rounds, others = 1, 0
-    while phase.dealt < phase.total:
-        empty = learner.ask(available=[])
-        others += learner._tickets[empty.id].phase != 0
-        rounds += learner._tickets[empty.id].phase == 0
-        if phase.dealt < phase.total:
-            rounds += learner._tickets[learner.ask().id].phase == 0
-    assert rounds == phase.total == int(phase.phase.rounds.sum())
-    assert others > 5
-    learner.tell(first, 0.3)
-    learner.ask()
-    assert 0 not in learner._phases
-    assert learner.rounds == rounds + others
 
 
 # Declared beforehand
@@ -331,47 +295,3 @@ def test_an_adversary_makes_the_worst_case_take_over() -> None:
             assert phase.total == learner.block
             assert learner.ask(available=[0, 1]).subset <= {0, 1}
     assert paid["model"] < 1.5 * paid["worst-case"] + 500
-
-
-def failing(expire_after: int) -> BanditLearner[Any]:
-    """A learner that was told the opposite of what it had learned, until it gave up."""
-    learner = bandit(items=3, epsilon=20.0, expire_after=expire_after)
-    rng, sign = np.random.default_rng(0), 1.0
-    for t in range(20_000):
-        restarts = counts(learner)[RESTARTS]
-        decision = learner.ask()
-        if counts(learner)[FAILED]:
-            return learner
-        learner.tell(decision, sign * (0.8 - 0.6 * len(decision.subset)) + rng.uniform(-0.1, 0.1))
-        if counts(learner)[RESTARTS] == restarts and t % 400 == 399:
-            sign = -sign
-    raise AssertionError("It never gave up.")
-
-
-def test_late_phases_of_the_model_after_it_gave_up(tmp_path: Path) -> None:
-    """They close, are counted, and leave the worst case as it is; a file goes on exactly."""
-    learner = failing(expire_after=60)
-    planned = [phase.phase.note[0, PLANNER] for phase in learner._phases.values()]
-    assert planned[0] != WORST_CASE
-    before = learner._state
-    late = list(learner._tickets)
-    while (
-        learner._phases
-        and min(learner._phases.values(), key=lambda each: each.last).phase.note[0, PLANNER] != WORST_CASE
-    ):
-        learner.ask()
-    after = learner._state
-    assert after.counts[ROUNDS] > before.counts[ROUNDS]
-    assert after.counts[FAILED] == 1
-    assert [part.tolist() for part in after.seen] == [part.tolist() for part in before.seen]
-    with pytest.raises(Expired):
-        learner.tell(late[0], 0.5)
-    learner.save(tmp_path / "learner")
-    loaded = load(tmp_path / "learner")
-    for _ in range(100):
-        one, other = learner.ask(), loaded.ask()
-        assert one == other
-        loaded.tell(other, 0.2)
-        learner.tell(one, 0.2)
-    assert loaded.point.tolist() == learner.point.tolist()
-    assert (loaded.point != after.x).any()

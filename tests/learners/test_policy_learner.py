@@ -6,15 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet import load
 from discreet.errors import InvalidArgument, InvalidType
 from discreet.kernel import EACH_ROUND, Phase
 from discreet.learners import PolicyLearner, Session
 from discreet.learners.arguments import restored_argument
-from discreet.privacy.grid import DEFAULT_UNITS
 from discreet.randomness import BitSource
 from discreet.state import decode, encode
-from every_learner import Pairs, state_of, transcript
+from every_learner import Pairs, transcript
 
 
 class Drawn(Pairs):
@@ -50,17 +48,6 @@ def test_a_class_an_object_or_a_function_makes_a_policy() -> None:
     assert again == seen
 
 
-def test_rewards_are_costs_with_the_other_sign() -> None:
-    """The policy is given costs; values come back as they were told."""
-    rewards = PolicyLearner(3, Pairs, 1.0, (-3, 1), maximize=True, seed=5)
-    costs = PolicyLearner(3, Pairs, 1.0, (-1, 3), seed=5)
-    for t in range(20):
-        for session, sign in ((rewards, 1), (costs, -1)):
-            session.tell(session.ask(), sign * (t % 4 - 2))
-    assert rewards._arrays()["policy.best"].tolist() == costs._arrays()["policy.best"].tolist()
-    assert (rewards.value(DEFAULT_UNITS), costs.value(DEFAULT_UNITS)) == (-3.0, 3.0)
-
-
 def test_sets_among_available_items() -> None:
     """A policy of single rounds plans among them; one that ignores them is refused."""
     session = PolicyLearner(["a", "b", "c"], Drawn, 1.0, (0, 1), seed=1)
@@ -83,18 +70,6 @@ def test_sets_among_available_items() -> None:
     with pytest.raises(InvalidArgument, match="does not choose among available items"):
         session.ask(available=[0])
     assert session.ask().id == 1
-
-
-@pytest.mark.parametrize("mode", ["central", "local"])
-def test_it_is_saved_in_the_middle_of_a_phase(mode: Any, tmp_path: Path) -> None:
-    """With the class of its policy by name; the shuffled deck goes on as it was."""
-    session = PolicyLearner(3, Pairs, 1.0, (-1, 1), mode=mode, seed=6)
-    transcript(session, 13)
-    session.save(tmp_path / "learner")
-    loaded = load(tmp_path / "learner")
-    assert isinstance(loaded.learner.policy, Pairs)
-    assert transcript(loaded, 30) == transcript(session, 30)
-    assert state_of(loaded) == state_of(session)
 
 
 class Growing(Pairs):

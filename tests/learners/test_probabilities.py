@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from discreet.kernel import Phase
-from discreet.kernel.phase import probability_of
 from discreet.learners import PolicyLearner
 from discreet.learners.host import Host
 from discreet.learners.tickets import Plan, StoredTicket
@@ -123,22 +122,3 @@ def deviations(totals: list[float]) -> float:
     """How many standard errors a mean is from 0."""
     spread = float(np.std(totals)) / len(totals) ** 0.5
     return 0.0 if spread == 0 else float(np.mean(totals)) / spread
-
-
-def test_a_rest_is_dealt_to_its_end() -> None:
-    """In whatever order, each slot has the rounds that were planned, also if the dealing ends before."""
-    host = Host({"kind": "bandit", "items": ITEMS, "arguments": {"epsilon": 1.0, "cost_range": [0, 1]}})
-    rng = np.random.default_rng(1)
-    for seed in range(200):
-        plan, counts = Plan(Phase.of_sets(3, SETS, ROUNDS), seed), np.zeros(4, dtype=np.int64)
-        end = int(rng.integers(1, 9))
-        for place in range(end):
-            among = host.among(rng.choice(ITEMS, rng.integers(1, 4), replace=False).tolist())
-            plan, fits = host.brought_forward(plan, place, among)
-            counts[plan.slot_of(place)] += 1
-            assert fits is (plan.rest.first >= 0) or plan.rest.start < place or among is None
-        ended = Plan.decode(plan.encode(), 3, end)
-        phase, sums = ended.dealt(np.arange(4).reshape(4, 1))
-        assert phase.rounds.tolist() == counts[counts > 0].tolist()
-        assert sums[:, 0].tolist() == np.flatnonzero(counts).tolist()
-        assert probability_of(phase, {2}, None) == (counts[3] / end)

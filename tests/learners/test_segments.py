@@ -7,16 +7,13 @@ import numpy as np
 import pytest
 
 from discreet import baselines, load, simulate
-from discreet.checks import FloatArray
-from discreet.errors import AlreadyTold, Expired, InvalidArgument, InvalidType
+from discreet.errors import InvalidArgument, InvalidType
 from discreet.evaluation.policies import current_plan
 from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearner, Session
 from discreet.learners.arguments import MOST_SEGMENTS
 from discreet.learners.host import Host
 from discreet.policies import Uniform
 from discreet.policies.memory import KEEP
-from discreet.policies.model import SEGMENT
-from discreet.state import decode, encode
 from every_learner import state_of
 
 N, NAMES = 4, ["young", "old"]
@@ -71,16 +68,6 @@ def used(name: str) -> BanditLearner:
 
 
 @each
-def test_a_seed_repeats_a_run(name: str) -> None:
-    """To the last digit, also of one that is made like it, and another seed does not."""
-    seen = transcript(made(name), 60)
-    assert transcript(made(name), 60) == seen != transcript(made(name, 6), 60)
-    assert transcript(made(name, 6).fresh(seed=5), 60) == seen
-    promise = made(name, None).guarantee
-    assert (promise.epsilon, promise.private) == (8, True)
-
-
-@each
 def test_a_file_goes_on_exactly(name: str, tmp_path: Path) -> None:
     """Saved in the middle of two phases, with open decisions: what follows is the same."""
     learner = used(name)
@@ -91,66 +78,6 @@ def test_a_file_goes_on_exactly(name: str, tmp_path: Path) -> None:
     late = [21, 23] if learner.expire_after else []
     assert transcript(loaded, 90, late) == transcript(learner, 90, late)
     assert state_of(loaded) == state_of(learner)
-
-
-@pytest.mark.parametrize("wrong", [[0], [0, 0], [0, 99], [-2, 0], [0, "1"], [[], 0], 0, None, [True, 0]])
-def test_files_with_other_phases_are_refused(wrong: Any, tmp_path: Path) -> None:
-    """One that is dealt from twice, by another segment, or is not there."""
-    learner = made()
-    learner.ask(segment="young")
-    learner.ask(segment="old")
-    path = tmp_path / "learner"
-    learner.save(path)
-    values, arrays = decode(path.read_bytes())
-    assert values["settings"]["current"] == [0, 1]
-    path.write_bytes(encode(values | {"settings": values["settings"] | {"current": wrong}}, arrays))
-    with pytest.raises(InvalidArgument, match="damaged"):
-        load(path)
-
-
-def test_each_segment_has_a_phase_of_its_own() -> None:
-    """Rounds are dealt from the phase of their segment, which is noted in all its slots."""
-    learner = made()
-    for _ in range(300):
-        for number, segment in enumerate(NAMES):
-            decision = learner.ask(segment=segment)
-            ticket = learner._tickets[decision.id]
-            assert (learner._phases[ticket.phase].phase.note[:, SEGMENT] == number).all()
-            assert learner._current[number] == ticket.phase
-            learner.tell(decision, 0.1)
-    assert len(learner._phases) <= 2
-    assert learner.rounds > 400
-
-
-def test_feedback_may_come_late_until_its_phase_closes() -> None:
-    """After so many further decisions of any segment, also while another segment's phase goes on."""
-    learner = made(expire_after=30)
-    learner.ask(segment="old")
-    first = learner.ask(segment="young")
-    total = learner._phases[learner._current[0]].total
-    learner.ask(total - 1, segment="young")  # the last one of the phase
-    learner.ask(30, segment="old")
-    learner.tell(first, 0.5)
-    with pytest.raises(AlreadyTold):
-        learner.tell(first, 0.5)
-    second = learner.ask(segment="young")
-    assert learner.rounds == total
-    assert learner.pending == 32
-    learner.tell(second, 0.5)
-    with pytest.raises(Expired):
-        learner.tell(first, 0.5)
-
-
-def test_a_phase_does_not_wait_for_one_of_another_segment() -> None:
-    """That began before it and ended after it."""
-    learner = made(expire_after=10)
-    learner.ask(segment="old")
-    learner.ask(segment="young")
-    young, old = (learner._phases[current].total for current in learner._current)
-    learner.ask(young - 1, segment="young")
-    learner.ask(old - 1, segment="old")  # just ended, so it is not due
-    learner.ask(0, segment="old")
-    assert learner.rounds == young
 
 
 @each
@@ -237,39 +164,6 @@ def test_what_does_not_go_with_segments_is_refused() -> None:
 # What they are for
 
 
-def regret(learners: list[BanditLearner], means: list[FloatArray], rounds: int, seed: int) -> float:
-    """Per round, where each round is in a random segment; costs are -1 or 1."""
-    rng, paid = np.random.default_rng(seed), 0.0
-    for _ in range(rounds):
-        segment = int(rng.integers(len(means)))
-        learner = learners[segment % len(learners)]
-        decision = learner.ask(segment=segment if learner.segments else None)
-        mean = means[segment][sum(1 << item for item in decision.subset)]
-        paid += mean - means[segment].min()
-        learner.tell(decision, 1.0 if rng.random() < (1 + mean) / 2 else -1.0)
-    return paid / rounds
-
-
-def test_segments_that_are_alike_learn_together() -> None:
-    """Seeds 1 to 3, 16,384 rounds of 6 items: the regret of 4 segments is near that of one learner.
-
-    Four learners, the wrong alternative, have more than the limit.
-    """
-    n, many, rounds = 6, 4, 2**14
-    sets = np.arange(1 << n)[:, None] >> np.arange(n) & 1
-    ours, one, four = [], [], []
-    for seed in range(1, 4):
-        mean = sets @ np.random.default_rng(seed).choice([-0.12, 0.12], n)
-        means = [mean - mean.mean()] * many
-        given: Any = {"items": n, "epsilon": 1.0, "cost_range": (-1, 1)}
-        ours.append(regret([BanditLearner(**given, segments=range(many), seed=seed)], means, rounds, seed))
-        one.append(regret([BanditLearner(**given, seed=seed)], means, rounds, seed))
-        apart = [BanditLearner(**given, seed=[seed, k]) for k in range(many)]
-        four.append(regret(apart, means, rounds, seed))
-    limit = 2 * np.mean(one)
-    assert np.mean(ours) < limit < np.mean(four)
-
-
 @pytest.mark.parametrize("mode", ["central", "local"])
 def test_opposite_segments_have_opposite_best_sets(mode: Any) -> None:
     """Each its own; the one for all is that of the segment with more rounds."""
@@ -291,16 +185,6 @@ def test_constraints_hold_in_all_segments() -> None:
     for found in (learner.best, *map(learner.best_for, NAMES)):
         assert 1 in found
         assert len(found) <= 2
-
-
-def test_items_can_be_switched_off_in_a_segment() -> None:
-    """For some rounds, beside the phases of both segments."""
-    learner = made()
-    for t in range(400):
-        decision = learner.ask(segment=NAMES[t % 2], available=[0, 1] if t % 5 == 0 else None)
-        assert t % 5 or decision.subset <= {0, 1}
-        learner.tell(decision, cost(decision.subset))
-    assert learner.rounds > 200
 
 
 def test_items_come_and_go() -> None:

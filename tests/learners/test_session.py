@@ -1,4 +1,4 @@
-"""Sessions are the kernels, called one after the other; and they survive what interrupts them."""
+"""Sessions: phases close at public moments, and whatever interrupts a session loses no more than a round."""
 
 from pathlib import Path
 from typing import Any
@@ -9,72 +9,16 @@ import pytest
 from discreet import load
 from discreet.errors import Expired
 from discreet.kernel import Laplace
-from discreet.kernel.phase import Ticket, empty_phase, restricted
-from discreet.kernel.queries import CostsOfSets
-from discreet.kernel.releases import announce, close, measured
+from discreet.kernel.phase import restricted
 from discreet.learners import BanditLearner, FullInformationLearner, PolicyLearner
 from discreet.learners.feedback import FunctionFeedback
 from discreet.learners.learner import Learner
 from discreet.policies import DualAveraging
-from discreet.policies.base import CompiledPolicy, learn, plan
 from discreet.privacy.budget import Budget
 from discreet.set_functions import Modular
-from discreet.state import copied
-from every_learner import LEARNERS, OURS, N, Pairs, some_functions, state_of
+from every_learner import LEARNERS, N, Pairs, state_of
 
-COMPILED = [name for name in OURS if isinstance(LEARNERS[name](1).learner.policy, CompiledPolicy)]
 INTERRUPTED = ["BanditLearner", "BanditLearner local", "BanditLearner worst case", "PolicyLearner local"]
-
-
-def by_kernels(learner: Any, rounds: int, costs: Any) -> tuple[list[set[int]], Any]:
-    """The sets and the state after some rounds, from direct calls of kernels with a session's bits."""
-    made, state, mechanism = learner.learner, learner._state, learner._mechanism
-    policy, query, whole = made.policy, made.query, made.query.whole
-    coins, noise = learner._coins, learner._source
-    state, sets = copied(state), []
-    while len(sets) < rounds:
-        phase = empty_phase(np.arange(N), policy.notes)
-        coins.feed_one(lambda b, c, p=phase: plan(policy.constants, state, p, b, c))
-        sums = np.zeros(made.dimension, dtype=np.int64)
-        for _ in range(int(phase.rounds[0])):
-            size, chance = int(phase.size[0]), phase.chance[0]
-            if size < 0:
-                uniform = (coins.bits64() >> 11) * 2.0**-53
-                size = int(np.searchsorted(np.cumsum(chance), uniform, side="right"))
-            order = phase.order[0]
-            function = costs[len(sets) % len(costs)]
-            prefixes = [function(order[:k]) for k in range(N + 1)]
-            told = np.array(prefixes if whole else [prefixes[size]])
-            if isinstance(query, CostsOfSets):
-                told = function.table().values
-            units = np.zeros(made.dimension, dtype=np.int64)
-            ticket = Ticket(0, 0, 0, size, float(chance[size]), order, phase.note[0])
-            noise.feed_one(lambda b, c, t=told, u=units, k=ticket: measured(query, mechanism, t, k, u, b, c))
-            sums += units
-            sets.append(set(order[:size].tolist()))
-            if len(sets) == rounds and not learner._local:
-                break  # its last phase closes at the next ask
-        else:
-            out = np.zeros((1, made.release.width(made.dimension)), dtype=np.int64)
-            announce(mechanism, phase.note[0])
-            noise.feed_one(lambda b, c, s=sums, o=out: close(mechanism, s, o[0], b, c))
-            learn(policy.constants, state, phase.note, phase.rounds, out)
-    return sets, state
-
-
-@pytest.mark.parametrize("name", COMPILED)
-def test_ask_and_tell_are_the_kernels(name: str) -> None:
-    """The same seeds give the same sets and the same state, to the last bit."""
-    session, other = LEARNERS[name](8), LEARNERS[name](8)
-    functions = some_functions()
-    sets, state = by_kernels(other, 150, functions)
-    for t in range(150):
-        decision = session.ask()
-        assert decision.subset == sets[t]
-        function = functions[t % len(functions)]
-        session.tell(decision, function(decision.subset) if name.startswith("Bandit") else function)
-    for one, two in zip(session._learned_state(), state, strict=True):
-        assert one.tolist() == two.tolist()
 
 
 def test_a_chain_among_the_available_items() -> None:
@@ -82,21 +26,6 @@ def test_a_chain_among_the_available_items() -> None:
     order, chance = restricted(np.array([2, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([1]))
     assert order.tolist() == [1]
     assert chance == pytest.approx([0.6, 0.4])
-
-
-def test_items_are_switched_off_within_a_block_of_level_sets() -> None:
-    """Each round restricts the chain to what is there; gradients of the others are zero."""
-    session = FullInformationLearner(["a", "b", "c"], 1.0, (-1, 1), method="blocks", seed=2)
-    for available in (["a"], ["b", "c"], [], ["a", "b", "c"]):
-        decision = session.ask(available=available)
-        assert decision.subset <= set(available)
-        session.tell(decision, Modular([0.1, 0.2, 0.3]))
-    last = session._tickets.get(4)
-    assert last is None
-    assert session._phases[0].sums.shape == (1, 3)
-    only = FullInformationLearner(["a", "b", "c"], 1.0, (-1, 1), method="blocks", seed=2)
-    only.tell(only.ask(available=["b"]), Modular([0.1, 0.2, 0.3]))
-    assert (only._phases[0].sums[0] != 0).tolist() == [False, True, False]
 
 
 class Stop(BaseException):

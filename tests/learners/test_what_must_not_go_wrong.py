@@ -492,14 +492,6 @@ def test_every_phase_is_checked(change: dict[str, Any]) -> None:
     assert session.ask().id == 1
 
 
-def test_compiled_phases_are_checked() -> None:
-    """A compiled policy's too: its kernels may be anybody's, and its state come from a file."""
-    session = FullInformationLearner(N, 1.0, (-1, 1), method="blocks")
-    session._state.adapted[1] = 1e300
-    with pytest.raises(InvalidArgument, match="cannot be dealt"):
-        session.ask()
-
-
 def test_probabilities_are_the_slots_share_of_the_phase() -> None:
     """Whatever a policy says; equal sets in several slots are dealt with the sum of their shares."""
 

@@ -112,16 +112,6 @@ def test_bad_arguments_say_what_to_do(build, message: str) -> None:  # type: ign
     assert message in str(caught.value)
 
 
-def test_the_horizon_is_kept() -> None:
-    """A learner made for T rounds refuses round T + 1, whose noise was not accounted for."""
-    learner = SubmodPFTAL(2, 4, 1.0, seed=0)
-    for _ in range(4):
-        learner.tell(learner.ask(), Modular([0.1, 0.1]))
-    with pytest.raises(DiscreetError, match="made for 4 rounds"):
-        learner.ask()
-    assert learner.rounds == 4
-
-
 @pytest.mark.parametrize("bandit", [False, True])
 def test_points_are_those_of_the_noisy_leader(bandit: bool) -> None:
     """x = clip(-v / (H t)) for the tree's noisy sum v of the bounded gradients: noise of the same seed."""

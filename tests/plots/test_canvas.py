@@ -20,17 +20,6 @@ def two_panels(height: float = 3.0) -> Axes:
     return first
 
 
-def test_panels_are_given_row_by_row() -> None:
-    """Two rows of three, all in one figure, which a notebook shows for any of them."""
-    panels = new_panels(2, 3, (6.0, 4.0))
-    assert len(panels) == 6
-    figure = figure_of(panels[0])
-    assert figure.axes == panels
-    places = [axes.get_subplotspec().rowspan.start for axes in panels]  # type: ignore[union-attr]
-    assert places == [0, 0, 0, 1, 1, 1]
-    assert panels[5]._repr_png_() == picture(figure, "png")  # type: ignore[attr-defined]
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_numbers_give_the_same_file(kind: str, tmp_path: pathlib.Path) -> None:
     """Byte for byte, without the time; and another figure gives another file."""

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from discreet import BanditLearner, baselines, environments, simulate
-from discreet.plots.canvas import new_axes, scale_of_values
+from discreet.plots.canvas import new_axes
 from discreet.plots.charts import draw_regret, looks, regret_curve
 from discreet.simulation import Trace
 from discreet.simulation.trace import labels
@@ -88,11 +88,3 @@ def test_fixed_sets_are_called_by_what_they_are() -> None:
         "BanditLearner (central, model, epsilon=1) #1",
         "BanditLearner (central, model, epsilon=1) #2",
     ]
-
-
-def test_ticks_stand_at_values_only_where_there_is_room() -> None:
-    """Three epsilons have a tick each; close ones would overlap."""
-    for values, exact in (([0.3, 1.0, 3.0], True), ([1.0, 1.01, 10.0], False), ([2.0], True)):
-        axes = new_axes()
-        scale_of_values(axes.xaxis, values)
-        assert (axes.get_xticks().tolist() == values) == exact

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import families
 from discreet.kernel import Released
 from discreet.policies import ChainBandit
-from discreet.policies.chain_bandit import BASELINE, PROBABILITY, RELEASED, UPDATES
+from discreet.policies.chain_bandit import PROBABILITY, RELEASED, UPDATES
 from discreet.privacy import noise
 from discreet.privacy.grid import DEFAULT_UNITS, Grid
 from discreet.privacy.sensitivity import LARGEST_SUM
@@ -189,13 +189,3 @@ def test_sums_stay_at_their_limit(value: int) -> None:
         assert np.abs(state.gradients).max() <= LARGEST_SUM
         assert abs(state.counts[RELEASED]) <= LARGEST_SUM
         assert ((state.x >= 0) & (state.x <= 1)).all()
-
-
-@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=4, max_size=4))
-def test_notes_of_a_damaged_file_touch_no_other_memory(note: list[float]) -> None:
-    """Items out of range are left out."""
-    policy = bandit(3)
-    made = Released(np.array([note]), np.ones(1, dtype=np.int64), np.ones((1, 1), dtype=np.int64))
-    after = policy.learn(policy.start(), made)
-    assert ((after.x >= 0) & (after.x <= 1)).all()
-    assert abs(note[BASELINE]) >= 0 or math.isnan(note[BASELINE])

@@ -9,7 +9,7 @@ from discreet.checks import FloatArray
 from discreet.errors import InvalidType
 from discreet.kernel import Phase, Released
 from discreet.policies import ChainBandit, Model
-from discreet.policies.candidates import LONGEST, OTHERS
+from discreet.policies.candidates import LONGEST
 from discreet.policies.memory import KEEP, Seen
 from discreet.policies.model import MODEL, PLANNER, REST, RESTARTS_AT_FIRST, WORST_CASE
 from discreet.policies.model_state import BEFORE, FAILED, RESTARTS, ROUNDS, TOTAL, ModelState, Noise
@@ -105,27 +105,6 @@ def test_the_first_phase_knows_nothing() -> None:
     assert (phase.note[:, PLANNER] == MODEL).all()
     for members, note in zip(sets, phase.note, strict=True):
         assert np.flatnonzero(note[REST : REST + N] > 0).tolist() == sorted(members)
-
-
-def test_phases_grow_and_mostly_play_what_may_be_best() -> None:
-    """Distinct sets, each at least once; others than the best and the drawn ones have a small part."""
-    made = policy()
-    state, phases = run(made, 25)
-    lengths = [int(phase.rounds.sum()) for phase in phases]
-    assert lengths[-1] > 3 * lengths[0]
-    before = np.cumsum([0, *lengths])
-    clear = made._beliefs.clear
-    shortest = made._candidates._shortest * clear
-    for k, phase in enumerate(phases[1:], 1):
-        sets = sets_of(phase)
-        assert len(set(sets)) == len(sets)
-        assert (phase.rounds >= 1).all()
-        assert lengths[k] <= max(shortest, 0.2 * before[k])
-        assert lengths[k] > 0.8 * max(shortest, 0.1 * before[k])
-        others = np.sort(phase.rounds)[:-1]
-        small = others[others <= clear].sum()
-        assert small <= OTHERS * lengths[k] + clear or lengths[k] < 8 * clear
-    assert state.counts[ROUNDS] == sum(lengths)
 
 
 def test_equal_sets_are_added_up() -> None:

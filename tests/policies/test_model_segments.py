@@ -188,21 +188,6 @@ def test_only_the_segment_that_changes_starts_again() -> None:
     assert after.counts[FAILED] == 0
 
 
-def test_states_that_make_no_sense_are_noticed() -> None:
-    """Segments are places in arrays, and what is shared a correlation."""
-    made = policy()
-    state, _ = run(made, 2, [WEIGHTS, WEIGHTS])
-    assert made.makes_sense(state)
-    for wrong in (2.0, -1.0, 0.5, np.nan):
-        seen = state.seen._replace(segments=np.full_like(state.seen.segments, wrong))
-        assert not made.makes_sense(state._replace(seen=seen))
-    for wrong in (0.0, 1.5, np.nan):
-        scales = np.append(state.scales[:-1], wrong)
-        assert not made.makes_sense(state._replace(scales=scales))
-    x = np.full_like(state.segments.x, 2.0)
-    assert not made.makes_sense(state._replace(segments=state.segments._replace(x=x)))
-
-
 def test_a_prior_is_for_all_segments() -> None:
     """Each has its share of the rounds."""
     signs, prior = all_sets(5)[[3, 7]], np.array([0.5, -0.5])

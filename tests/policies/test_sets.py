@@ -57,20 +57,3 @@ def test_every_set_is_an_arm() -> None:
     assert phase.chance[0, phase.size[0]] == pytest.approx(chances[int(phase.note[0, 0])])
     assert policy.point(state) == pytest.approx([chances[1] + chances[3], chances[2] + chances[3]])
     assert policy.best(state).tolist() == [1]
-
-
-def test_an_arm_of_a_damaged_file_touches_no_other_memory() -> None:
-    """It is left out."""
-    policy = Arms(2, eta=1.0, gamma=0.2, unit=0.5)
-    for arm in (-1.0, 4.0, 1e300, -1e300):
-        made = Released(np.array([[arm, 0.5]]), np.ones(1, dtype=np.int64), np.array([[2]]))
-        assert not policy.learn(policy.start(), made).losses.any()
-
-
-@pytest.mark.parametrize(
-    "policy", [Fixed(np.ones(3, dtype=np.bool_)), Uniform(3), Arms(3, eta=1.0, gamma=0.2, unit=0.5)]
-)
-def test_sets_are_chosen_among_all_items(policy: Fixed | Uniform | Arms) -> None:
-    """They cannot be restricted: asked to, they plan with all items, and a session refuses."""
-    phase = policy.plan(policy.start(), BitSource(1), np.array([1]))
-    assert sorted(phase.order[0].tolist()) == [0, 1, 2]

@@ -72,15 +72,6 @@ def test_all_sets_are_compared_of_functions_that_are_not_submodular(seed: int) -
     assert trace.best[0, -1] == trace.best_lower_bound[0, -1] == pytest.approx(values.min())
 
 
-def test_a_learner_with_constraints_in_a_named_environment() -> None:
-    """The best single item, of each seed's own stream."""
-    shop = environments.modular(n=4, gap=1.0)
-    trace = simulate(shop, BanditLearner(4, 8.0, (-1, 1), at_most=1), rounds=400, seeds=2)
-    totals = [shop.stream(400, seed).total for seed in trace.seeds]
-    assert trace.best[:, -1].tolist() == [min(total([i]) for i in range(4)) for total in totals]
-    assert (trace.regret[:, -1] >= 0).all()
-
-
 def test_a_greedy_set_keeps_to_the_constraints_and_to_its_guarantee() -> None:
     """On monotone submodular rewards it earns at least 1 - 1/e of the best, with a size limit only."""
     rng = np.random.default_rng(3)

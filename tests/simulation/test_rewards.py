@@ -65,17 +65,6 @@ def test_a_simulation_learns_what_ask_and_tell_learn(name: str, stream, maximize
     assert play(learner.fresh([3, 1]), played).sum() == pytest.approx(total)
 
 
-@pytest.mark.parametrize("stream", [pool, plain])
-@pytest.mark.parametrize("name", ["full", "bandit", "local", "worst case", "worst case, local"])
-def test_what_is_rewarded_is_learned(name: str, stream) -> None:
-    """One item is good and one is bad: the learner ends with the good one, which is the best set too."""
-    trace = simulate(stream(Modular([0.4, -0.4, 0.0])), LEARNERS[name](True), seeds=4)
-    assert trace.best_sets[:, :2].tolist() == [[1.0, 0.0]] * 4
-    levels = trace.final_points.mean(axis=0)
-    assert levels[0] > 0.75 > 0.25 > levels[1]
-    assert np.all(trace.regret[:, -1] > 0)
-
-
 def test_rewards_are_costs_with_the_other_sign() -> None:
     """Also of an adversary, which looks at the learner's point."""
     for name in ("full", "bandit", "worst case, local"):
