@@ -37,13 +37,18 @@ ORDINARY = [
 ]
 
 
+def first_block(made: FullInformationLearner[int]) -> int:
+    policy: Any = made.learner.policy
+    return int(policy.constants.shortest)
+
+
 @pytest.mark.parametrize("functions", [HOSTILE, ORDINARY], ids=["hostile", "ordinary"])
 def test_an_open_block_is_the_exact_sum_of_bounded_gradients(functions: Any) -> None:
     """In integers, each gradient within its bound whatever the function is."""
     made = learner(expire_after=100)
     query, exact, grid = made._query, np.zeros(N, dtype=np.int64), Grid(-1.0, 1.0, 1 << 24)
     assert query.l1 * query.step <= 4.0
-    for t in range(made.block_length):
+    for t in range(first_block(made)):
         decision, f = made.ask(), functions[t % len(functions)]
         order = made._tickets[decision.id].order.tolist()
         gains = np.zeros(N, dtype=np.int64)
@@ -59,7 +64,7 @@ def test_an_open_block_is_the_exact_sum_of_bounded_gradients(functions: Any) -> 
 def test_what_is_released_is_the_sum_plus_samples_of_the_law() -> None:
     """The noise of a seeded run is the next samples of its bits: none is added, left out or scaled."""
     made, bits = learner(), BitSource(5)
-    for _ in range(made.block_length):
+    for _ in range(first_block(made)):
         made.tell(made.ask(), Modular([0.3, -0.3, 0.1]))
     exact = made._phases[0].sums[0].copy()
     made.ask()
@@ -73,7 +78,6 @@ def test_blocks_follow_from_noise_and_gradients() -> None:
     assert block_lengths(6, 128.0, 8.0) == (10, 160)
     assert block_lengths(6, 128.0, 8.0, horizon=64) == (4, 4)
     assert block_lengths(6, 1e-9, 8.0) == (1, 16)
-    assert learner().block_length == learner().learner.policy.constants.shortest  # type: ignore[attr-defined]
 
 
 def test_bounds_are_those_of_the_module() -> None:
@@ -89,7 +93,6 @@ def test_many_items_have_a_leader_whose_bound_adds_to_that_of_blocks() -> None:
     assert [learner(items=n, method=None).method for n in (16, 17)] == ["choose", "leader"]
     made, blocks = learner(items=20, method="leader"), learner(items=20)
     assert made.noise_variance == blocks.noise_variance
-    assert made.block_length == 5 * blocks.block_length
     added = [made.regret_bound(T) - blocks.regret_bound(T) for T in (10**6, 10**8)]
     assert 0 < added[0] < blocks.regret_bound(10**6)
     assert added[1] < 11 * added[0]

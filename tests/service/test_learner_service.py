@@ -254,7 +254,7 @@ def test_people_of_what_has_ended_are_forgotten(service: LearnerService, end: st
 def test_a_restart_forgets_nothing_that_was_released(service: LearnerService, clock: Clock) -> None:
     """What waits is applied before the epoch is closed, and the next goes on from there."""
     functions(service)
-    length = service.registry.named("plan").host._session.block_length
+    length = service.registry.named("plan").host.learner.policy.constants.shortest  # type: ignore[attr-defined]
     told(service, "plan", service.ask("plan", 2 * length), function=Modular([0.5, -0.2, 0.1]))
     clock.now += 8 * DAY
     service.maintenance.apply_queued()
@@ -325,7 +325,7 @@ def test_blocks_are_released_when_they_are_full_and_not_before(
 ) -> None:
     """Closing and opening the service releases nothing; the block continues and is released once."""
     functions(service)
-    length = service.registry.named("plan").host._session.block_length
+    length = service.registry.named("plan").host.learner.policy.constants.shortest  # type: ignore[attr-defined]
     start = service.learner("plan").point
     told(service, "plan", service.ask("plan", length - 1), function=Modular([0.3, -0.3, 0.1]))
     assert rounds(service, "plan") == length - 1

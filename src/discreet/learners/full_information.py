@@ -189,11 +189,6 @@ class FullInformationLearner(FunctionFeedback[Item]):
         )
         return Learner(blocks.n, policy, query, laplace_or_exact(query.bound, budget))
 
-    @property
-    def block_length(self) -> int:
-        """For how many rounds the point is held now."""
-        return int(self.learner.plan(self._learned_state(), self._coins).rounds[0])
-
     def regret_bound(self, rounds: int) -> float:
         """The expected regret over so many rounds is at most this; proved in `docs/guarantees.md#regret`.
 
