@@ -116,7 +116,7 @@ def dask_cluster(tmp_path: pathlib.Path) -> Iterator[tuple[str, list[subprocess.
         log.close()
 
 
-#: The kind of all tests in a folder, and of all tests with a fixture.
+#: The kind of all tests in a folder, of those in a file besides, and of all tests with a fixture.
 KIND_OF_FOLDER = {
     "auditing": "seconds",
     "baselines": "seconds",
@@ -128,21 +128,43 @@ KIND_OF_FOLDER = {
     "paper": "seconds",
     "report": "seconds",
 }
+KIND_OF_FILE = {
+    "test_client_wheel.py": "slow",
+    "test_dashboard_accessibility.py": "slow",
+    "test_errata.py": "slow",
+    "test_gallery.py": "slow",
+    "test_own_parts.py": "slow",
+    "test_site.py": "slow",
+    "test_soak.py": "slow",
+    "test_theorems.py": "slow",
+    "test_tutorial.py": "slow",
+    "test_wheel.py": "slow",
+}
+#: Slow tests that continuous integration runs as well: in these files, and of pages with these names.
+SAMPLED = ("test_wheel.py", "test_client_wheel.py", "test_dashboard_accessibility.py", "test_own_parts.py")
+SAMPLED_PAGES = ("README.md", "docs/quickstart.md")
 KIND_OF_FIXTURE = {"browser": "browser", "dask_cluster": "process", "postgres": "postgres"}
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark tests by their folder, their fixtures, and the fixtures that their parameters name."""
-    kinds = {KIND_OF_FOLDER.get(item.path.parent.name)}
+    kinds = {KIND_OF_FOLDER.get(item.path.parent.name), KIND_OF_FILE.get(item.path.name)}
     kinds |= {KIND_OF_FIXTURE.get(name) for name in getattr(item, "fixturenames", ())}
     if "postgres" in item.name.partition("[")[2]:
         kinds.add("postgres")
+    of_page = item.path.name == "test_blocks.py" and any(page in item.name for page in SAMPLED_PAGES)
+    if item.path.name in SAMPLED or of_page:
+        kinds |= {"slow", "sample"}
     for kind in kinds - {None}:
         item.add_marker(str(kind))
+
+
+#: Files with tests of many seconds.
+LONGEST = ("test_wheel.py", "test_crash.py", "test_serve_options.py", "test_items_come_and_go.py")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest, whatever the order: otherwise all but one process may have to wait for it."""
-    items.sort(key=lambda item: item.path.name != "test_wheel.py")
+    items.sort(key=lambda item: item.path.name not in LONGEST)

@@ -13,8 +13,6 @@ from packaging.utils import canonicalize_name
 from discreet.simulation.sweep import COLUMNS
 from fresh_environment import FreshEnvironment, built
 
-pytestmark = pytest.mark.slow
-
 ROOT = pathlib.Path(__file__).parents[1]
 
 

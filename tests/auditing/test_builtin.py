@@ -28,7 +28,15 @@ PRIVATE = [find(name) for name in builtin_targets if not find(name).published]
 CONFIDENCE = 1 - 0.05 / len(PRIVATE)
 
 
-@pytest.mark.parametrize("entry", PRIVATE, ids=lambda entry: entry.name)
+#: Audited by `make test`: single releases and the learners that are the default. `make slow` has the rest.
+DEFAULTS = {"one-bit", "bits", "laplace", "choice", "binary-tree", "bandit", "bandit-local", "full"}
+AUDITED = [
+    pytest.param(entry, id=entry.name, marks=[] if entry.name in DEFAULTS else pytest.mark.slow)
+    for entry in PRIVATE
+]
+
+
+@pytest.mark.parametrize("entry", AUDITED)
 def test_it_keeps_its_promise(entry):
     """Seed 3, three items; fewer runs of what runs in Python."""
     target, runs = entry.make(3, 1.0), 10_000

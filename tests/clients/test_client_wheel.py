@@ -11,8 +11,6 @@ from discreet import Client
 from fresh_environment import FreshEnvironment, built
 from running_service import RunningService
 
-pytestmark = pytest.mark.slow
-
 #: Bytes of the wheel and all that it needs, as installed.
 MOST = 10_000_000
 

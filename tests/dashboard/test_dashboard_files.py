@@ -22,6 +22,7 @@ def test_the_page_names_the_files_that_are_served() -> None:
     assert set(re.findall(r'(?:href|src)="([a-z]+\.[^"]*)"', page)) == {
         named("/dashboard", ".css").path[1:],
         named("/dashboard", ".js").path[1:],
+        "openapi.json",
     }
     modules = ("/charts", "/learner", "/messages", "/page")
     others = [f".{named(name, '.js').path}" for name in modules]

@@ -38,6 +38,10 @@ RUN_BY = {
         "docs/tutorial.md",
     ): "tests/examples/test_tutorial.py::test_the_page_says_what_real_baskets_gave",
     ("text", "docs/gallery.md"): "tests/examples/test_gallery.py::test_all_that_the_page_quotes_is_compared",
+    (
+        "json",
+        "docs/service.md",
+    ): "tests/service/test_admin_log.py::test_everything_that_admins_do_is_logged",
     ("ini", "docs/service.md"): "tests/docs/test_service_page.py::test_the_unit_of_systemd_starts_a_server",
     (
         "nginx",
@@ -91,6 +95,7 @@ def test_sessions_are_run_as_a_whole() -> None:
     assert all(statements(block) for block in of_language("pycon"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", sorted({b.page for b in of_language("pycon")} - {"docs/service.md"}), ids=lambda page: page
 )
@@ -99,6 +104,7 @@ def test_sessions(page: str) -> None:
     assert run_python(ROOT / page) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "block", [b for b in of_language("python") if ("python", b.page) not in RUN_BY], ids=where
 )
@@ -108,6 +114,7 @@ def test_programs(block: Block) -> None:
     run_program(block)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [b for b in of_language("sh") if b.page != "docs/service.md"], ids=where)
 def test_shell_blocks(block: Block, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command of this package in a block ends well (or with 1, where an audit refutes a claim)."""

@@ -104,6 +104,7 @@ def test_every_command_is_run() -> None:
     assert sorted(commands()) == sorted([*FIRST, ITEMS, *HELPERS, *LOCAL, *SHARED])
 
 
+@pytest.mark.slow
 def test_its_commands_work(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -154,6 +155,7 @@ def test_its_commands_work(
         client.tell("till", client.ask("till"), 0.5)
 
 
+@pytest.mark.slow
 def test_its_commands_for_postgresql_work(
     postgres: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +173,7 @@ def test_its_commands_for_postgresql_work(
         assert client.learner("till").epoch == 1
 
 
+@pytest.mark.slow
 def test_the_unit_of_systemd_starts_a_server(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its files in other folders: its rollback guard goes where the unit says, and it ends in time."""
     unit = configparser.ConfigParser(interpolation=None)

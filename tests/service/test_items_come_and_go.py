@@ -458,6 +458,7 @@ def served_and_counted(service: RunningService, stop: threading.Event, failures:
     return told_ids
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize("workers", [1, 2])
 def test_servers_are_killed_while_items_change(

@@ -180,7 +180,8 @@ def test_silence_is_applied_as_fair_coins(service: LearnerService, clock: Clock)
         assert update is not None
         waiting = update.queued
     assert {each.decision_id.hex() for each in waiting} == {choice.id for choice in choices}
-    draws, bits = zip(*service.registry.named("shop")._opened(waiting), strict=True)
+    seals, draws = service.registry.named("shop").seals, [each.draw for each in waiting]
+    bits = [seals.open_feedback(each.decision_id, each.payload) for each in waiting]
     assert rounds(service) == 4_000
     counts = service.learner("shop").counts
     assert (counts.released, counts.ones) == (4_000, b"".join(bits).count(1))

@@ -322,3 +322,39 @@ def test_a_process_follows_what_another_updates(postgres: str, key: None) -> Non
         two.learners()
         assert two.learner("shop").epoch == 2
         assert told(one, "shop", two.ask("shop"), cost=1.0) == [Code.ACCEPTED]
+
+
+#: Opens a store once it is told to, makes the first key and a learner unless others did, and asks.
+STARTING = """
+import sys
+from discreet.errors import AlreadyExists
+from discreet.service.learner_service import LearnerService
+print("ready", flush=True)
+sys.stdin.readline()
+with LearnerService.open(sys.argv[1], key_file=sys.argv[2]) as service:
+    print(service.api_keys.first() is not None)
+    try:
+        service.create("shop", "bandit", 3, {"epsilon": 1.0, "cost_range": [0, 1]})
+    except AlreadyExists:
+        pass
+    assert len(service.ask("shop", 3)) == 3
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("_", range(10))
+def test_four_processes_start_at_once_on_an_empty_database(
+    _: int, postgres: str, tmp_path: pathlib.Path
+) -> None:
+    """None of them fails, and one of them makes the first key."""
+    processes = [started(STARTING, postgres, tmp_path / "key") for _ in range(4)]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    ended = [(*process.communicate(timeout=250), process.returncode) for process in processes]
+    assert [code for _, _, code in ended] == [0] * 4, ended
+    assert sorted(out for out, _, _ in ended) == ["False\n"] * 3 + ["True\n"]

@@ -274,3 +274,15 @@ def test_learners_with_a_custom_policy(tmp_path: pathlib.Path) -> None:
             for other in (wanted | {"name": "new", "policy": "unknown"}, FULL | {"policy": "one-by-one"}):
                 assert admin.post("/v1/learners", json=other).status_code == 400
         assert stopped(process)[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_first_start_says_that_it_compiles(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a second one, which finds what was compiled, need not."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "compiled"))
+    for run, line in (("first", "compiling, once for each version"), ("second", "Uvicorn running on")):
+        log = tmp_path / f"{run}.log"
+        with serving(tmp_path / "shop.db", log=log) as (process, _):
+            stopped(process)
+        assert line in log.read_text()

@@ -2,12 +2,9 @@
 
 import pathlib
 
-import pytest
 from benchmarks.bench_soak import Bulk, bytes_of_a_decision, growth, memory, soak
 
 from running_service import RunningService
-
-pytestmark = pytest.mark.slow
 
 
 def test_clients_lead_a_learner_to_the_optimum(tmp_path: pathlib.Path) -> None:
