@@ -136,6 +136,7 @@ KIND_OF_FILE = {
     "test_own_parts.py": "slow",
     "test_site.py": "slow",
     "test_soak.py": "slow",
+    "test_opendp.py": "slow",
     "test_theorems.py": "slow",
     "test_tutorial.py": "slow",
     "test_wheel.py": "slow",

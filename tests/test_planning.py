@@ -29,6 +29,7 @@ def simulated(option: Option, n: int, make: Make, usual: float, effect: float) -
     return simulated_rounds(made, make, usual, effect, 32 * option.rounds_to_learn + 1024, range(8))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "n"), [("bandit", 5), ("full information", 5), ("full information", 20)])
 @pytest.mark.seconds
 def test_predicted_rounds_are_within_the_stated_factor(kind: str, n: int) -> None:

@@ -126,6 +126,7 @@ def test_claims_in_rho_are_restated():
     assert usual.claimed > larger.claimed > larger.lower_bound > 0
 
 
+@pytest.mark.slow
 def test_forty_rounds_of_one_person_with_a_delta():
     """What is claimed is not refuted; half the epsilon, which bits of that size do not have, is."""
     learner = BanditLearner(2, 1.0, (0, 1), mode="local", rounds_per_person=40, delta=0.01)

@@ -43,7 +43,7 @@ _TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentEleme
 _BACKGROUND = "() => getComputedStyle(document.body).backgroundColor"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def learner(service: LiveService) -> str:
     """A learner with long names and a ledger."""
     service.call("PUT", "/v1/populations/everybody", {"limit": 100})

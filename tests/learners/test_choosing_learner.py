@@ -122,6 +122,7 @@ def test_it_notices_that_the_world_has_changed() -> None:
         assert stage(made) == AVERAGING
 
 
+@pytest.mark.slow
 def test_it_is_far_better_than_blocks_on_functions_that_are_drawn_alike() -> None:
     """Seeds 0 to 4, no false alarm; a learner that ignores what it is told would pay as much as blocks."""
     for environment in (priced_cuts(6), coverage(6)):

@@ -45,6 +45,7 @@ def play(
     return worth / rounds
 
 
+@pytest.mark.slow
 def test_with_many_items_it_earns_far_more() -> None:
     """Seeds 0 to 3, 5,000 customers, epsilon 1, 20 items of which 5 are good, each a little."""
     chances, price, earned = np.array([0.1] * 5 + [0.01] * 15), 0.04, {}

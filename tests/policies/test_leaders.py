@@ -149,6 +149,7 @@ def test_after_the_change_it_is_averaging() -> None:
     assert policy.length(state) == int(wanted.adapted[LENGTH])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "factor"),
     [(modular(24, 0.5), 1 / 3), (checkout(24), 1 / 3), (cuts(6), 1.1)],
