@@ -128,6 +128,7 @@ KIND_OF_FOLDER = {
     "examples": "docs",
     "paper": "seconds",
     "report": "seconds",
+    "service": "seconds",
     "simulation": "seconds",
 }
 KIND_OF_FILE = {
@@ -142,15 +143,11 @@ KIND_OF_FILE = {
     "test_gallery.py": "slow",
     "test_holdout.py": "seconds",
     "test_item_feedback.py": "seconds",
-    "test_item_feedback_over_http.py": "seconds",
-    "test_items_come_and_go.py": "seconds",
     "test_model_segments.py": "seconds",
     "test_own_parts.py": "slow",
-    "test_phases.py": "seconds",
     "test_probabilities.py": "seconds",
     "test_site.py": "slow",
     "test_soak.py": "slow",
-    "test_stale_backups.py": "seconds",
     "test_opendp.py": "slow",
     "test_theorems.py": "slow",
     "test_tutorial.py": "slow",
