@@ -175,6 +175,7 @@ print(json.dumps([values, [sum(each.stats.cache_misses.values()) for each in fun
 RUN_USERS = "import users\nfrom discreet import total\nprint(total.total(users.Blob(1.0), users.Blob(1.0)))"
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_code_is_loaded_from_disk_until_a_file_changes(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,7 @@ from discreet.randomness import BitSource
 ENOUGH = {"binary tree": 800_000, "gaussian tree": 400_000}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TOO_LITTLE_NOISE)
 def test_noise_too_small_by_a_factor_of_1_3(name: str) -> None:
     """Seed 1, in every release that ships, also inside trees."""

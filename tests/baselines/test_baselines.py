@@ -32,6 +32,7 @@ def easy_pool(rounds: int, n: int = 3) -> Pool:
     return Pool([Modular(signs), Modular(0.5 * signs)], rounds, seed=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("learner", "most"),
     [

@@ -223,7 +223,8 @@ def test_ctrl_c_ends_with_130_and_leaves_no_file(tmp_path: pathlib.Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.seconds
+@pytest.mark.sample
+@pytest.mark.slow
 def test_the_demo_shows_that_private_learning_works(
     capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path
 ) -> None:
