@@ -214,7 +214,7 @@ TellManyRequest = Annotated[list[TellRequest], Field(max_length=MOST_FEEDBACK)]
 
 #: Fields that error messages may repeat; nested ones by their paths.
 FIELDS = {name for model in (CreateLearner, ChangeItems, SetLimit, CreateKey) for name in model.model_fields}
-FIELDS |= {f"holdout.{name}" for name in HoldOut.model_fields} | {"start.set"}
+FIELDS |= {f"holdout.{name}" for name in HoldOut.model_fields}
 FIELDS |= {"since", "limit", "name", "items", "after", "search"}
 
 
@@ -274,7 +274,7 @@ class GuaranteeResponse(ResponseModel):
 
 
 class HistoryResponse(ResponseModel):
-    """Moments in order: one a phase, or one a minute at most."""
+    """Moments in order: one a minute at most."""
 
     history: list[MomentView]
 
